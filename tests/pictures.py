@@ -78,12 +78,12 @@ def a_day_of(api: HttpWorld) -> dict[str, str]:
     api.deployments("?limit=5")
     api.initialize(project="blog")
     clock.advance("6s")
-    api.apply_domains(project="labs", who="outsider")
+    api.apply_domains(project="labs", user="outsider")
     labs = api.apply_domains(project="labs").json["id"]
     clock.advance("9s")
     api.poll(labs)
-    api.ticket(who="reader")
-    blog = api.apply_domains(project="blog", who="member").json["id"]
+    api.ticket(user="reader")
+    blog = api.apply_domains(project="blog", user="member").json["id"]
     clock.advance("2s")
     world.intervene("stick_operation", operation=blog)
     clock.advance("20s")

@@ -109,7 +109,7 @@ class Execution:
 
     command: Sequence[str]
     settings: Settings
-    principal: str | None
+    user: str | None
     exports: Sequence[tuple[str, str]]
     report: str
     keep: Path | None
@@ -204,7 +204,7 @@ class Execution:
         with connected(ready.control_url, ready.control_token) as client:
             world = client.world()
             self._observation_id = self._observe(client)
-            variables = command_variables(world, ready, self.principal, self.exports)
+            variables = command_variables(world, ready, self.user, self.exports)
         variables[EXEC_CONDUCT_VARIABLE] = self.conduct
         # By which worlds that the command makes elsewhere vary as ours do.
         if self.settings.vary is not None:

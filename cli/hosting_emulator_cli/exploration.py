@@ -74,7 +74,7 @@ class CommandExploration:
 
     command: Sequence[str]
     settings: Settings
-    principal: str | None
+    user: str | None
     exports: Sequence[tuple[str, str]]
     faults: tuple[str, ...]
     calls: Sequence[str]
@@ -228,7 +228,7 @@ class CommandExploration:
             "version": __version__,
             "command": [[word, _content(word)] for word in self.command],
             "settings": {name: str(settings[name]) for name in shaping},
-            "as": self.principal,
+            "user": self.user,
             "exports": self.exports,
             "limit": self.limit_s,
             "conduct": self.conduct,
@@ -300,7 +300,7 @@ class CommandExploration:
             world = client.world()
             if self.settings.state is not None:  # it brought a clock of its own
                 world.clock.change({"mode": "skip"})
-            variables = command_variables(world, ready, self.principal, self.exports)
+            variables = command_variables(world, ready, self.user, self.exports)
             # Tests of the pytest plugin then use this emulator and start none of their own.
             token = dict(self.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
             visit.begin(world, variables[token])

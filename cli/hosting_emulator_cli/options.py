@@ -213,9 +213,7 @@ _OFFERED: dict[tuple[str, str | None], Complete] = {
     ("--scenario", "NAME|FILE"): SCENARIOS_AND_FILES,
     ("--until", "OPERATION"): OPERATIONS,
     ("--project", "PROJECT"): PROJECTS,
-    ("--principal", "WHO"): USERS,
-    ("--as", "WHO"): USERS,
-    ("--who", "WHO"): USERS,
+    ("--user", "USER"): USERS,
 }
 
 
@@ -298,7 +296,7 @@ url_options = options(
 )
 world_option = option("--world NAME", default="default", env="HOSTING_EMULATOR_WORLD")
 json_option = flag("--json as_json")
-as_option = option("--as principal WHO")
+user_option = option("--user USER")
 output_option = option("--output FILE")
 junit_option = option("--junit FILE")
 assume_option = option("--assume NAME=VALUE", multiple=True)
@@ -453,7 +451,7 @@ def settings_of(*, assume: Sequence[tuple[str, str]], **same: Any) -> Settings:
 #: What an option is called in the file, where that is a noun; many values are a list or a mapping.
 _NOUNS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
 #: What an emulator around a command takes: what its world is. Its address is its own.
-_WORLD = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "as")
+_WORLD = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
 #: What has no place beside a state or scenario that is typed.
 _INSTEAD = {"--from": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
 #: Where a context keeps the words of such a command as they were typed.

@@ -40,7 +40,7 @@ def _head(exchange: Exchange, projects: Mapping[str, str], room: int) -> tuple[T
     style = "yellow" if status >= 400 else "cyan" if status >= 300 else "green"
     if exchange["lost"] or status == 0 or status >= 500:
         style = "bold red"
-    for call, project, who in (_COLUMNS, (0, 0, 0)) if room >= WIDE else [(0, 0, 0)]:
+    for call, project, user_width in (_COLUMNS, (0, 0, 0)) if room >= WIDE else [(0, 0, 0)]:
         head = Text.assemble(
             (f"{cells.number:>5} ", "dim"),
             (f"{cells.at[11:23]}  ", "dim"),
@@ -48,7 +48,7 @@ def _head(exchange: Exchange, projects: Mapping[str, str], room: int) -> tuple[T
             f"{cells.method[:7]:<5}",
             (f"{cells.asked:<{call}}", "bold"),
             f"  {cells.about:<{project}}" if cells.about or project else "",
-            (f"  {cells.who or 'nobody':<{who}}", "blue"),
+            (f"  {cells.user or 'nobody':<{user_width}}", "blue"),
             (f"  {cells.took}", "dim"),
             (f"  {cells.answer}" if cells.answer else "", style),
             overflow="fold",

@@ -331,7 +331,7 @@ class Emulator:
 
     def ready(self) -> Ready:
         """Return what a person needs to know; mints an access token. Raises StartError for nobody."""
-        base_url, world, name = self._site.own_url, self._default.world, self._settings.principal
+        base_url, world, name = self._site.own_url, self._default.world, self._settings.user
         user = usual_user(world)
         if name is not None and (user := world.get(USERS, id_of(world, USERS, name))) is None:
             raise StartError(not_found(world, USERS, name))
@@ -536,7 +536,7 @@ async def warm_up() -> None:
 #: Its records are exchanges; they carry their `fields` beside a message.
 _requests_log = logging.getLogger("hosting_emulator.requests")
 _FIELDS = (
-    *("n", "method", "path", "query", "call", "who", "status", "code"),
+    *("n", "method", "path", "query", "call", "user", "status", "code"),
     *("idempotency_key", "replayed", "lost", "varied", "duration_us", "why"),
 )
 #: What asyncio says of each answer to a client that has already gone: nothing is wrong then.
@@ -610,7 +610,7 @@ class TextLines(logging.Formatter):
         rest = [
             f"{exchange['method']:<4}",
             f"{exchange['duration_us'] / 1000:>7.2f} ms",
-            f"{exchange['who'] or '-':<9}",
+            f"{exchange['user'] or '-':<9}",
             f"{exchange['call'] or '-':<{_CALL_WIDTH}}",
             exchange["path"] + (f"?{exchange['query']}" if exchange["query"] else ""),
             f"key={key}" if key else "",

@@ -54,7 +54,7 @@ class Settings:
     vary_only: tuple[str, ...] | None = None
     log_format: Literal["text", "json"] = "text"
     log_requests: bool = False
-    principal: str | None = None
+    user: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

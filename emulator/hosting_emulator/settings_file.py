@@ -17,7 +17,7 @@ from hosting_emulator.contract.suggestions import unknown
 #: What may be set: the options of `start` but those for one start only; of many values, their noun.
 KEYS = (
     *("host", "port", "tls-port", "data-dir", "ephemeral", "durability", "scenario", "seed"),
-    *("clock", "at", "assumptions", "vary", "only", "as", "watch", "public-url", "hosts"),
+    *("clock", "at", "assumptions", "vary", "only", "user", "watch", "public-url", "hosts"),
     *("origins", "control-token", "log-format", "log-requests"),
 )
 _YAML, _TOML, _TABLE = "hosting-emulator.yaml", "pyproject.toml", "hosting-emulator"

@@ -74,7 +74,7 @@ def test_the_request_list_is_filtered_by_status_call_user_and_text(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     api.dns()
-    api.dns(who="outsider")
+    api.dns(user="outsider")
     api.compute()
     with dashboard(panel("requests")) as page:
         page.wait(f"{_NUMBERS}.length === 3")
@@ -96,7 +96,7 @@ def test_the_request_list_is_filtered_by_status_call_user_and_text(
 def test_an_open_request_shows_its_trail_and_response(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
-    api.dns(who="outsider")
+    api.dns(user="outsider")
     with dashboard(panel("requests")) as page:
         page.click("link", "1 404")
         page.find("heading", "Request 1")

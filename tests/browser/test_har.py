@@ -47,7 +47,7 @@ def test_the_network_panel_shows_every_field_of_an_exported_har(chromium: Chromi
     api.emulator.fault("connection_reset", times=1)
     with pytest.raises(OSError, match=r"."):
         api.compute()
-    api.call("GET", "/v1/nowhere?a=1&a=&b=%20", who=None)
+    api.call("GET", "/v1/nowhere?a=1&a=&b=%20", user=None)
 
     rows = rows_of_network_panel(chromium, api.emulator.requests.har())
 

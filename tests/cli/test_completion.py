@@ -60,7 +60,7 @@ def test_completion_offers_names_from_the_running_emulator(
     assert operation in offered(f"clock advance {option} --until ")
     assert offered(f"fault remove {option} ") == {fault.id}
     assert offered(f"fault add {option} --project sh") == {"shop"}
-    assert offered(f"requests list {option} --who own") == {"owner"}
+    assert offered(f"requests list {option} --user own") == {"owner"}
 
 
 def test_completion_offers_nothing_without_an_emulator(monkeypatch: pytest.MonkeyPatch) -> None:

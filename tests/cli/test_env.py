@@ -45,12 +45,12 @@ def test_env_prints_exports(ask, control: FakeControl):
 def test_env_names_the_organization_and_project_of_the_user(ask, control: FakeControl):
     respond(control, token=TOKEN_OF_PAID)
 
-    variables = json.loads(ask("env", "--as", "reader", "--json").stdout)
+    variables = json.loads(ask("env", "--user", "reader", "--json").stdout)
 
     assert variables["HOSTING_ORGANIZATION_ID"] == "01ORGPAID"
     assert variables["HOSTING_PROJECT_ID"] == "01PROJ2"
     sent_bodies = control.bodies("POST /worlds/default/tokens")
-    assert sent_bodies == [{"as": "reader"}]
+    assert sent_bodies == [{"user": "reader"}]
 
 
 def test_env_accepts_an_organization_and_a_project(ask, control: FakeControl):
@@ -137,7 +137,7 @@ def test_token_creates_an_api_key_with_the_option_api_key(ask, control: FakeCont
     plain = ask("token", "--api-key")
     less = ask(
         *shlex.split(
-            "token --api-key --as reader --organization free --json --permission dns.read "
+            "token --api-key --user reader --organization free --json --permission dns.read "
             "--permission projects.read"
         ),
     )
@@ -146,5 +146,5 @@ def test_token_creates_an_api_key_with_the_option_api_key(ask, control: FakeCont
     assert json.loads(less.stdout) == API_KEY
     assert control.bodies("POST /worlds/default/api-keys") == [
         {},
-        {"as": "reader", "organization": "free", "permissions": ["dns.read", "projects.read"]},
+        {"user": "reader", "organization": "free", "permissions": ["dns.read", "projects.read"]},
     ]

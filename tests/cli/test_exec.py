@@ -24,7 +24,7 @@ POINTS = tuple(variation_points())
 PLAIN = Execution(
     command=("node", "--test"),
     settings=Settings(port=0, data_dir=None, library=FOLDER),
-    principal=None,
+    user=None,
     exports=(),
     report="failed",
     keep=None,
@@ -58,7 +58,7 @@ def test_exec_passes_every_option_on(run, executed: list[Execution], tmp_path: P
     run(
         *shlex.split(
             "exec --scenario mine.yaml --seed 42 --clock skip --assume accepted_status=200 "
-            "--as reader --export HOSTING_BASE_URL=API_URL --export HOSTING_BASE_URL=OTHER "
+            "--user reader --export HOSTING_BASE_URL=API_URL --export HOSTING_BASE_URL=OTHER "
             f"--host 0.0.0.0 --port 4700 --tls-port 0 --report always --keep {keep} "
             "--kill-after 1m30s --quiet -- node --test"
         ),
@@ -78,7 +78,7 @@ def test_exec_passes_every_option_on(run, executed: list[Execution], tmp_path: P
         replace(
             PLAIN,
             settings=settings,
-            principal="reader",
+            user="reader",
             exports=(("HOSTING_BASE_URL", "API_URL"), ("HOSTING_BASE_URL", "OTHER")),
             report="always",
             keep=keep,

@@ -40,7 +40,7 @@ def test_explore_without_options_tries_all_faults_on_the_clock_skip(
     assert exploration == CommandExploration(
         command=("node", "--test"),
         settings=SETTINGS,
-        principal=None,
+        user=None,
         exports=(),
         faults=(),
         calls=(),
@@ -69,7 +69,7 @@ def test_explore_passes_every_option_on(run, explored: list[CommandExploration],
             "--calls list_deployments -j 3 --max-runs 7 --time-limit 1m30s "
             f"--budget 10m --state {files[0]} --junit {files[1]} --html {files[2]} "
             "--json --scenario mine.yaml --seed 42 --clock real --assume accepted_status=200 "
-            "--as reader --export HOSTING_BASE_URL=API_URL --conduct error "
+            "--user reader --export HOSTING_BASE_URL=API_URL --conduct error "
             "-- node"
         ),
     )
@@ -83,7 +83,7 @@ def test_explore_passes_every_option_on(run, explored: list[CommandExploration],
         assumptions={"accepted_status": "200"},
     )
     (exploration, repeated) = explored
-    assert (exploration.settings, exploration.principal) == (settings, "reader")
+    assert (exploration.settings, exploration.user) == (settings, "reader")
     assert exploration.faults == ("timeout", "abort:rate_limited")
     assert (exploration.calls, exploration.jobs, exploration.max_runs) == (
         ("list_deployments",),
@@ -97,13 +97,13 @@ def test_explore_passes_every_option_on(run, explored: list[CommandExploration],
     line = exploration.repeat(repeated.point)
     assert line == (
         "hosting-emulator explore --scenario mine.yaml --seed 42 --clock real "
-        "--assume accepted_status=200 --as reader --export HOSTING_BASE_URL=API_URL "
+        "--assume accepted_status=200 --user reader --export HOSTING_BASE_URL=API_URL "
         f"--time-limit 1m30s --conduct error --point '{POINT}' -- node"
     )
     assert exploration.conduct == "error"
     assert exploration.repeat_clean == (
         "hosting-emulator exec --scenario mine.yaml --seed 42 --clock real "
-        "--assume accepted_status=200 --as reader --export HOSTING_BASE_URL=API_URL "
+        "--assume accepted_status=200 --user reader --export HOSTING_BASE_URL=API_URL "
         "--conduct report -- node"
     )
 

@@ -88,12 +88,12 @@ intervene stick_operation project=shop
 intervene set_plan organization=acme plan=pro --json
 intervene expire_ticket
 intervene --list
-token --as reader --expires-in 5m
-token --as nobody-such
+token --user reader --expires-in 5m
+token --user nobody-such
 token --api-key --permission dns.read --permission projects.read
 token --api-key --json
 env
-env --shell powershell --as member
+env --shell powershell --user member
 env --shell fish --project blog
 env --shell dotenv --json
 env --project nothing

@@ -34,7 +34,7 @@ OF_ANY_EMULATOR = {
     "requests har",
     "clock advance",
     "token",
-    "token --as",
+    "token --user",
     "scenario record world",  # run with the build that reads a folder of another format
 }
 

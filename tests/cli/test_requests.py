@@ -13,7 +13,7 @@ from tests.support.fake_control import FakeControl, event_stream
 ITEM = exchange(
     2,
     principal="01OUT",
-    who="outsider",
+    user="outsider",
     status=404,
     code="resource_not_found",
     why=["it exists, outside the user's access"],
@@ -29,7 +29,7 @@ NASTY = exchange(
     call=None,
     path="/v1/\x1b[31m[red]\r\n",
     project=None,
-    who=None,
+    user=None,
     status=0,
     lost="connection_reset",
     why=["[bold]fault-1 acted"],
@@ -92,12 +92,12 @@ def test_requests_list_prints_the_exchanges_as_json(ask, control: FakeControl):
 
 
 def test_requests_list_passes_filters_on(ask, control: FakeControl):
-    query = "limit=5&call=none&status=4xx&who=reader&project=shop&since=a&until=b&text=c+d"
+    query = "limit=5&call=none&status=4xx&user=reader&project=shop&since=a&until=b&text=c+d"
     control.on(f"GET /worlds/default/requests?{query}", request_page(ITEM))
 
     result = ask(
         *shlex.split(
-            "requests list --limit 5 --call none --status 4xx --json --who reader "
+            "requests list --limit 5 --call none --status 4xx --json --user reader "
             "--project shop --since a --until b --text 'c d'"
         ),
     )
@@ -147,11 +147,11 @@ def test_an_empty_requests_list_is_headers_and_a_remark_in_a_pipe(ask, control: 
     assert result.stderr == "No requests yet.\n"
 
 
-@pytest.mark.parametrize("options", [(), ("--who", "reader")])
+@pytest.mark.parametrize("options", [(), ("--user", "reader")])
 def test_an_empty_requests_list_is_a_remark_on_a_terminal(
     ask, control: FakeControl, colors, options
 ):
-    query = "?limit=50&who=reader" if options else "?limit=50"
+    query = "?limit=50&user=reader" if options else "?limit=50"
     control.on(f"GET /worlds/default/requests{query}", request_page())
 
     result = ask("requests", "list", *options)

@@ -370,7 +370,7 @@ description: The id of a refused request is saved.
 story:
   - call: list_deployments
   - call: apply_project_domains
-    as: reader
+    user: reader
     save: {op: id}
 """
 NOT_SAVED = "response was 403 forbidden: there is no id to save as op"

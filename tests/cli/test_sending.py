@@ -66,10 +66,15 @@ CASES: list[tuple[str, str, Any, Any]] = [
     ("world reset ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
     ("world reset --world ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
     (
-        "token --world w --as reader --organization free --api-client --expires-in 1h30m",
+        "token --world w --user reader --organization free --api-client --expires-in 1h30m",
         "POST /worlds/w/tokens",
         TOKEN,
-        {"as": "reader", "organization": "free", "interactive": False, "expires_in_seconds": 5400},
+        {
+            "user": "reader",
+            "organization": "free",
+            "interactive": False,
+            "expires_in_seconds": 5400,
+        },
     ),
     (
         "scenario load outage --world ci-1",
@@ -100,7 +105,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
         },
     ),
     (
-        "fault add rate_limit limit=3 window=60s --project shop --principal reader --method GET",
+        "fault add rate_limit limit=3 window=60s --project shop --user reader --method GET",
         ADD,
         ARMED,
         {

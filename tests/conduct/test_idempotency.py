@@ -90,7 +90,7 @@ def test_a_different_mutation_is_not_a_retry(client: Watched):
     client.lose()
     client.create_key("ci", key="first")
     client.create_key("laptop", key="second")
-    client.create_key("ci", key="third", who="member")
+    client.create_key("ci", key="third", user="member")
 
     assert client.broken() == []
 
@@ -324,7 +324,7 @@ def test_a_key_reused_for_another_request_is_a_finding(client: Watched):
 
 def test_two_users_may_use_the_same_key(client: Watched):
     client.create_key("ci", key="a")
-    client.create_key("laptop", key="a", who="member")
+    client.create_key("laptop", key="a", user="member")
 
     assert client.broken() == []
 

@@ -125,7 +125,7 @@ def test_no_poll_is_too_early_with_the_clock_skip():
 
 def test_another_user_may_poll_at_once(client: Watched):
     operation = client.operation()
-    client.poll(operation, who="reader")
+    client.poll(operation, user="reader")
 
     assert client.broken() == []
 
@@ -387,7 +387,7 @@ def test_an_operation_whose_response_was_lost_need_not_be_followed(client: Watch
 def test_another_user_may_follow_an_operation_to_its_end(client: Watched):
     operation = client.operation()
     client.pass_time(20)
-    client.poll(operation, who="reader")
+    client.poll(operation, user="reader")
 
     assert client.broken(final=True) == []
 

@@ -19,8 +19,8 @@ def test_retrying_a_request_that_is_not_retryable_is_a_finding(client: Watched):
 
 
 def test_retrying_a_refused_mutation_with_a_new_key_is_a_finding(client: Watched):
-    client.set_flag(True, who="reader")
-    client.set_flag(True, who="reader")
+    client.set_flag(True, user="reader")
+    client.set_flag(True, user="reader")
 
     assert client.broken() == [(IN_VAIN, [1, 2])]
 
@@ -28,8 +28,8 @@ def test_retrying_a_refused_mutation_with_a_new_key_is_a_finding(client: Watched
 def test_a_changed_body_user_or_token_is_not_a_retry(client: Watched):
     client.set_flag("yes", key="a")
     client.set_flag("no", key="b")
-    client.dns(who="outsider")
-    client.dns(who="no-organization")
+    client.dns(user="outsider")
+    client.dns(user="no-organization")
     client.dns(token="stale")
     client.dns(token="staler")
 
@@ -121,7 +121,7 @@ def test_repeated_head_and_options_requests_are_no_finding(client: Watched, meth
 
 def test_the_same_refused_read_every_minute_is_no_finding(client: Watched):
     for _ in range(3):
-        client.dns(who="outsider")
+        client.dns(user="outsider")
         client.engine.move_by(60_000)
 
     assert client.broken() == []
@@ -198,7 +198,7 @@ def test_retry_after_of_a_503_concerns_only_the_same_request(client: Watched):
     client.pass_time(1)
     client.deployments("?limit=1")
     client.dns()
-    client.deployments("?limit=5", who="reader")
+    client.deployments("?limit=5", user="reader")
 
     assert client.broken() == []
 
@@ -208,7 +208,7 @@ def test_another_kind_of_request_is_no_retry_of_a_rate_limited_request(client: W
     client.dns()
     client.pass_time(1)
     client.deployments()
-    client.dns(who="reader")
+    client.dns(user="reader")
     client.dns(token=client.token(interactive=False))
 
     assert client.broken() == []

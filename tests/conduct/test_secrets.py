@@ -188,8 +188,8 @@ def test_a_token_sent_to_the_host_of_a_redirect_is_a_finding(
 ):
     client.fault(redirect={"location": "http://localhost:8080/v1/elsewhere"})
     assert client.dns(headers={"Host": "127.0.0.1:8080"}).status == 307
-    who = "owner" if sends_token else None
-    client.call("GET", "/v1/elsewhere", who=who, headers={"Host": "localhost:8080"})
+    user = "owner" if sends_token else None
+    client.call("GET", "/v1/elsewhere", user=user, headers={"Host": "localhost:8080"})
 
     assert [rule for rule, _ in client.broken()] == [ELSEWHERE] * broken
 

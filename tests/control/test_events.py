@@ -198,7 +198,7 @@ async def test_a_listener_can_select_kinds_and_requests(source: EventSource):
     listener.close()
 
 
-@pytest.mark.parametrize("query", ["?only=request,weather", "?status=x", "?who=bob"])
+@pytest.mark.parametrize("query", ["?only=request,weather", "?status=x", "?user=bob"])
 async def test_an_impossible_selection_is_refused_before_the_stream_begins(
     source: EventSource, query: str
 ):

@@ -43,7 +43,7 @@ def test_a_project_lists_everything_that_belongs_to_it(api: HttpWorld):
 
 
 def test_a_project_lists_the_role_of_each_user_and_its_source(api: HttpWorld):
-    users = {row["who"]: (row["role"], row["through"]) for row in shop(api)["users"]}
+    users = {row["user"]: (row["role"], row["through"]) for row in shop(api)["users"]}
 
     assert users == {
         "owner": ("owner", "organization"),
@@ -56,7 +56,7 @@ def test_a_ticket_shows_its_state_and_no_secret(api: HttpWorld):
     issued = api.ticket().json
     tickets = shop(api)["tickets"]
 
-    assert [(row["who"], row["state"]) for row in tickets] == [("owner", "unused")]
+    assert [(row["user"], row["state"]) for row in tickets] == [("owner", "unused")]
     assert issued["redeem_url"].rpartition("=")[2] not in json.dumps(tickets)
 
     api.emulator.clock.advance("11m")
@@ -69,7 +69,7 @@ def test_the_list_of_api_keys_shows_no_value(api: HttpWorld):
 
     (key,) = items(api, "keys")
 
-    assert (key["name"], key["who"], key["organization"]) == ("ci", "owner", "acme")
+    assert (key["name"], key["user"], key["organization"]) == ("ci", "owner", "acme")
     assert key["last_used_at"] is not None
     assert value not in json.dumps(key)
     api.emulator.intervene("revoke_key", key=key["id"])

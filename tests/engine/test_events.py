@@ -60,7 +60,7 @@ def test_the_feed_reports_a_refused_request_without_a_commit():
     feed = api.engine.feed
     start = api.engine.feed.last_id
     feed.listen(nothing)
-    api.set_flag(True, who="reader")
+    api.set_flag(True, user="reader")
 
     assert kinds(feed.since(start, 100)) == ["request"]
 

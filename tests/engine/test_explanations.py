@@ -38,7 +38,7 @@ def says(api: InProcess, step: str, n: int | None = None) -> list[str]:
 
 def test_the_trail_of_a_read_states_principal_scope_and_role():
     api = InProcess()
-    api.dns(who="reader")
+    api.dns(user="reader")
 
     assert steps(api) == [
         ("principal", "reader, with an access token for acme, signed in."),
@@ -49,7 +49,7 @@ def test_the_trail_of_a_read_states_principal_scope_and_role():
 
 def test_the_trail_names_the_users_who_can_see_a_project_outside_the_scope():
     api = InProcess()
-    response = api.dns(who="outsider")
+    response = api.dns(user="outsider")
 
     assert says(api, "scope") == [OUTSIDE]
     assert says(api, "role") == []
@@ -60,7 +60,7 @@ def test_within_the_scope_only_the_role_of_the_caller_is_looked_up(monkeypatch: 
     look_up = Mock(wraps=vars(explanations)["role_of"])
     monkeypatch.setattr(explanations, "role_of", look_up)
     api = InProcess()
-    api.dns(who="reader")
+    api.dns(user="reader")
     steps(api)
 
     assert [call.args[1] for call in look_up.mock_calls] == [api.user_id("reader")]
@@ -76,7 +76,7 @@ def test_the_trail_says_when_no_project_has_the_id():
 def test_the_trail_names_the_project_of_an_operation_outside_the_scope():
     api = InProcess()
     operation = api.apply_domains().json["id"]
-    api.poll(operation, who="outsider")
+    api.poll(operation, user="outsider")
 
     (sentence,) = says(api, "scope")
     assert sentence.startswith("The operation of the project shop exists in acme, outside")
@@ -136,7 +136,7 @@ def test_the_trail_says_whether_an_idempotency_key_is_new_replayed_or_reused():
 
 def test_a_refused_request_leaves_its_idempotency_key_unused():
     api = InProcess()
-    api.set_flag(True, key="k", who="reader")
+    api.set_flag(True, key="k", user="reader")
     api.initialize(99, key="k")
     api.apply_domains(key="k")
     api.apply_domains(key="k")
@@ -272,7 +272,7 @@ def test_a_condition_on_the_plan_is_about_the_organization_in_the_path():
     api.intervene("set_plan", organization="hobby", plan="free")
     api.add_fault(abort={"code": "forbidden"}, while_={"plan": "free"})
 
-    api.create_key(who="outsider")
+    api.create_key(user="outsider")
 
     assert "it acts only while plan is free: plan is paid" in says(api, "fault")[0]
 
@@ -291,7 +291,7 @@ def _with_a_key_that_reads(api: InProcess) -> None:
         (lambda api: api.deployments(), "default_page_size is 20, the default."),
         (lambda api: api.compute(""), "missing_environment is refused, the default."),
         (
-            lambda api: api.set_flag(True, who="reader"),
+            lambda api: api.set_flag(True, user="reader"),
             "problem_statuses: the contract gives no status for forbidden, so 403 is assumed.",
         ),
         (lambda api: api.initialize(99), "source_generation is checked, the default."),
@@ -346,7 +346,7 @@ def test_the_trail_names_changed_assumptions_only_where_they_matter():
 
 def test_the_trail_of_a_refusal_gives_a_reason_that_the_response_omits():
     api = InProcess()
-    api.set_flag(True, who="reader")
+    api.set_flag(True, user="reader")
 
     assert says(api, "refusal") == [
         "403 forbidden: Only the project's owner may do this; you are its reader. "
@@ -387,7 +387,7 @@ def test_the_steps_of_a_trail_are_in_the_documented_order():
     api.add_fault(empty_response={}, phase="after_commit", call="apply_project_domains", times=1)
     api.apply_domains(key="k")
     api.poll(api.apply_domains(key="k").json["id"])
-    api.apply_domains(key="k", who="reader")
+    api.apply_domains(key="k", user="reader")
 
     for n in (1, 2, 3, 4):
         names = [name for name, _ in steps(api, n)]
@@ -485,10 +485,10 @@ def test_a_trail_contains_no_secret():
 
 def test_a_trail_describes_the_world_at_the_time_of_the_request():
     api = InProcess()
-    api.dns(who="outsider")
+    api.dns(user="outsider")
     for user in ("member", "reader"):
         api.intervene("set_role", project="shop", user=user, role="none")
-    api.dns(who="outsider")
+    api.dns(user="outsider")
 
     assert says(api, "scope", 1) == [OUTSIDE]
     assert says(api, "scope", 2)[0].endswith("Users who can see it: owner (owner).")

@@ -45,7 +45,7 @@ def test_each_principal_has_its_own_limit():
     api = limited("3/10s")
     assert [api.dns().status for _ in range(4)] == [200, 200, 200, 429]
 
-    assert api.dns(who="reader").status == 200
+    assert api.dns(user="reader").status == 200
 
 
 def test_a_rate_limit_that_is_off_refuses_nothing():

@@ -15,8 +15,8 @@ def api() -> InProcess:
     """
     api = InProcess()
     api.dns()
-    api.dns(who="outsider")
-    api.set_flag(True, who="reader", project="blog")
+    api.dns(user="outsider")
+    api.set_flag(True, user="reader", project="blog")
     operation = api.apply_domains(key="needle").json["id"]
     api.engine.move_by(1000)
     api.poll(operation)
@@ -38,7 +38,7 @@ def numbers(api: InProcess, chosen: RequestFilter) -> list[int]:
         ({"status": 403}, [3]),
         ({"status_class": 4}, [2, 3, 6, 7]),
         ({"status_class": 2}, [1, 4, 5]),
-        ({"who": NOBODY}, [7]),
+        ({"user": NOBODY}, [7]),
         ({"after": 4}, [5, 6, 7]),
         ({"text": "NEEDLE"}, [6]),
         ({"text": "enabled"}, [3]),
@@ -52,7 +52,7 @@ def test_a_request_must_match_every_filter(api: InProcess, filters, expected: li
 
 
 def test_a_filter_names_a_user_by_id(api: InProcess):
-    assert numbers(api, RequestFilter(who=str(api.world.indexes["user:reader"]))) == [3]
+    assert numbers(api, RequestFilter(user=str(api.world.indexes["user:reader"]))) == [3]
 
 
 def test_a_filter_by_project_matches_its_paths_and_its_operations(api: InProcess):

@@ -26,14 +26,14 @@ def whole(api: InProcess) -> dict[str, Any]:
 
 def test_an_entry_states_principal_request_and_reason_of_the_response():
     api = InProcess()
-    api.set_flag(True, who="reader", key="flag-1")
+    api.set_flag(True, user="reader", key="flag-1")
 
     (entry,) = short(api)
 
     assert (entry["n"], entry["method"], entry["status"]) == (1, "PUT", 403)
     assert (entry["call"], entry["code"]) == ("set_project_powered_by_flag", "forbidden")
     assert entry["principal"] == api.world.indexes["user:reader"]
-    assert (entry["who"], entry["project"]) == ("reader", api.project_id())
+    assert (entry["user"], entry["project"]) == ("reader", api.project_id())
     assert (entry["idempotency_key"], entry["replayed"], entry["lost"]) == ("flag-1", False, None)
     assert entry["why"] == ["the call needs the role owner, the user has reader"]
 
@@ -49,7 +49,7 @@ def test_an_entry_shows_headers_as_the_calls_read_them(header: str, text: str):
 
 def test_an_entry_gives_a_reason_that_the_caller_may_not_know():
     api = InProcess()
-    response = api.dns(who="outsider")
+    response = api.dns(user="outsider")
 
     (entry,) = short(api)
 
@@ -186,23 +186,23 @@ def test_a_lost_response_has_no_headers_in_the_log():
 
 
 @pytest.mark.parametrize(
-    ("ask", "who"),
+    ("ask", "user"),
     [
         (lambda api: api.dns(token="x.y.z"), "nobody"),
         (lambda api: api.send("GET", f"/v1/projects/{api.project_id()}/edge-dns"), "nobody"),
         (lambda api: api.call("POST", f"/v1/projects/{api.project_id()}/edge-dns"), "owner"),
         (lambda api: api.call("GET", "/v1/nowhere"), "owner"),
         (lambda api: api.call("GET", "/nowhere"), None),
-        (lambda api: api.dns(who="no-organization"), "no-organization"),
+        (lambda api: api.dns(user="no-organization"), "no-organization"),
     ],
 )
 def test_an_entry_names_nobody_for_a_request_without_a_valid_token(
-    ask: Callable[[InProcess], Any], who: str | None
+    ask: Callable[[InProcess], Any], user: str | None
 ):
     api = InProcess()
     ask(api)
 
-    assert short(api)[0]["who"] == who
+    assert short(api)[0]["user"] == user
 
 
 def test_an_entry_names_the_project_in_the_path_for_any_method():
@@ -216,9 +216,9 @@ def test_an_entry_names_the_project_in_the_path_for_any_method():
 
 def test_request_ids_made_outside_the_log_leave_no_gap_in_its_numbers():
     api = InProcess()
-    api.dns(who="outsider")
+    api.dns(user="outsider")
     beside = {api.engine.request_id() for _ in range(3)}
-    api.dns(who="outsider")
+    api.dns(user="outsider")
 
     assert [entry["n"] for entry in short(api, 9)] == [2, 1]
     assert api.engine.log.count == 2
@@ -265,7 +265,7 @@ def test_an_entry_with_any_path_can_be_written_as_json():
 
 def test_the_problem_of_an_entry_is_that_of_its_response():
     api = InProcess()
-    api.dns(who="outsider")
+    api.dns(user="outsider")
     api.dns()
 
     fine, refused = api.engine.log.newest(2)

@@ -20,7 +20,7 @@ def test_the_node_example_passes():
 
 
 def test_a_failed_node_example_prints_the_request_log():
-    process = run("node", "--clock", "skip", "--as", "reader", "--", "node", "--test")
+    process = run("node", "--clock", "skip", "--user", "reader", "--", "node", "--test")
 
     assert process.returncode == 1
     assert "set_project_powered_by_flag" in process.stderr

@@ -19,7 +19,9 @@ def test_a_fault_without_matches_acts_on_every_request(desk: Desk):
     desk.arm(timeout={})
 
     assert desk.acts()
-    assert desk.acts(call="get_operation", project=None, who="outsider", method="GET", path="/v1/x")
+    assert desk.acts(
+        call="get_operation", project=None, user="outsider", method="GET", path="/v1/x"
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,7 +30,7 @@ def test_a_fault_without_matches_acts_on_every_request(desk: Desk):
         ({"call": "list_deployments"}, {}, {"call": "read_database_compute"}),
         ({"project": "shop"}, {}, {"project": "blog"}),
         ({"project": "shop"}, {}, {"project": None}),
-        ({"principal": "owner"}, {}, {"who": "reader"}),
+        ({"principal": "owner"}, {}, {"user": "reader"}),
         ({"method": "PUT"}, {"method": "PUT"}, {"method": "GET"}),
         ({"path": "/v1/projects/*/domains"}, {"path": "/v1/projects/1/domains"}, {"path": "/v1/x"}),
         ({"path": "/v1/operations/x"}, {"path": "/v1/operations/x"}, {"path": "/v1/operations/xy"}),
@@ -80,8 +82,8 @@ def test_a_fault_acts_only_if_all_its_matches_hold(desk: Desk):
 def test_a_match_can_name_project_and_principal_by_id(desk: Desk):
     desk.arm(timeout={}, project=desk.project_id("blog"), principal=desk.user_id("reader"))
 
-    assert desk.acts(project="blog", who="reader")
-    assert not desk.acts(project="blog", who="owner")
+    assert desk.acts(project="blog", user="reader")
+    assert not desk.acts(project="blog", user="owner")
 
 
 def test_a_fault_acts_only_in_its_phase(desk: Desk):

@@ -176,7 +176,7 @@ VIEWS = (
     "requests?call=none&trail=false",
     "requests?call=nothing",
     "requests?status=4xx&limit=5",
-    "requests?who=reader&project=shop",
+    "requests?user=reader&project=shop",
     "requests?text=queued&after=3",
     "requests?limit=0",
     "requests?since=10m&until=1s",
@@ -333,8 +333,8 @@ class WorldWalk:
         self.organizations = {
             organization["alias"]: organization["id"] for organization in summary["organizations"]
         }
-        self.tokens = {who: self._token(who) for who in USERS}
-        walk.users |= {token: who for who, token in self.tokens.items()}
+        self.tokens = {user: self._token(user) for user in USERS}
+        walk.users |= {token: user for user, token in self.tokens.items()}
         if name == "default":
             self.control("GET", "state")
             walk.name_population()
@@ -344,11 +344,11 @@ class WorldWalk:
         )
         self.poll_path = template.removeprefix("/v1/").replace("{operation_id}", "{}")
 
-    def _token(self, who: str) -> str:
-        request = {"as": who, "expires_in_seconds": TEN_YEARS_S}
+    def _token(self, user: str) -> str:
+        request = {"user": user, "expires_in_seconds": TEN_YEARS_S}
         response = self.walk.control("POST", f"worlds/{self.name}/tokens", request)
         token = str(response.json["access_token"])
-        self.walk.parts[-1].names.add(token, f"{{token-{who}}}")
+        self.walk.parts[-1].names.add(token, f"{{token-{user}}}")
         return token
 
     def control(self, method: str, path: str, body: Any = None) -> Response:
@@ -362,13 +362,13 @@ class WorldWalk:
         method: str,
         path: str,
         body: Any = None,
-        who: str | None = "owner",
+        user: str | None = "owner",
         key: str | None = "new",
         **headers: str,
     ) -> Response:
         request_headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        if who is not None:
-            request_headers.setdefault("Authorization", f"Bearer {self.tokens.get(who, who)}")
+        if user is not None:
+            request_headers.setdefault("Authorization", f"Bearer {self.tokens.get(user, user)}")
         if key == "new":
             self.keys += 1
             key = f"key-{self.keys}"
@@ -402,8 +402,8 @@ class WorldWalk:
             responses[name] = self.call(method, path, body, key=call_key, **options)
         return responses
 
-    def poll(self, accepted: Response, who: str = "owner") -> Response:
-        return self.call("GET", self.poll_path.format(accepted.json["id"]), who=who)
+    def poll(self, accepted: Response, user: str = "owner") -> Response:
+        return self.call("GET", self.poll_path.format(accepted.json["id"]), user=user)
 
     def redeem(self, ticket: Response) -> None:
         if ticket.status >= 300 or not ticket.body:
@@ -423,7 +423,7 @@ def everyday(world: WorldWalk) -> None:
             world.poll(first[name])
     world.redeem(first["ticket"])
     if first["key"].status < 300:
-        world.each_call(who=first["key"].json["value"])
+        world.each_call(user=first["key"].json["value"])
     limit = "size" if world.name == "strict" else "limit"
     cursor = "after" if world.name == "other" else "cursor"
     page = world.call("GET", world.project(f"deployments?{limit}=2")).json
@@ -437,9 +437,9 @@ def everyday(world: WorldWalk) -> None:
 
 def refusals(world: WorldWalk) -> None:
     """Walk through what is refused: each user, each kind of malformed request."""
-    for who in (*USERS[1:], "a.b.c"):
-        world.each_call(who=who)
-    world.each_call(who=None, key=None)
+    for user in (*USERS[1:], "a.b.c"):
+        world.each_call(user=user)
+    world.each_call(user=None, key=None)
     world.each_call(key=None)
     for key in ("", "x" * 256, "white space"):
         world.call("PUT", world.project("domains"), key=key)
@@ -496,7 +496,7 @@ def faults(world: WorldWalk) -> None:
         for _ in range(2):  # the second is the retry of a client
             world.call("PUT", world.project("domains"), key=key)
             world.walk.client.close()  # a broken response may leave it half closed
-        world.call("GET", world.project("edge-dns"), who="reader")
+        world.call("GET", world.project("edge-dns"), user="reader")
         world.advance("11s")
         world.control("GET", "faults")
         if number >= len(FAULTS) - 4:
@@ -580,8 +580,8 @@ def control(world: WorldWalk) -> None:
     world.control("PATCH", "assumptions", {"accepted_status": 299})
     for span in ("?name=session", "?first=1&last=1", "?last=commit:1", "?first=none"):
         world.control("GET", f"scenario{span}")
-    world.control("POST", "api-keys", {"as": "member", "name": "given"})
-    world.control("POST", "tokens", {"as": "nobody"})
+    world.control("POST", "api-keys", {"user": "member", "name": "given"})
+    world.control("POST", "tokens", {"user": "nobody"})
     for path in ("rewind", f"snapshots/{snapshot['id']}/restore", "snapshots/none/restore"):
         world.control("POST", path, {"commit": 3} if path == "rewind" else None)
         world.control("GET", "timeline")

@@ -116,11 +116,11 @@ def test_five_thousand_requests_under_contrary_assumptions_get_documented_respon
 
 
 @pytest.mark.schemathesis
-@pytest.mark.parametrize("who", ["member", "reader", "outsider", "no-organization", "api-key"])
+@pytest.mark.parametrize("user", ["member", "reader", "outsider", "no-organization", "api-key"])
 def test_requests_of_every_kind_of_caller_get_documented_responses(
-    moving: HttpWorld, tmp_path: Path, who: str
+    moving: HttpWorld, tmp_path: Path, user: str
 ):
-    token = moving.create_key().json["value"] if who == "api-key" else moving.emulator.token(who)
+    token = moving.create_key().json["value"] if user == "api-key" else moving.emulator.token(user)
 
     findings = run(public_target(moving, token), tmp_path, examples=150)
 

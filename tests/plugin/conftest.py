@@ -14,12 +14,12 @@ import urllib.error
 import urllib.request
 
 
-def ask(emulator, path, method="GET", who="owner", **headers):
+def ask(emulator, path, method="GET", user="owner", **headers):
     """Return the status of a call, `path` below the project."""
     request = urllib.request.Request(
         f"{emulator.base_url}/v1/projects/{emulator.project}/{path}",
         method=method,
-        headers={**emulator.headers(who), **headers},
+        headers={**emulator.headers(user), **headers},
     )
     try:
         with urllib.request.urlopen(request) as answer:

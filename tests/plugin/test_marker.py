@@ -103,7 +103,7 @@ def test_keywords_of_the_mark_are_a_scenario_or_override_one(suite: Suite):
         })
         def test_world(hosting_emulator):
             assert list(hosting_emulator.projects) == ["site"]
-            assert ask(hosting_emulator, "deployments", who="ann") == 200
+            assert ask(hosting_emulator, "deployments", user="ann") == 200
 
         @pytest.mark.hosting_scenario(
             "stuck-operation", clock={"mode": "scaled", "rate": 60}, seed="another",

@@ -16,7 +16,7 @@ from calling import apply_domains, ask
 def test_fails(hosting_emulator):
     hosting_emulator.fault("abort", code="rate_limited", call="list_deployments", times=2)
     apply_domains(hosting_emulator)
-    ask(hosting_emulator, "deployments", who="reader")
+    ask(hosting_emulator, "deployments", user="reader")
     assert False, "to see the report"
 """
 #: The report of `FAILING`, between the title and the end of its section.

@@ -110,7 +110,7 @@ class ApiKey:
 class RememberedRequest:
     """A request with an Idempotency-Key, and its first response."""
 
-    who: str
+    user: str
     key: str
     kind: str
     project: str
@@ -131,12 +131,12 @@ class Model:
     keys: list[ApiKey] = field(default_factory=list)
     remembered: list[RememberedRequest] = field(default_factory=list)
 
-    def role(self, who: str, project: str) -> int:
-        return RANKS[ROLES.get(who, {}).get(project)]
+    def role(self, user: str, project: str) -> int:
+        return RANKS[ROLES.get(user, {}).get(project)]
 
-    def refusal(self, who: str, project: str, least: str) -> int | None:
+    def refusal(self, user: str, project: str, least: str) -> int | None:
         """Return the status with which a user is refused, or None if the user has access."""
-        role = self.role(who, project)
+        role = self.role(user, project)
         if role == 0:
             return 404
         return 403 if role < RANKS[least] else None

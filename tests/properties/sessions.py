@@ -62,12 +62,12 @@ class SessionWorld(ControlledWorld):
 
     draw: Random
 
-    def token(self, who: str = "owner", *, interactive: bool = True) -> str:
-        old_token = self._tokens.get((who, interactive))
+    def token(self, user: str = "owner", *, interactive: bool = True) -> str:
+        old_token = self._tokens.get((user, interactive))
         if old_token is not None and self.draw.random() < 0.2:
             return old_token
-        token = self.user_token(who, interactive=interactive)
-        self._tokens[who, interactive] = token
+        token = self.user_token(user, interactive=interactive)
+        self._tokens[user, interactive] = token
         return token
 
 
@@ -113,7 +113,7 @@ class RandomSession:
         api = self.api
         draw = self.draw
         project = draw.choice(PROJECTS)
-        read_options: dict[str, Any] = {"who": draw.choice([*["owner"] * 5, *USERS])}
+        read_options: dict[str, Any] = {"user": draw.choice([*["owner"] * 5, *USERS])}
         if self.keys and draw.random() < 0.2:
             read_options["token"] = draw.choice(self.keys[-3:])
         options = dict(read_options)

@@ -70,16 +70,16 @@ def intervene(api: InProcess, data: st.DataObject) -> None:
 
 def send_call(api: InProcess, data: st.DataObject) -> None:
     project = data.draw(PROJECTS)
-    who = data.draw(USERS)
+    user = data.draw(USERS)
     calls = (
-        lambda: api.set_flag(data.draw(st.booleans()), project=project, who=who),
-        lambda: api.initialize(data.draw(st.integers(0, 2)), project=project, who=who),
-        lambda: api.create_key(who=who),
-        lambda: api.apply_domains(project=project, who=who),
-        lambda: api.dns(project=project, who=who),
-        lambda: api.deployments(project=project, who=who),
-        lambda: api.ticket(project=project, who=who),
-        lambda: api.compute(project=project, who=who),
+        lambda: api.set_flag(data.draw(st.booleans()), project=project, user=user),
+        lambda: api.initialize(data.draw(st.integers(0, 2)), project=project, user=user),
+        lambda: api.create_key(user=user),
+        lambda: api.apply_domains(project=project, user=user),
+        lambda: api.dns(project=project, user=user),
+        lambda: api.deployments(project=project, user=user),
+        lambda: api.ticket(project=project, user=user),
+        lambda: api.compute(project=project, user=user),
     )
     response = data.draw(st.sampled_from(calls))()
     assert response.status == 0 or 200 <= response.status < 600

@@ -101,7 +101,7 @@ class Hosting(RuleBasedStateMachine):
         self.model = Model(world.at_ms, {})
         for alias in PROJECTS:
             record = self.api.record("projects", self.api.project_id(alias))
-            page = self.api.deployments("?limit=100", project=alias, who=self.owner(alias)).json
+            page = self.api.deployments("?limit=100", project=alias, user=self.owner(alias)).json
             flag_at = record.flag_enabled_at
             self.model.projects[alias] = Project(
                 flag=record.flag_enabled,
@@ -140,19 +140,19 @@ class Hosting(RuleBasedStateMachine):
 
     # --- Calls ----------------------------------------------------------------------------------
 
-    def send(self, kind: str, who: str, project: str, value: Any, key: str) -> Response:
+    def send(self, kind: str, user: str, project: str, value: Any, key: str) -> Response:
         """Send a request. If it is refused, the world stays the same value."""
         world = self.api.world
         if kind == "flag":
-            response = self.api.set_flag(value, project=project, who=who, key=key)
+            response = self.api.set_flag(value, project=project, user=user, key=key)
         elif kind == "source":
-            response = self.api.initialize(value, project=project, who=who, key=key)
+            response = self.api.initialize(value, project=project, user=user, key=key)
         elif kind == "domains":
-            response = self.api.apply_domains(project=project, who=who, key=key)
+            response = self.api.apply_domains(project=project, user=user, key=key)
         elif kind == "key":
-            response = self.api.create_key(value, organization=project, who=who, key=key)
+            response = self.api.create_key(value, organization=project, user=user, key=key)
         else:
-            response = self.api.ticket(project=project, who=who)
+            response = self.api.ticket(project=project, user=user)
         if response.status >= 400:
             assert self.api.world is world
             self.check_problem(response)
@@ -166,14 +166,14 @@ class Hosting(RuleBasedStateMachine):
         assert document["request_id"] not in self.request_ids
         self.request_ids.add(document["request_id"])
 
-    def send_new(self, kind: str, who: str, project: str, value: Any) -> Response:
+    def send_new(self, kind: str, user: str, project: str, value: Any) -> Response:
         """Send a request with a new key and remember its response if it succeeds."""
         key = self.new_key()
-        response = self.send(kind, who, project, value, key)
+        response = self.send(kind, user, project, value, key)
         if response.status < 400:
             self.model.remembered.append(
                 RememberedRequest(
-                    who=who,
+                    user=user,
                     key=key,
                     kind=kind,
                     project=project,
@@ -185,15 +185,15 @@ class Hosting(RuleBasedStateMachine):
             )
         return response
 
-    @rule(who=USERS, project=ANY_PROJECT, enabled=st.booleans())
-    def set_flag(self, who: str, project: str, enabled: bool) -> None:
-        response = self.send_new("flag", who, project, enabled)
+    @rule(user=USERS, project=ANY_PROJECT, enabled=st.booleans())
+    def set_flag(self, user: str, project: str, enabled: bool) -> None:
+        response = self.send_new("flag", user, project, enabled)
         expected = self.model.projects[project]
-        status = self.model.refusal(who, project, "owner") or 200
+        status = self.model.refusal(user, project, "owner") or 200
         needs_flag = expected.flag and project == PROJECT_THAT_NEEDS_ITS_FLAG
         if status == 200 and not enabled and needs_flag:
             status = 409
-        if who == "no-organization":
+        if user == "no-organization":
             status = 403
         assert response.status == status
         if status == 200:
@@ -204,15 +204,15 @@ class Hosting(RuleBasedStateMachine):
             expected.flag = enabled
             assert response.json["enabled_at"] == timestamp(expected.flag_at_ms)
 
-    @rule(who=USERS, project=ANY_PROJECT, offset=st.sampled_from([0, 0, 0, 1, -1]))
-    def initialize(self, who: str, project: str, offset: int) -> None:
+    @rule(user=USERS, project=ANY_PROJECT, offset=st.sampled_from([0, 0, 0, 1, -1]))
+    def initialize(self, user: str, project: str, offset: int) -> None:
         expected = self.model.projects[project]
         generation = expected.generation(self.now_ms) + offset
-        response = self.send_new("source", who, project, generation)
-        status = self.model.refusal(who, project, "maintainer") or 202
+        response = self.send_new("source", user, project, generation)
+        status = self.model.refusal(user, project, "maintainer") or 202
         if generation < 0:
             status = 400  # the body is validated before the user is authorized
-        elif who == "no-organization":
+        elif user == "no-organization":
             status = 403
         elif status == 202 and offset:
             status = 409
@@ -221,11 +221,11 @@ class Hosting(RuleBasedStateMachine):
             self.accept(response.json, "source", expected)
             expected.deployments.append(response.json["deployment_id"])
 
-    @rule(who=USERS, project=ANY_PROJECT)
-    def apply_domains(self, who: str, project: str) -> None:
-        response = self.send_new("domains", who, project, None)
-        status = self.model.refusal(who, project, "maintainer") or 202
-        assert response.status == (403 if who == "no-organization" else status)
+    @rule(user=USERS, project=ANY_PROJECT)
+    def apply_domains(self, user: str, project: str) -> None:
+        response = self.send_new("domains", user, project, None)
+        status = self.model.refusal(user, project, "maintainer") or 202
+        assert response.status == (403 if user == "no-organization" else status)
         if response.status == 202:
             self.accept(response.json, "domains", self.model.projects[project])
 
@@ -239,10 +239,10 @@ class Hosting(RuleBasedStateMachine):
             wait_s = (operation.runs_ms - self.now_ms) / 1000
             assert document["progress"]["next_poll_after_seconds"] == wait_s
 
-    @rule(who=USERS, organization=st.sampled_from(["acme", "hobby"]))
-    def create_key(self, who: str, organization: str) -> None:
-        response = self.send_new("key", who, organization, "a key")
-        home = HOME_ORGANIZATIONS.get(who, "acme")
+    @rule(user=USERS, organization=st.sampled_from(["acme", "hobby"]))
+    def create_key(self, user: str, organization: str) -> None:
+        response = self.send_new("key", user, organization, "a key")
+        home = HOME_ORGANIZATIONS.get(user, "acme")
         if home is None:
             assert response.status == 403
         elif home != organization:
@@ -268,18 +268,18 @@ class Hosting(RuleBasedStateMachine):
         else:
             assert response.status == 404
 
-    @rule(who=USERS, project=ANY_PROJECT)
-    def create_ticket(self, who: str, project: str) -> None:
-        response = self.send("ticket", who, project, None, "")
-        status = self.model.refusal(who, project, "owner") or 201
-        assert response.status == (403 if who == "no-organization" else status)
+    @rule(user=USERS, project=ANY_PROJECT)
+    def create_ticket(self, user: str, project: str) -> None:
+        response = self.send("ticket", user, project, None, "")
+        status = self.model.refusal(user, project, "owner") or 201
+        assert response.status == (403 if user == "no-organization" else status)
         if response.status == 201:
-            earlier = self.model.last_tickets.get(who)
+            earlier = self.model.last_tickets.get(user)
             if earlier is not None:
                 earlier.spent = True
                 self.open_ticket(earlier, earlier.project)
             ticket = Ticket(project, response.json["redeem_url"], self.now_ms + TICKET_MS)
-            self.model.last_tickets[who] = ticket
+            self.model.last_tickets[user] = ticket
             self.model.tickets.append(ticket)
             assert response.json["expires_at"] == timestamp(ticket.expires_ms)
 
@@ -328,13 +328,13 @@ class Hosting(RuleBasedStateMachine):
         self.api.add_fault(abort={"code": code}, times=1)
         records = self.lifecycle_records()
         key = self.new_key()
-        who = self.owner(project)
-        refused = self.api.apply_domains(project=project, who=who, key=key)
+        user = self.owner(project)
+        refused = self.api.apply_domains(project=project, user=user, key=key)
         assert (refused.status, refused.json["code"]) == refusal
         self.check_problem(refused)
         assert self.lifecycle_records() == records
         self.api.clear_faults()
-        response = self.send("domains", who, project, None, key)
+        response = self.send("domains", user, project, None, key)
         assert response.status == 202
         self.accept(response.json, "domains", self.model.projects[project])
 
@@ -343,11 +343,11 @@ class Hosting(RuleBasedStateMachine):
         """The operation is accepted although the response is lost. A retry changes nothing."""
         self.api.add_fault(connection_reset={}, phase="after_commit", times=1)
         key = self.new_key()
-        who = self.owner(project)
-        assert self.api.apply_domains(project=project, who=who, key=key).status == 0
+        user = self.owner(project)
+        assert self.api.apply_domains(project=project, user=user, key=key).status == 0
         self.api.clear_faults()
         world = self.api.world
-        response = self.send("domains", who, project, None, key)
+        response = self.send("domains", user, project, None, key)
         assert response.status == 202
         assert self.api.world is world
         self.accept(response.json, "domains", self.model.projects[project])
@@ -364,10 +364,10 @@ class Hosting(RuleBasedStateMachine):
     @precondition(lambda self: self.model.last_tickets)
     @rule(data=st.data(), word=st.sampled_from(["expire_ticket", "revoke_ticket"]))
     def end_ticket(self, data: Any, word: str) -> None:
-        who = data.draw(st.sampled_from(sorted(self.model.last_tickets)))
-        ticket = self.model.last_tickets[who]
+        user = data.draw(st.sampled_from(sorted(self.model.last_tickets)))
+        ticket = self.model.last_tickets[user]
         if not ticket.spent and ticket.expires_ms > self.now_ms:
-            self.api.intervene(word, user=who)
+            self.api.intervene(word, user=user)
             ticket.spent = True
             self.open_ticket(ticket, ticket.project)
 
@@ -382,7 +382,7 @@ class Hosting(RuleBasedStateMachine):
         if first.until_ms <= self.now_ms:
             return
         world = self.api.world
-        response = self.send(first.kind, first.who, first.project, first.value, first.key)
+        response = self.send(first.kind, first.user, first.project, first.value, first.key)
         assert self.api.world is world
         if first.kind == "key":
             assert response.status == 200
@@ -397,16 +397,16 @@ class Hosting(RuleBasedStateMachine):
         first = data.draw(st.sampled_from(self.model.remembered[-12:]))
         if first.until_ms <= self.now_ms:
             return
-        who = first.who
+        user = first.user
         project = first.project
         if first.kind == "flag":
-            response = self.send("flag", who, project, not first.value, first.key)
+            response = self.send("flag", user, project, not first.value, first.key)
         elif first.kind == "key":
-            response = self.send("key", who, project, "another name", first.key)
-        elif who == self.owner(project):
-            response = self.send("flag", who, project, True, first.key)
+            response = self.send("key", user, project, "another name", first.key)
+        elif user == self.owner(project):
+            response = self.send("flag", user, project, True, first.key)
         else:
-            response = self.send("source", who, project, 99, first.key)
+            response = self.send("source", user, project, 99, first.key)
         assert (response.status, response.json["code"]) == (409, "idempotency_key_reused")
 
     # --- Reading --------------------------------------------------------------------------------
@@ -414,7 +414,7 @@ class Hosting(RuleBasedStateMachine):
     @rule(project=ANY_PROJECT)
     def poll(self, project: str) -> None:
         for operation in self.model.projects[project].operations:
-            response = self.api.poll(operation.id, who=self.owner(project))
+            response = self.api.poll(operation.id, user=self.owner(project))
             assert response.json["state"] == operation.state(self.now_ms)
 
     @rule(limit=st.integers(1, 30), project=ANY_PROJECT)
@@ -431,8 +431,8 @@ class Hosting(RuleBasedStateMachine):
     def read_next_page(self) -> None:
         assert self.expected_pages is not None
         query = f"?limit={self.page_limit}" + (f"&cursor={self.cursor}" if self.cursor else "")
-        who = self.owner(self.page_project)
-        page = self.api.deployments(query, project=self.page_project, who=who).json
+        user = self.owner(self.page_project)
+        page = self.api.deployments(query, project=self.page_project, user=user).json
         self.read_ids += [deployment["id"] for deployment in page["items"]]
         self.cursor = page.get("next_cursor")
         assert self.read_ids == self.expected_pages[: len(self.read_ids)]
@@ -472,9 +472,9 @@ class Hosting(RuleBasedStateMachine):
         """Changes of a fork do not affect the world."""
         rows = stored_rows(self.api.world)
         fork = InProcess(replace(self.api.world, name="fork"))
-        who = self.owner(project)
-        fork.set_flag(True, project=project, who=who, key="in the fork")
-        fork.apply_domains(project=project, who=who, key="in the fork too")
+        user = self.owner(project)
+        fork.set_flag(True, project=project, user=user, key="in the fork")
+        fork.apply_domains(project=project, user=user, key="in the fork too")
         fork.advance("1h")
         assert stored_rows(self.api.world) == rows
 

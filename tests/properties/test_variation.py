@@ -37,7 +37,7 @@ def responses_of_each_call(api: InProcess) -> list[Response]:
         api.ticket(),
         api.compute(),
         api.set_flag("x"),
-        api.dns(who=None),
+        api.dns(user=None),
         api.deployments("?cursor=x"),
     ]
 

@@ -192,7 +192,7 @@ class Walk:
         repeated = [self.check(call_id, api.set_flag(True)) for _ in range(2)]
         moments = [_moment(document, "enabled_at") for document in repeated]
         assert moments == sorted(moments)
-        refused = api.set_flag(False, project="garden", who="outsider")
+        refused = api.set_flag(False, project="garden", user="outsider")
         self.check_code(call_id, refused, "powered_by_flag_required")
 
     def operations(self) -> None:
@@ -312,11 +312,11 @@ class Walk:
         api = self.api
         flag = "set_project_powered_by_flag"
         dns = "get_dns_authorization"
-        self.check_code(dns, api.dns(who=None), "unauthenticated")
-        self.check_code(dns, api.dns(who="outsider"), "resource_not_found")
+        self.check_code(dns, api.dns(user=None), "unauthenticated")
+        self.check_code(dns, api.dns(user="outsider"), "resource_not_found")
         self.check_code(flag, api.set_flag(1), "invalid_request")
-        self.check_code(flag, api.set_flag(True, who="reader"), "forbidden")
-        self.check_code(dns, api.dns(who="no-organization"), "organization_required")
+        self.check_code(flag, api.set_flag(True, user="reader"), "forbidden")
+        self.check_code(dns, api.dns(user="no-organization"), "organization_required")
         by_session = api.create_key(token=api.token(interactive=False))
         self.check_code("create_user_api_key", by_session, "interactive_login_required")
         self.undocumented_requests()

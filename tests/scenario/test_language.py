@@ -34,7 +34,7 @@ def test_a_status_and_a_code_have_alternatives():
           - call: list_deployments
             expect: {status: [200, 202]}
           - call: list_deployments
-            as: outsider
+            user: outsider
             expect: {status: [403, 404], code: [forbidden, resource_not_found]}
         """
     )
@@ -151,7 +151,7 @@ def test_steps_can_send_missing_wrong_or_literal_credentials():
         """
         story:
           - call: list_deployments
-            as: nobody
+            user: nobody
             expect: {status: 401, code: unauthenticated}
           - call: list_deployments
             token: no-token
@@ -208,7 +208,7 @@ def test_a_delayed_simultaneous_request_is_handled_last():
         story:
           - together:
               - {call: apply_project_domains, expect: {delayed: true, body: {blocking_operation_id: "*"}}}
-              - {call: apply_project_domains, as: member, expect: {absent: [blocking_operation_id]}}
+              - {call: apply_project_domains, user: member, expect: {absent: [blocking_operation_id]}}
         """
     )
 
@@ -283,7 +283,7 @@ SIGN_IN = """
                   response_type: code
                   code_challenge: E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM
                   code_challenge_method: S256
-                  login_hint: ${who}
+                  login_hint: ${user}
                   scope: offline_access
                 expect: {status: 303, headers: {Location: /^http:..localhost:3000.callback/}}
                 save: {code: "headers.Location /code=([^&]+)/"}
@@ -310,7 +310,7 @@ def test_a_story_signs_a_user_in_on_the_pages_of_the_identity_provider():
         SIGN_IN
         + """
         story:
-          - {use: authorize, with: {who: member}}
+          - {use: authorize, with: {user: member}}
           - use: redeem-code
           - call: list_deployments
             token: ${token}
@@ -352,7 +352,7 @@ def test_faults_of_the_identity_provider_act_in_a_story_without_waiting():
           - {connection_reset: , call: idp_token, phase: after_commit, times: 1}
           - {latency: {delay_ms: 90000}, call: idp_userinfo}
         story:
-          - {use: authorize, with: {who: owner}}
+          - {use: authorize, with: {user: owner}}
           - request: POST /_emulator/idp/token
             form:
               grant_type: authorization_code
@@ -361,7 +361,7 @@ def test_faults_of_the_identity_provider_act_in_a_story_without_waiting():
               code: ${code}
               code_verifier: dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk
             expect: {lost: connection_reset}
-          - {use: authorize, with: {who: owner}}
+          - {use: authorize, with: {user: owner}}
           - use: redeem-code
           - use: refresh
           - request: GET /_emulator/idp/userinfo
@@ -412,7 +412,7 @@ def test_a_log_step_filters_by_call_user_status_fault_and_key():
             save: {outage: id}
           - call: list_deployments
           - call: list_deployments
-            as: reader
+            user: reader
             expect: {status: 503}
           - call: list_deployments
             project: blog
@@ -420,7 +420,7 @@ def test_a_log_step_filters_by_call_user_status_fault_and_key():
           - {call: apply_project_domains, key: mine}
           - log: {call: list_deployments, count: 3}
           - log: {call: list_deployments, status: [200, 503], project: shop, count: 2}
-          - log: {as: reader, code: service_unavailable, fault: abort, count: 1}
+          - log: {user: reader, code: service_unavailable, fault: abort, count: 1}
           - log: {fault: "${outage}", lost: timeout, count: 1}
           - log: {fault: null, count: 2}
           - log: {key: mine, method: PUT, path: /domains$/}
@@ -478,23 +478,23 @@ parts:
   - name: apply
     steps:
       - call: apply_project_domains
-        as: ${who}
+        user: ${user}
         save: {operation: id}
       - until: ${operation}
   - name: twice
     steps:
-      - {use: apply, with: {who: owner}}
-      - {use: apply, with: {who: member}}
+      - {use: apply, with: {user: owner}}
+      - {use: apply, with: {user: member}}
 """
 
 
 def test_a_part_takes_values_and_reports_its_own_lines():
-    report = run(f"{PARTS}story:\n  - use: twice\n  - log: {{as: member, count: 1}}\n")
+    report = run(f"{PARTS}story:\n  - use: twice\n  - log: {{user: member, count: 1}}\n")
 
     assert report["passed"], report["steps"][-1]
     assert [step["title"] for step in report["steps"]][::2] == [
-        "apply_project_domains as ${who}",
-        "apply_project_domains as ${who}",
+        "apply_project_domains as ${user}",
+        "apply_project_domains as ${user}",
         "log as member, count 1",
     ]
     assert [step["line"] for step in report["steps"]] == [6, 9, 6, 9, 16]
@@ -503,9 +503,9 @@ def test_a_part_takes_values_and_reports_its_own_lines():
 def test_the_values_of_a_part_do_not_change_variables_of_the_story():
     passes(
         f"{PARTS}story:\n"
-        "  - {call: list_deployments, save: {who: items.0.status}}\n"
+        "  - {call: list_deployments, save: {user: items.0.status}}\n"
         "  - use: twice\n"
-        "  - check: {who: ready}\n"
+        "  - check: {user: ready}\n"
     )
 
 
@@ -516,8 +516,8 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
     ("rest", "place", "message"),
     [
         ("story: [{use: aply}]", "aply", "there is no part 'aply'; there are none"),
-        (f"{PARTS}story: [{{use: aply, with: {{who: x}}}}]", "aply", "did you mean apply?"),
-        (f"{PARTS}story: [{{use: apply}}]", "${who}", "there is no ${who}"),
+        (f"{PARTS}story: [{{use: aply, with: {{user: x}}}}]", "aply", "did you mean apply?"),
+        (f"{PARTS}story: [{{use: apply}}]", "${user}", "there is no ${user}"),
         (
             "parts: [{name: a, steps: [{use: a}]}]\nstory: []",
             "a}",
@@ -543,14 +543,14 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
             "more than 20000 steps",
         ),
         (
-            f"{PARTS}story: [{{use: twice}}, {{check: {{who: owner}}}}]",
+            f"{PARTS}story: [{{use: twice}}, {{check: {{user: owner}}}}]",
             "owner",
-            "there is no saved value 'who'",
+            "there is no saved value 'user'",
         ),
         ("story: [{log: {cal: x}}]", "cal", "did you mean call?"),
         ("story: [{log: {call: list_deployment}}]", "list_", "did you mean list_deployments?"),
         ("story: [{log: {code: forbiden}}]", "forbiden", "did you mean forbidden?"),
-        ("story: [{log: {as: redaer}}]", "redaer", "did you mean reader?"),
+        ("story: [{log: {user: redaer}}]", "redaer", "did you mean reader?"),
         ("story: [{log: {count: {at_leest: 1, below: 3}}}]", "at_leest", "did you mean at_least?"),
         (
             "story: [{call: list_deployments, expect: {status: {at_leest: 400}}}]",

@@ -99,7 +99,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             "did you mean apply_project_domains?",
         ),
         ("story: [{sign_in: onwer}]", 3, "onwer", "did you mean owner?"),
-        ("story: [{call: list_deployments, as: redaer}]", 3, "redaer", "did you mean reader?"),
+        ("story: [{call: list_deployments, user: redaer}]", 3, "redaer", "did you mean reader?"),
         ("story: [{call: list_deployments, project: shpo}]", 3, "shpo", "did you mean shop?"),
         (
             "story: [{intervene: {stik_operation: {}}}]",
@@ -152,7 +152,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
         ),
         ("story: [{assume: {token_lifetme: 1h}}]", 3, "token_lifetme:", "did you mean"),
         (
-            WORLD + "story: [{call: list_deployments, as: boss}]",
+            WORLD + "story: [{call: list_deployments, user: boss}]",
             11,
             "{call:",
             "name the project",
@@ -161,7 +161,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             WORLD + "story: [{poll: x}]",
             11,
             "{poll:",
-            "name the user with `as`: there are boss",
+            "name the user with `user`: there are boss",
         ),
         (
             WORLD.replace("acme: owner", "acne: owner"),
@@ -231,7 +231,7 @@ def test_all_errors_are_reported_at_once_in_the_order_of_the_file():
         timeline:
           - {at: later, intervene: {stik_operation: {}}}
         story:
-          - {call: list_deployment, as: redaer, expect: {code: nothing}}
+          - {call: list_deployment, user: redaer, expect: {code: nothing}}
           - {poll: "${operation}"}
         """
     )

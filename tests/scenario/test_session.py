@@ -131,7 +131,7 @@ def test_a_recording_names_users_and_credentials_without_secrets():
     api.deployments(token=creation["value"])
     value_by_hand = api.create_key_by_hand()
     api.deployments(token=value_by_hand)
-    api.deployments(who="member")
+    api.deployments(user="member")
     api.create_key("other", token=api.token(interactive=False))
     api.send("GET", f"/v1/projects/{api.project_id()}/deployments")
     api.deployments(token="x.y.z")
@@ -139,7 +139,7 @@ def test_a_recording_names_users_and_credentials_without_secrets():
     story = recorded(api)["story"]
 
     text = record_session(past_of(api.engine)).text
-    assert [step.get("token", step.get("as")) for step in story] == [
+    assert [step.get("token", step.get("user")) for step in story] == [
         None,
         "${value_1}",
         None,
@@ -235,7 +235,7 @@ def test_a_recording_of_a_library_scenario_passes(path: Path):
 def test_a_recorded_span_expects_nothing_of_earlier_requests():
     api = ControlledWorld()
     operation = api.apply_domains().json["id"]
-    api.deployments(who="outsider")
+    api.deployments(user="outsider")
     api.poll(operation)
     api.dns()
 
@@ -336,12 +336,12 @@ def test_a_recording_adds_users_and_projects_with_their_ids():
         "projects": [{"alias": "web", "id": "01HZX3V9Q4M8E2K7T5B6C1D0AG", "organization": "acme"}],
     }
     api.intervene("add", **added)
-    api.deployments(project="web", who="ada")
+    api.deployments(project="web", user="ada")
 
     story = recorded(api)["story"]
 
     assert story[0] == {"intervene": {"add": added}}
-    assert (story[1]["as"], story[1]["project"]) == ("ada", "web")
+    assert (story[1]["user"], story[1]["project"]) == ("ada", "web")
 
 
 def test_a_change_that_no_story_can_express_is_not_recordable():
@@ -416,7 +416,7 @@ parts:
     steps: [{use: look}, {use: look}]
 story:
   - call: get_dns_authorization
-    as: nobody
+    user: nobody
     expect: {status: 401}
   - use: look-twice
   - call: create_user_api_key

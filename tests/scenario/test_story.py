@@ -137,7 +137,7 @@ def test_a_difference_ends_the_story_and_gives_expected_and_actual_values():
 @pytest.mark.parametrize(
     ("step", "at", "expected", "actual"),
     [
-        ("call: create_dev_access_ticket\n    as: reader", "status", "success", 403),
+        ("call: create_dev_access_ticket\n    user: reader", "status", "success", 403),
         ("call: list_deployments\n    expect: {items: 3}", "items", 3, 20),
         (
             "call: list_deployments\n    expect: {code: forbidden}",
@@ -225,7 +225,7 @@ def test_a_token_of_a_signed_in_user_expires_in_a_story():
             token: ${token}
             expect: {status: 401, code: unauthenticated}
           - call: list_deployments
-            as: reader
+            user: reader
         """
     )
 

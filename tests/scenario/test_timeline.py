@@ -45,7 +45,7 @@ def test_after_calls_counts_every_successful_call():
         story:
           - call: list_deployments
           - call: create_dev_access_ticket
-            as: reader
+            user: reader
             expect: {status: 403}
           - call: get_dns_authorization
           - call: get_dns_authorization

@@ -163,7 +163,7 @@ timeline:
     intervene: {add: {users: [{alias: zoe, organizations: {acme: member}}]}}
 story:
   - intervene: {add: {users: [{alias: yan, organizations: {acme: member}}]}}
-  - {call: list_deployments, as: yan, expect: {status: 404}}
+  - {call: list_deployments, user: yan, expect: {status: 404}}
   - {advance: 2h}
-  - {call: list_deployments, as: zoe, expect: {status: 404}}
+  - {call: list_deployments, user: zoe, expect: {status: 404}}
 """)

@@ -42,7 +42,7 @@ def test_each_method_of_the_sdk_reaches_its_resource(api: HttpWorld):
     assert emulator.clock.move(by="1s").moved_ms == 1000
     assert emulator.why(operation).operation == operation
     assert emulator.set_assumptions({"rate_limit": "off"}) == emulator.assumptions
-    assert emulator.requests.page(who="owner")["items"][0].call == "apply_project_domains"
+    assert emulator.requests.page(user="owner")["items"][0].call == "apply_project_domains"
     assert emulator.requests.page(limit=1, trail=False)["total"] == 1
     assert emulator.requests.whole(1).answer["body_bytes"] > 0
     assert emulator.requests.har(state=True, status="2xx")["log"]["_state"]

@@ -302,7 +302,7 @@ def test_a_token_issued_after_a_snapshot_is_replaced_when_it_is_restored(api: Ht
         api.emulator.clock.advance("1d")
         api.emulator.token("reader")
 
-    assert api.deployments(who="reader").status == 200
+    assert api.deployments(user="reader").status == 200
 
 
 def test_reset_restores_the_initial_world(api: HttpWorld):

@@ -42,7 +42,7 @@ def logged(api: HttpWorld) -> Requests:
     api.set_flag(False, key="flag-1")
     api.set_flag(False, key="flag-1")
     api.set_flag(True, key="flag-1")
-    api.set_flag(True, key="flag-2", who="reader")
+    api.set_flag(True, key="flag-2", user="reader")
     api.call("GET", api.project_path("deployment"))
     return api.emulator.requests
 
@@ -61,7 +61,7 @@ def test_requests_are_listed_oldest_first(logged: Requests):
 def test_a_recorded_request_has_what_was_sent_and_received(logged: Requests, api: HttpWorld):
     first, replay, reused, refused, missing = logged
 
-    assert (first.call, first.method, first.who) == ("set_project_powered_by_flag", "PUT", "owner")
+    assert (first.call, first.method, first.user) == ("set_project_powered_by_flag", "PUT", "owner")
     assert first.project == api.emulator.project
     assert (first.body, first.answer["enabled"]) == ({"enabled": False}, False)
     assert first.headers["idempotency-key"] == first.idempotency_key == "flag-1"
@@ -98,7 +98,7 @@ def test_a_recorded_request_names_the_fault_that_lost_its_response(api: HttpWorl
     [
         ({}, [1, 2, 3, 4, 5]),
         ({"call": "set_project_powered_by_flag"}, [1, 2, 3, 4]),
-        ({"who": "reader"}, [4]),
+        ({"user": "reader"}, [4]),
         ({"status": 200, "replayed": False}, [1]),
         ({"code": "forbidden"}, [4]),
         ({"project": "shop"}, [1, 2, 3, 4]),
@@ -106,7 +106,7 @@ def test_a_recorded_request_names_the_fault_that_lost_its_response(api: HttpWorl
         ({"key": "flag-1", "failed": True}, [3]),
         ({"method": "get"}, [5]),
         ({"path": "*/deployment"}, [5]),
-        ({"lost": False, "who": None}, [1, 2, 3, 4, 5]),
+        ({"lost": False, "user": None}, [1, 2, 3, 4, 5]),
     ],
     ids=str,
 )
@@ -153,7 +153,7 @@ def test_no_assertion_about_absent_requests_passes_after_a_reset(logged: Request
     ("filters", "error", "message"),
     [
         ({"call": "list_deployment"}, ValueError, "list_deployments"),
-        ({"who": "onwer"}, NoSuchName, "'onwer'.*owner"),
+        ({"user": "onwer"}, NoSuchName, "'onwer'.*owner"),
         ({"project": "shpo"}, NoSuchName, "'shpo'.*shop"),
         ({"stauts": 200}, TypeError, "'stauts'.*status"),
     ],
@@ -214,7 +214,7 @@ def test_assert_made_explains_why_the_nearest_requests_do_not_match(
 ):
     (reason,) = logged[3].why
     message = failure(
-        lambda: logged.assert_made("set_project_powered_by_flag", who="reader", status=200)
+        lambda: logged.assert_made("set_project_powered_by_flag", user="reader", status=200)
     )
 
     assert message == golden(
@@ -255,7 +255,7 @@ def test_assert_made_names_a_request_with_a_similar_path(logged: Requests):
 
 
 def test_assert_not_made_lists_the_requests_that_match(logged: Requests):
-    message = failure(lambda: logged.assert_not_made(who="reader"))
+    message = failure(lambda: logged.assert_not_made(user="reader"))
 
     assert message.startswith("expected a request by reader not to be made, but it was made once\n")
     assert "nearest" not in message

@@ -105,7 +105,7 @@ def probe_last_page_cursor(api: CheckedWorld) -> list[bool]:
 def probe_problem_statuses(api: CheckedWorld) -> list[Any]:
     return [
         code(api.create_key(token=api.emulator.token("owner", interactive=False))),
-        code(api.dns(who="no-organization")),
+        code(api.dns(user="no-organization")),
         code(api.initialize(9)),
     ]
 
@@ -554,14 +554,14 @@ def roles(ask: Ask) -> Probe:
     """Return a probe that tells whether owner, maintainer and reader can make a call."""
 
     def probe(api: CheckedWorld) -> list[bool]:
-        return [ask(api, who=who).status < 300 for who in ("owner", "member", "reader")]
+        return [ask(api, user=user).status < 300 for user in ("owner", "member", "reader")]
 
     return probe
 
 
-def poll_one(api: CheckedWorld, who: str) -> Response:
-    operation_id = api.deployments("?limit=1", who="owner").json["items"][0]["operation_id"]
-    return api.poll(operation_id, who=who)
+def poll_one(api: CheckedWorld, user: str) -> Response:
+    operation_id = api.deployments("?limit=1", user="owner").json["items"][0]["operation_id"]
+    return api.poll(operation_id, user=user)
 
 
 _ALLOWED = {
@@ -570,10 +570,10 @@ _ALLOWED = {
     "reader": [True, True, True],
 }
 for name, usual, ask in (
-    ("source_role", "maintainer", lambda api, who: api.initialize(1, who=who)),
-    ("domains_role", "maintainer", lambda api, who: api.apply_domains(who=who)),
-    ("dns_role", "reader", lambda api, who: api.dns(who=who)),
-    ("deployments_role", "reader", lambda api, who: api.deployments(who=who)),
+    ("source_role", "maintainer", lambda api, user: api.initialize(1, user=user)),
+    ("domains_role", "maintainer", lambda api, user: api.apply_domains(user=user)),
+    ("dns_role", "reader", lambda api, user: api.dns(user=user)),
+    ("deployments_role", "reader", lambda api, user: api.deployments(user=user)),
     ("operation_role", "reader", poll_one),
 ):
     for role in _ALLOWED:

@@ -55,19 +55,19 @@ MATRIX: list[tuple[str, str, set[str], tuple[int, str]]] = [
 
 @pytest.mark.over_http
 @pytest.mark.parametrize(
-    ("who", "project", "allowed", "otherwise"),
+    ("user", "project", "allowed", "otherwise"),
     MATRIX,
     ids=[f"{row[0]} at {row[1]}" for row in MATRIX],
 )
 def test_each_role_may_make_exactly_the_calls_of_its_project_role(
     world: CheckedCalls,
-    who: str,
+    user: str,
     project: str,
     allowed: set[str],
     otherwise: tuple[int, str],
 ) -> None:
     for name, call in CALLS.items():
-        response = call(world, who=who, project=project)
+        response = call(world, user=user, project=project)
 
         if name in allowed:
             assert response.status in (200, 201, 202), name
@@ -78,12 +78,12 @@ def test_each_role_may_make_exactly_the_calls_of_its_project_role(
 @pytest.mark.over_http
 def test_a_request_without_a_token_is_unauthenticated_on_every_call(world: CheckedCalls) -> None:
     for call in CALLS.values():
-        expect_problem(call(world, who=None), 401, "unauthenticated")
+        expect_problem(call(world, user=None), 401, "unauthenticated")
 
 
 @pytest.mark.over_http
 @pytest.mark.parametrize(
-    ("who", "organization", "status"),
+    ("user", "organization", "status"),
     [
         ("owner", "acme", 201),
         ("member", "acme", 201),
@@ -95,9 +95,9 @@ def test_a_request_without_a_token_is_unauthenticated_on_every_call(world: Check
     ],
 )
 def test_only_members_of_an_organization_create_keys_there(
-    world: CheckedCalls, who: str, organization: str, status: int
+    world: CheckedCalls, user: str, organization: str, status: int
 ) -> None:
-    assert world.create_key(who=who, organization=organization).status == status
+    assert world.create_key(user=user, organization=organization).status == status
 
 
 # --- Outside and missing look the same -----------------------------------------------------------
@@ -117,11 +117,11 @@ REQUESTS: dict[str, tuple[str, str, Any]] = {
 KEYS = "/v1/organizations/{}/user-api-keys"
 
 
-def send_with_id(world: CheckedCalls, name: str, subject_id: str, who: str = "owner") -> Response:
+def send_with_id(world: CheckedCalls, name: str, subject_id: str, user: str = "owner") -> Response:
     """Make a call with any id in its path."""
     method, path, body = REQUESTS[name]
     key = None if method == "GET" else world.new_key()
-    return world.call(method, f"/v1/{path.format(subject_id)}", who=who, key=key, body=body)
+    return world.call(method, f"/v1/{path.format(subject_id)}", user=user, key=key, body=body)
 
 
 def create_key_at(world: CheckedCalls, organization_id: str) -> Response:
@@ -132,18 +132,18 @@ def create_key_at(world: CheckedCalls, organization_id: str) -> Response:
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize(
-    ("who", "project"), [("outsider", "shop"), ("member", "docs"), ("owner", "garden")]
+    ("user", "project"), [("outsider", "shop"), ("member", "docs"), ("owner", "garden")]
 )
 def test_a_project_outside_the_access_scope_looks_like_a_missing_one(
-    world: CheckedCalls, who: str, project: str, name: str
+    world: CheckedCalls, user: str, project: str, name: str
 ) -> None:
     subject_id = past_operation(world, project) if name == "poll" else world.project_id(project)
 
-    outside = send_with_id(world, name, subject_id, who)
+    outside = send_with_id(world, name, subject_id, user)
 
     expect_problem(outside, 404, "resource_not_found")
     for missing_id in (NOWHERE, "short", "%F0%9F%94%91"):
-        missing = send_with_id(world, name, missing_id, who)
+        missing = send_with_id(world, name, missing_id, user)
         assert without_request_id(missing) == without_request_id(outside)
 
 
@@ -160,7 +160,7 @@ def test_a_project_outside_the_access_scope_looks_like_a_missing_one(
 def test_an_invalid_request_does_not_reveal_whether_a_project_exists(
     world: CheckedCalls, options: dict[str, Any]
 ) -> None:
-    options = {"key": "k", "who": "outsider", **options}
+    options = {"key": "k", "user": "outsider", **options}
 
     outside, missing = (
         world.call("PUT", f"/v1/projects/{project}/powered-by-flag", **options)
@@ -174,7 +174,7 @@ def test_the_idempotency_key_of_another_user_reveals_nothing(world: CheckedCalls
     # given that the owner has used a key that a stranger guesses
     world.apply_domains(key="guessed")
 
-    outside = world.apply_domains(key="guessed", who="outsider")
+    outside = world.apply_domains(key="guessed", user="outsider")
 
     expect_problem(outside, 404, "resource_not_found")
 
@@ -218,10 +218,10 @@ def test_an_id_of_another_kind_of_resource_is_not_found(world: CheckedCalls) -> 
 
 def test_each_request_checks_the_current_role(world: CheckedCalls) -> None:
     role = {"project": "shop", "user": "reader"}
-    expect_problem(world.set_flag(False, who="reader"), 403, "forbidden")
+    expect_problem(world.set_flag(False, user="reader"), 403, "forbidden")
 
     world.intervene("set_role", **role, role="owner")
-    assert world.set_flag(False, who="reader").status == 200
+    assert world.set_flag(False, user="reader").status == 200
 
     world.intervene("set_role", **role, role="none")
-    expect_problem(world.set_flag(False, who="reader"), 404, "resource_not_found")
+    expect_problem(world.set_flag(False, user="reader"), 404, "resource_not_found")

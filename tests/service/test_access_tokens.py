@@ -60,7 +60,7 @@ def test_an_authorization_header_without_exactly_one_bearer_token_is_refused(
     token = api.emulator.token()
     headers = {} if header is None else {"Authorization": header.format(token=token)}
 
-    refused(api.call("GET", api.project_path("edge-dns"), who=None, headers=headers))
+    refused(api.call("GET", api.project_path("edge-dns"), user=None, headers=headers))
 
 
 def test_two_authorization_headers_are_refused(api: CheckedWorld) -> None:
@@ -75,7 +75,7 @@ def test_two_authorization_headers_are_refused(api: CheckedWorld) -> None:
 def test_the_scheme_is_case_insensitive(api: CheckedWorld, scheme: str) -> None:
     headers = {"Authorization": f"{scheme} {api.emulator.token()}"}
 
-    response = api.call("GET", api.project_path("edge-dns"), who=None, headers=headers)
+    response = api.call("GET", api.project_path("edge-dns"), user=None, headers=headers)
 
     assert response.status == 200
 
@@ -84,14 +84,14 @@ def test_the_scheme_is_case_insensitive(api: CheckedWorld, scheme: str) -> None:
 def test_a_token_in_the_url_is_not_accepted(api: CheckedWorld, where: str) -> None:
     query = where.format(token=api.emulator.token())
 
-    refused(api.call("GET", api.project_path("edge-dns") + query, who=None))
+    refused(api.call("GET", api.project_path("edge-dns") + query, user=None))
 
 
 def test_a_token_in_a_cookie_is_not_accepted(api: CheckedWorld) -> None:
     """No cookie session is assumed."""
     headers = {"Cookie": f"Authorization=Bearer {api.emulator.token()}; token=x"}
 
-    refused(api.call("GET", api.project_path("edge-dns"), who=None, headers=headers))
+    refused(api.call("GET", api.project_path("edge-dns"), user=None, headers=headers))
 
 
 # --- Forgeries ----------------------------------------------------------------------------------
@@ -385,12 +385,12 @@ def calls(api: CheckedWorld, **options: Any) -> dict[str, Response]:
 
 
 def test_every_call_needs_a_token(api: CheckedWorld) -> None:
-    for response in calls(api, who=None).values():
+    for response in calls(api, user=None).values():
         refused(response)
 
 
 def test_every_call_needs_an_organization(api: CheckedWorld) -> None:
-    for response in calls(api, who="no-organization").values():
+    for response in calls(api, user="no-organization").values():
         expect_problem(response, 403, "organization_required")
 
 

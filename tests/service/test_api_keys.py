@@ -25,8 +25,8 @@ NEEDS = {
 PERMISSIONS = sorted(set(NEEDS.values()))
 
 
-def make_key(api: CheckedWorld, who: str = "owner", **options: Any) -> str:
-    created = api.emulator.create_api_key(who, **options)
+def make_key(api: CheckedWorld, user: str = "owner", **options: Any) -> str:
+    created = api.emulator.create_api_key(user, **options)
     return str(created["value"])
 
 
@@ -73,19 +73,19 @@ def test_a_permission_that_the_organization_disables_ends_at_once_for_its_keys(
 
 
 @pytest.mark.parametrize(
-    ("who", "call"),
+    ("user", "call"),
     [("member", "set_flag"), ("member", "ticket"), ("reader", "initialize"), ("reader", "ticket")],
 )
 def test_a_key_cannot_make_a_call_that_its_user_cannot_make(
-    world: CheckedCalls, who: str, call: str
+    world: CheckedCalls, user: str, call: str
 ) -> None:
-    value = world.create_key(who=who).json["value"]
+    value = world.create_key(user=user).json["value"]
 
     expect_problem(ask(world, call, value), 403, "forbidden")
 
 
 def test_a_key_does_not_find_projects_that_its_user_cannot_read(world: CheckedCalls) -> None:
-    value = world.create_key(who="member").json["value"]
+    value = world.create_key(user="member").json["value"]
 
     assert world.dns(token=value).status == 200
     expect_problem(world.dns(token=value, project="docs"), 404, "resource_not_found")
@@ -116,7 +116,7 @@ def test_a_key_is_bound_to_its_organization(world: CheckedCalls) -> None:
 
 
 def test_a_key_of_a_removed_member_finds_nothing(world: CheckedCalls) -> None:
-    value = world.create_key(who="member").json["value"]
+    value = world.create_key(user="member").json["value"]
     world.intervene("remove_member", organization="acme", user="member")
 
     expect_problem(world.dns(token=value), 404, "resource_not_found")

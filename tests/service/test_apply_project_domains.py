@@ -10,11 +10,11 @@ import pytest
 from tests.support.checked_world import CheckedCalls
 
 
-def apply(world: CheckedCalls, project: str = "shop", who: str = "owner") -> dict[str, Any]:
-    operation = world.apply_domains(project=project, who=who)
+def apply(world: CheckedCalls, project: str = "shop", user: str = "owner") -> dict[str, Any]:
+    operation = world.apply_domains(project=project, user=user)
     assert operation.status == 202
     world.finish(operation.json["id"])
-    finished: dict[str, Any] = world.poll(operation.json["id"], who=who).json
+    finished: dict[str, Any] = world.poll(operation.json["id"], user=user).json
     return finished
 
 

@@ -69,14 +69,14 @@ def test_each_creation_makes_another_key(world: CheckedCalls) -> None:
 
 
 @pytest.mark.parametrize(
-    ("who", "organization"),
+    ("user", "organization"),
     [("owner", "acme"), ("member", "acme"), ("reader", "acme"), ("outsider", "hobby")],
 )
 def test_any_member_can_create_a_key_even_at_zero_credits(
-    world: CheckedCalls, who: str, organization: str
+    world: CheckedCalls, user: str, organization: str
 ) -> None:
     world.intervene("set_credits", organization=organization, credits=0)
-    response = world.create_key(who=who, organization=organization)
+    response = world.create_key(user=user, organization=organization)
 
     assert response.status == 201
     assert response.json["key"]["organization_id"] == world.organization_id(organization)

@@ -41,7 +41,7 @@ GATEWAY: Step = {"call": "read_database_compute", "query": {"environment": "prod
 LOST: Step = {"call": "create_dev_access_ticket"}
 DOMAINS: Step = {"call": "apply_project_domains"}
 SAVED: Step = {**LIST, "save": {"first": "answer"}}
-REFUSED: Step = {**LIST, "as": "outsider"}
+REFUSED: Step = {**LIST, "user": "outsider"}
 
 EXPECTATIONS: dict[str, list[tuple[Step, Any, Verdict]]] = {
     "status": [
@@ -203,7 +203,7 @@ REQUESTS: list[Step] = [
     {**LIMITED, "expect": {"status": 429}},
     {"poll": "${op}"},
     {"request": "GET /v1/nowhere", "expect": {"status": 404}},
-    {**LIST, "as": "nobody", "expect": {"status": 401}},
+    {**LIST, "user": "nobody", "expect": {"status": 401}},
 ]
 UNKNOWN_ID = "01JGFJJZ00WJ23PB5JRWGKGJQK"
 LOGS: dict[str, list[tuple[Any, int | None, Verdict]]] = {
@@ -240,7 +240,7 @@ LOGS: dict[str, list[tuple[Any, int | None, Verdict]]] = {
         ("/v1/projects/*/domains?limit=1", 0, "refused"),
         ("/worlds/w/v1/projects/*/domains", 0, "refused"),
     ],
-    "as": [
+    "user": [
         ("owner", 7, "green"),
         ("${user.owner}", 7, "green"),
         ("nobody", 1, "green"),
@@ -357,8 +357,8 @@ def test_a_count_is_green_only_if_it_is_true(count: Any, verdict: Verdict):
 @pytest.mark.parametrize(
     "step",
     [
-        {**LIST, "as": "owner", "token": "x"},
-        {**LIST, "headers": {"Authorization": "Bearer x"}, "as": "owner"},
+        {**LIST, "user": "owner", "token": "x"},
+        {**LIST, "headers": {"Authorization": "Bearer x"}, "user": "owner"},
         {**DOMAINS, "headers": {"Idempotency-Key": "a"}, "key": "b"},
         {**LIST, "body": {}, "text": "{}"},
         {"clear_faults": False},
@@ -366,7 +366,7 @@ def test_a_count_is_green_only_if_it_is_true(count: Any, verdict: Verdict):
         {**LOST, "expect": {"lost": "timeout"}, "save": {"id": "ticket_id"}},
         {**LIST, "token": "x", "interactive": False},
         {**LIST, "token": "x", "organization": "hobby"},
-        {**LIST, "as": "nobody", "interactive": False},
+        {**LIST, "user": "nobody", "interactive": False},
         {"call": "create_user_api_key", "body": {"name": "ci"}, "project": "blog"},
         {**LIST, "pause": "5s"},
         {"together": [{**LIST, "tries": 3}, LIST]},
@@ -420,7 +420,7 @@ def world_with_requests(api: HttpWorld) -> HostingEmulator:
     """A world with six requests; the third and fourth are about an operation."""
     emulator = api.emulator
     api.deployments()
-    api.deployments(who="outsider")
+    api.deployments(user="outsider")
     operation = api.apply_domains(key="k").json
     api.apply_domains(key="k")
     api.call("GET", "/v1/nowhere")
@@ -441,7 +441,7 @@ SDK: dict[str, list[tuple[Any, int | None]]] = {
         ("list_deployment", None),
         (7, None),
     ],
-    "who": [
+    "user": [
         ("owner", 4),
         ("nobody", 1),
         (["owner", "outsider"], 5),

@@ -44,8 +44,8 @@ def test_the_default_world_has_a_few_dozen_deployments_of_every_final_status(
 ) -> None:
     deployments = [
         item
-        for project, who in projects(api)
-        for item in api.deployments("?limit=100", project=project, who=who).json["items"]
+        for project, user in projects(api)
+        for item in api.deployments("?limit=100", project=project, user=user).json["items"]
     ]
 
     assert 24 <= len(deployments) <= 200
@@ -55,8 +55,8 @@ def test_the_default_world_has_a_few_dozen_deployments_of_every_final_status(
 def test_the_deployments_of_the_default_world_lie_in_the_past_and_in_order(
     api: CheckedWorld,
 ) -> None:
-    for project, who in projects(api):
-        for item in api.deployments("?limit=100", project=project, who=who).json["items"]:
+    for project, user in projects(api):
+        for item in api.deployments("?limit=100", project=project, user=user).json["items"]:
             assert (
                 read_timestamp(item["created_at"])
                 <= read_timestamp(item["updated_at"])
@@ -65,15 +65,15 @@ def test_the_deployments_of_the_default_world_lie_in_the_past_and_in_order(
 
 
 def test_the_default_world_has_a_dns_authorization_in_every_state(api: CheckedWorld) -> None:
-    statuses = {api.dns(project=p, who=who).json["status"] for p, who in projects(api)}
+    statuses = {api.dns(project=p, user=user).json["status"] for p, user in projects(api)}
 
     assert statuses == DNS
 
 
 def test_the_default_world_has_shared_separate_and_missing_databases(api: CheckedWorld) -> None:
     configurations = [
-        api.compute(f"?environment={environment}", project=project, who=who).json
-        for project, who in projects(api)
+        api.compute(f"?environment={environment}", project=project, user=user).json
+        for project, user in projects(api)
         for environment in ("dev", "prod")
     ]
 
@@ -84,7 +84,7 @@ def test_the_default_world_has_shared_separate_and_missing_databases(api: Checke
 
 
 def test_the_default_world_has_a_flag_that_cannot_be_hidden(api: CheckedWorld) -> None:
-    responses = {p: api.set_flag(False, project=p, who=who).status for p, who in projects(api)}
+    responses = {p: api.set_flag(False, project=p, user=user).status for p, user in projects(api)}
 
     assert sorted(set(responses.values())) == [200, 409]
 

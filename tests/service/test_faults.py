@@ -109,7 +109,7 @@ def test_a_fault_after_the_commit_does_not_act_on_refused_requests(api: HttpWorl
     fault = api.emulator.fault("abort", code="service_unavailable", phase="after_commit")
 
     expect_problem(api.set_flag("yes"), 400, "invalid_request")
-    expect_problem(api.set_flag(True, who="reader"), 403, "forbidden")
+    expect_problem(api.set_flag(True, user="reader"), 403, "forbidden")
     assert (fault.seen, fault.hits) == (2, 0)
     [_, entry] = api.emulator.requests.page()["items"]
     trail = " ".join(step["says"] for step in entry["trail"])
@@ -173,7 +173,7 @@ def test_a_broken_response_does_not_count_as_a_successful_call_of_the_timeline(
 def test_an_unauthenticated_request_matches_no_fault(api: HttpWorld):
     fault = api.emulator.fault("abort", code="service_unavailable")
 
-    expect_problem(api.deployments(who=None), 401, "unauthenticated")
+    expect_problem(api.deployments(user=None), 401, "unauthenticated")
 
     assert fault.seen == 0
 

@@ -10,7 +10,7 @@ from tests.support.response_checks import read_timestamp
 
 @pytest.mark.over_http
 @pytest.mark.parametrize(
-    ("project", "who", "status"),
+    ("project", "user", "status"),
     [
         ("shop", "owner", "authorized"),
         ("blog", "owner", "pending"),
@@ -19,9 +19,9 @@ from tests.support.response_checks import read_timestamp
     ],
 )
 def test_an_authorization_has_a_zone_in_every_state_except_not_authorized(
-    world: CheckedCalls, project: str, who: str, status: str
+    world: CheckedCalls, project: str, user: str, status: str
 ) -> None:
-    response = world.dns(project=project, who=who)
+    response = world.dns(project=project, user=user)
 
     assert response.status == 200
     assert response.json.keys() == {"status", "zone", "scopes", "expires_at"}
@@ -33,11 +33,11 @@ def test_an_authorization_has_a_zone_in_every_state_except_not_authorized(
 
 
 @pytest.mark.over_http
-@pytest.mark.parametrize(("project", "who"), [("labs", "owner"), ("notes", "outsider")])
+@pytest.mark.parametrize(("project", "user"), [("labs", "owner"), ("notes", "outsider")])
 def test_no_zone_is_inferred_without_an_authorization(
-    world: CheckedCalls, project: str, who: str
+    world: CheckedCalls, project: str, user: str
 ) -> None:
-    response = world.dns(project=project, who=who)
+    response = world.dns(project=project, user=user)
 
     assert response.json == {
         "status": "not_authorized",
@@ -64,8 +64,8 @@ def test_a_pending_revoked_or_expired_authorization_does_not_change_with_time(
     world: CheckedCalls,
 ) -> None:
     projects = [("blog", "owner"), ("docs", "owner"), ("garden", "outsider"), ("labs", "owner")]
-    before = [world.dns(project=project, who=who).body for project, who in projects]
+    before = [world.dns(project=project, user=user).body for project, user in projects]
 
     world.advance("400d")
 
-    assert [world.dns(project=project, who=who).body for project, who in projects] == before
+    assert [world.dns(project=project, user=user).body for project, user in projects] == before

@@ -264,8 +264,8 @@ def test_the_first_request_can_be_retried_after_a_refused_reuse_of_its_key(
 
 @pytest.mark.parametrize("call", [initialize, create_key, apply_domains])
 def test_two_principals_can_use_the_same_key(world: CheckedCalls, call: Call) -> None:
-    mine = call(world, "k", who="owner")
-    theirs = call(world, "k", who="member")
+    mine = call(world, "k", user="owner")
+    theirs = call(world, "k", user="member")
 
     assert mine.status == theirs.status < 300
     ids = [(a.json.get("key") or a.json)["id"] for a in (mine, theirs)]
@@ -283,10 +283,10 @@ def test_keys_are_case_sensitive(world: CheckedCalls, call: Call) -> None:
 
 def test_access_is_checked_before_a_replay(world: CheckedCalls) -> None:
     # given a maintainer who retries after having become a reader
-    assert apply_domains(world, "k", who="member").status == 202
+    assert apply_domains(world, "k", user="member").status == 202
     world.intervene("set_role", project="shop", user="member", role="reader")
 
-    expect_problem(apply_domains(world, "k", who="member"), 403, "forbidden")
+    expect_problem(apply_domains(world, "k", user="member"), 403, "forbidden")
 
 
 # --- How long -----------------------------------------------------------------------------------
@@ -349,8 +349,8 @@ def test_a_refused_request_leaves_its_key_free(world: CheckedCalls) -> None:
     # given one key that meets every kind of refusal first
     refusals = [
         world.initialize("1", key="k"),  # 400
-        world.initialize(1, key="k", who=None),  # 401
-        world.initialize(1, key="k", who="reader"),  # 403
+        world.initialize(1, key="k", user=None),  # 401
+        world.initialize(1, key="k", user="reader"),  # 403
         world.initialize(1, key="k", project="garden"),  # 404
         world.initialize(9, key="k"),  # 409
         world.set_flag(True, key="k", headers={"X-Request-Id": "x" * 129}),  # 400

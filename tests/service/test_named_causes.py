@@ -89,7 +89,7 @@ def test_a_refused_preflight_names_the_option_that_allows_its_origin(
 ) -> None:
     headers = {"Origin": "https://app.example.com", "Access-Control-Request-Method": method}
 
-    response = api.call("OPTIONS", projects_dns(api), who=None, headers=headers)
+    response = api.call("OPTIONS", projects_dns(api), user=None, headers=headers)
 
     document = expect_problem(response, 403, "forbidden")
     assert "'https://app.example.com'" in document["detail"]

@@ -101,7 +101,7 @@ def test_an_operation_path_that_overlaps_a_call_is_refused(api: CheckedWorld, pa
 
 def test_the_key_of_a_member_who_left_and_came_back_works_again(api: CheckedWorld) -> None:
     """The fixed choice `returned_members_keys`."""
-    token = api.create_key(who="member").json["value"]
+    token = api.create_key(user="member").json["value"]
     member: dict[str, Any] = {"organization": "acme", "user": "member"}
 
     api.intervene("remove_member", **member)
@@ -109,7 +109,7 @@ def test_the_key_of_a_member_who_left_and_came_back_works_again(api: CheckedWorl
     api.intervene("add_member", **member)
 
     assert api.dns(token=token).status == 200
-    assert api.create_key(who="member").status == 201
+    assert api.create_key(user="member").status == 201
 
 
 def test_hiding_a_hidden_flag_succeeds_even_where_a_free_workspace_has_a_domain(

@@ -178,7 +178,7 @@ def test_a_replay_needs_a_permission_of_its_own_key(api: CheckedWorld) -> None:
 
 def test_the_replay_of_a_key_creation_is_always_checked(api: CheckedWorld) -> None:
     """Session, membership and product permissions are revalidated."""
-    assert api.create_key(key="k", who="member").status == 201
+    assert api.create_key(key="k", user="member").status == 201
     token = api.emulator.token("member")
 
     _enable(api)

@@ -50,9 +50,9 @@ def test_each_code_has_a_page(api: CheckedWorld) -> None:
 def test_the_link_of_a_problem_opens_and_shows_its_code(api: CheckedWorld) -> None:
     refusals = [
         api.set_flag("no"),
-        api.set_flag(True, who=None),
-        api.set_flag(True, who="reader"),
-        api.set_flag(True, who="no-organization"),
+        api.set_flag(True, user=None),
+        api.set_flag(True, user="reader"),
+        api.set_flag(True, user="no-organization"),
         api.set_flag(True, project="garden"),
         api.initialize(7),
         api.call("GET", "/v1/nothing"),
@@ -83,7 +83,7 @@ def test_the_link_leads_back_to_where_the_client_came_from(api: CheckedWorld) ->
 def test_a_problem_has_the_request_id_of_the_client(api: CheckedWorld, sent: str) -> None:
     headers = {"X-Request-Id": sent.encode().decode("latin-1")}
 
-    response = api.send("PUT", api.project_path("powered-by-flag"), who="owner", headers=headers)
+    response = api.send("PUT", api.project_path("powered-by-flag"), user="owner", headers=headers)
 
     assert response.json["request_id"] == sent
     assert response.headers["X-Request-Id"].encode("latin-1").decode() == sent
@@ -205,7 +205,7 @@ def test_a_wrong_method_is_refused_and_the_allowed_one_named(api: CheckedWorld, 
 
 
 def test_a_wrong_method_does_not_reveal_whether_a_project_exists(api: CheckedWorld) -> None:
-    there = api.call("DELETE", api.project_path("edge-dns"), who="outsider")
+    there = api.call("DELETE", api.project_path("edge-dns"), user="outsider")
     missing = api.call("DELETE", "/v1/projects/01JGFJJZ000000000000000000/edge-dns")
 
     assert without_request_id(there) == without_request_id(missing)
@@ -243,7 +243,7 @@ def test_a_request_after_retry_after_is_accepted(api: CheckedWorld) -> None:
 def test_the_rate_limit_counts_each_principal_separately(api: CheckedWorld) -> None:
     api.assume(rate_limit="1/60s")
 
-    responses = [api.dns(who=who).status for who in ("owner", "owner", "reader", "reader")]
+    responses = [api.dns(user=user).status for user in ("owner", "owner", "reader", "reader")]
 
     assert responses == [200, 429, 200, 429]
 

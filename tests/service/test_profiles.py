@@ -247,8 +247,8 @@ def test_a_refused_poll_does_not_move_the_skip_clock(api: CheckedWorld) -> None:
     operation = api.initialize(1).json
     before = api.emulator.clock.now
 
-    assert api.poll(operation["id"], who="outsider").status == 404
-    assert api.poll(operation["id"], who=None).status == 401
+    assert api.poll(operation["id"], user="outsider").status == 404
+    assert api.poll(operation["id"], user=None).status == 401
 
     assert api.emulator.clock.now == before
 

@@ -22,9 +22,9 @@ _PLACEMENT = {
 
 
 def compute(
-    world: CheckedCalls, environment: str, project: str, who: str = "owner"
+    world: CheckedCalls, environment: str, project: str, user: str = "owner"
 ) -> dict[str, Any]:
-    response = world.compute(f"?environment={environment}", project=project, who=who)
+    response = world.compute(f"?environment={environment}", project=project, user=user)
     assert response.status == 200
     configuration: dict[str, Any] = response.json
     return configuration
@@ -61,11 +61,11 @@ def test_each_observation_is_fresh(world: CheckedCalls) -> None:
     assert after == before | {"observed_at": world.timestamp()}
 
 
-@pytest.mark.parametrize(("project", "who"), [("blog", "owner"), ("notes", "outsider")])
+@pytest.mark.parametrize(("project", "user"), [("blog", "owner"), ("notes", "outsider")])
 def test_shared_data_is_one_database_for_both_environments(
-    world: CheckedCalls, project: str, who: str
+    world: CheckedCalls, project: str, user: str
 ) -> None:
-    dev, prod = (compute(world, environment, project, who) for environment in ("dev", "prod"))
+    dev, prod = (compute(world, environment, project, user) for environment in ("dev", "prod"))
 
     assert dev["data_mode"] == prod["data_mode"] == "shared"
     assert dev["database"] == prod["database"] is not None

@@ -10,8 +10,8 @@ from tests.support.checked_world import CheckedCalls
 from tests.support.response_checks import expect_problem
 
 #: A Free workspace's project whose own domain depends on its flag, and who owns it.
-GARDEN: dict[str, Any] = {"project": "garden", "who": "outsider"}
-NOTES: dict[str, Any] = {"project": "notes", "who": "outsider"}
+GARDEN: dict[str, Any] = {"project": "garden", "user": "outsider"}
+NOTES: dict[str, Any] = {"project": "notes", "user": "outsider"}
 
 
 @pytest.mark.over_http

@@ -60,7 +60,7 @@ def test_a_request_that_is_not_a_retry_does_not_move_time(api: CheckedWorld) -> 
 
     expect_problem(api.deployments(), 429, "rate_limited")
     api.dns()
-    api.deployments(who="reader")
+    api.deployments(user="reader")
 
     assert seconds(api, began) == 0
     assert api.deployments().status == 200

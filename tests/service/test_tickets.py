@@ -51,7 +51,7 @@ def test_the_session_cookie_does_not_contain_the_secret_of_the_ticket(api: Check
 
 def test_only_the_session_opens_the_dev_site(api: CheckedWorld) -> None:
     ticket = issue(api)
-    elsewhere = issue(api, project="blog", who="owner")["origin"]
+    elsewhere = issue(api, project="blog", user="owner")["origin"]
     ticket = issue(api)
     cookie = redeem(api, ticket).headers["Set-Cookie"].partition(";")[0]
 
@@ -184,7 +184,7 @@ def test_only_the_principals_own_earlier_tickets_are_revoked(api: CheckedWorld) 
     api.intervene("set_role", project="shop", user="reader", role="owner")
     mine = issue(api)
 
-    theirs = issue(api, who="reader")
+    theirs = issue(api, user="reader")
 
     assert redeem(api, mine).status == 303
     assert redeem(api, theirs).status == 303

@@ -43,12 +43,12 @@ def test_enabled_at_is_when_the_current_owner_switched_the_flag_on(
 
     # when the new owner switches it on
     api.advance("1h")
-    own = api.set_flag(True, who="member").json["enabled_at"]
+    own = api.set_flag(True, user="member").json["enabled_at"]
 
     # then it is their moment, which they keep
     assert own == api.emulator.clock.now > theirs
     api.advance("1h")
-    later = api.set_flag(True, who="member").json["enabled_at"]
+    later = api.set_flag(True, user="member").json["enabled_at"]
     assert (later == own) is (assumed == "kept")
 
 
@@ -57,7 +57,7 @@ def test_a_second_owner_by_project_role_counts_as_an_owner_of_the_flag(api: Chec
     role: dict[str, Any] = {"project": "shop", "user": "member"}
     api.set_flag(False)
     api.intervene("set_role", **role, role="owner")
-    theirs = api.set_flag(True, who="member").json["enabled_at"]
+    theirs = api.set_flag(True, user="member").json["enabled_at"]
     api.advance("1h")
     assert api.set_flag(True).json["enabled_at"] == theirs
 
@@ -73,7 +73,7 @@ def test_the_flag_of_a_new_world_was_switched_on_by_its_first_owner(api: Checked
 
     api.intervene("transfer_ownership", organization="acme", to="member")
 
-    assert api.set_flag(True, who="member").json["enabled_at"] == api.emulator.clock.now
+    assert api.set_flag(True, user="member").json["enabled_at"] == api.emulator.clock.now
 
 
 # --- "next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)" ---------------
@@ -160,7 +160,7 @@ def test_unauthenticated_requests_fail_with_code_unauthenticated(
     project = options.pop("project", api.emulator.project)
     path = f"/v1/projects/{project}/{rest}"
 
-    nobody = api.call(method, path, who=None, **options)
+    nobody = api.call(method, path, user=None, **options)
     stranger = api.call(method, path, token="made up", **options)
 
     expect_problem(nobody, 401, "unauthenticated")
@@ -299,10 +299,10 @@ def test_no_assumption_gives_call_1_another_status(status: int) -> None:
     statuses = {code: status for code in PROBLEMS if "status" not in PROBLEMS[code].specified}
     api = InProcess(fresh_world(problem_statuses=statuses))
 
-    assert api.set_flag(True, who="reader").status == 403
+    assert api.set_flag(True, user="reader").status == 403
     assert api.set_flag("yes").status == 400
-    assert api.set_flag(True, who=None).status == 401
-    assert api.ticket(who="reader").status == status
+    assert api.set_flag(True, user=None).status == 401
+    assert api.ticket(user="reader").status == status
 
 
 @pytest.mark.parametrize(("assumed", "status"), [("closed", 400), ("open", 422)])

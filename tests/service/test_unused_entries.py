@@ -163,7 +163,7 @@ def test_the_nearest_request_is_the_one_that_differs_least(run_story: RunStory) 
           - call: apply_project_domains
             expect: {status: 202}
           - call: list_deployments
-            as: reader
+            user: reader
             project: shop
             expect: {status: 200}
           - call: list_deployments

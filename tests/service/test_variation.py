@@ -16,7 +16,7 @@ INLINE = json.dumps(
         "name": "varied",
         "description": "Varied.",
         "vary": {"seed": 2, "only": ["accepted-status"]},
-        "story": [{"call": "apply_project_domains", "as": "owner", "expect": {"status": 202}}],
+        "story": [{"call": "apply_project_domains", "user": "owner", "expect": {"status": 202}}],
     }
 )
 

@@ -243,7 +243,7 @@ def check_every_call(api):
         return
     for user in users if "organization:acme" in api.world.indexes else []:
         for project in ("shop", "blog"):
-            options = {"who": user, "project": project}
+            options = {"user": user, "project": project}
             responses += [
                 api.set_flag(True, **options),
                 api.initialize(2, **options),
@@ -254,8 +254,8 @@ def check_every_call(api):
                 api.compute("?environment=dev", **options),
                 api.compute("?environment=prod", **options),
             ]
-        responses.append(api.create_key(who=user))
-        responses += [api.poll(key, who=user) for key in list(api.world.tables["operations"])]
+        responses.append(api.create_key(user=user))
+        responses += [api.poll(key, user=user) for key in list(api.world.tables["operations"])]
     api.engine.move_by(86_400_000 * 100)
     responses += [api.poll(key) for key in list(api.world.tables["operations"])] if users else []
     assert [response.status for response in responses if response.status >= 500] == []

@@ -43,7 +43,7 @@ class Response:
 class Calls(ABC):
     """The calls of one world. Each idempotent call gets a new Idempotency-Key unless given one.
 
-    The options are those of `call`: the user who sends it (`who`) or a `token`, the Idempotency-Key
+    The options are those of `call`: the user who sends it (`user`) or a `token`, the Idempotency-Key
     (`key`), the `body`, and more `headers`.
     """
 

@@ -34,7 +34,7 @@ class CheckedCalls(Calls):
 
     @abstractmethod
     def token(
-        self, who: str = "owner", *, interactive: bool = True, organization: str | None = None
+        self, user: str = "owner", *, interactive: bool = True, organization: str | None = None
     ) -> str:
         """Return an access token of a user, with a session unless `interactive` is False."""
 
@@ -114,9 +114,9 @@ class CheckedWorld(CheckedCalls, HttpWorld):
         return world
 
     def token(
-        self, who: str = "owner", *, interactive: bool = True, organization: str | None = None
+        self, user: str = "owner", *, interactive: bool = True, organization: str | None = None
     ) -> str:
-        return self.emulator.token(who, interactive=interactive, organization=organization)
+        return self.emulator.token(user, interactive=interactive, organization=organization)
 
     def finish(self, operation_id: str) -> None:
         self.emulator.clock.until(operation_id)
@@ -164,11 +164,11 @@ class CheckedInProcess(CheckedCalls):
         return self.in_process.organization_id(alias)
 
     def token(
-        self, who: str = "owner", *, interactive: bool = True, organization: str | None = None
+        self, user: str = "owner", *, interactive: bool = True, organization: str | None = None
     ) -> str:
         if organization is None:
-            return self.in_process.token(who, interactive=interactive)
-        return self.in_process.new_token(who, organization, interactive=interactive)
+            return self.in_process.token(user, interactive=interactive)
+        return self.in_process.new_token(user, organization, interactive=interactive)
 
     def finish(self, operation_id: str) -> None:
         self.in_process.engine.move_until_ended(operation_id)

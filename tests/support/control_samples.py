@@ -153,7 +153,7 @@ def exchange(n: int, **changes: Any) -> dict[str, Any]:
         "project": "01PROJ1",
         "operation": None,
         "principal": "01OWNER",
-        "who": "owner",
+        "user": "owner",
         "status": 200,
         "code": None,
         "idempotency_key": None,

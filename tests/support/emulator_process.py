@@ -26,9 +26,9 @@ class Client(HttpClient):
         assert response.status < 300, response
         return response.json if response.body else None
 
-    def token(self, who: str = "owner", world: str = "default") -> str:
+    def token(self, user: str = "owner", world: str = "default") -> str:
         """Return an access token of a user that outlives every test."""
-        request = {"as": who, "expires_in_seconds": TEN_YEARS_S}
+        request = {"user": user, "expires_in_seconds": TEN_YEARS_S}
         return str(self.control("POST", f"worlds/{world}/tokens", request)["access_token"])
 
     def state(self, world: str = "default") -> Any:

@@ -32,9 +32,9 @@ def parts(token: str) -> tuple[dict[str, Any], dict[str, Any], bytes]:
     return json.loads(unb64(header)), json.loads(unb64(claims)), unb64(signature)
 
 
-def claims_of(api: CheckedWorld, who: str = "owner") -> dict[str, Any]:
+def claims_of(api: CheckedWorld, user: str = "owner") -> dict[str, Any]:
     """Return the claims of a good token."""
-    return parts(api.emulator.token(who))[1]
+    return parts(api.emulator.token(user))[1]
 
 
 def world_key(api: CheckedWorld) -> Ed25519PrivateKey:

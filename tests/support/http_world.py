@@ -44,7 +44,7 @@ class HttpWorld(Calls):
         method: str,
         path: str,
         *,
-        who: str | None = "owner",
+        user: str | None = "owner",
         token: str | None = None,
         key: str | None = None,
         body: Any = None,
@@ -55,8 +55,8 @@ class HttpWorld(Calls):
         request_headers = dict(headers or {})
         if token is not None:
             request_headers["Authorization"] = f"Bearer {token}"
-        elif who is not None:
-            request_headers |= self.emulator.headers(who)
+        elif user is not None:
+            request_headers |= self.emulator.headers(user)
         if key is not None:
             request_headers["Idempotency-Key"] = key
         content = raw

@@ -129,18 +129,18 @@ class InProcess(Calls):
         records: Mapping[str, Any] = self.world.tables[table]
         return records
 
-    def token(self, who: str = "owner", *, interactive: bool = True) -> str:
+    def token(self, user: str = "owner", *, interactive: bool = True) -> str:
         """Return a user's access token, of an interactive session unless `interactive` is False."""
-        existing_token = self._tokens.get((who, interactive))
+        existing_token = self._tokens.get((user, interactive))
         if existing_token is not None:
             return existing_token
-        token = self.new_token(who, HOME_ORGANIZATIONS.get(who), interactive=interactive)
-        self._tokens[who, interactive] = token
+        token = self.new_token(user, HOME_ORGANIZATIONS.get(user), interactive=interactive)
+        self._tokens[user, interactive] = token
         return token
 
-    def new_token(self, who: str, organization: str | None, *, interactive: bool = True) -> str:
+    def new_token(self, alias: str, organization: str | None, *, interactive: bool = True) -> str:
         """Return an access token of a user that names an organization, if any."""
-        user = self.world.get(USERS, self.world.indexes[f"user:{who}"])
+        user = self.world.get(USERS, self.world.indexes[f"user:{alias}"])
         assert user is not None
         return self.engine.mint(
             user,
@@ -190,7 +190,7 @@ class InProcess(Calls):
         method: str,
         path: str,
         *,
-        who: str | None = "owner",
+        user: str | None = "owner",
         token: str | None = None,
         key: str | None = None,
         body: Any = None,
@@ -199,8 +199,8 @@ class InProcess(Calls):
     ) -> Response:
         """Send a request as a user, with a body as JSON, or with exactly the bytes of `raw`."""
         request_headers = list((headers or {}).items())
-        if token is not None or who is not None:
-            request_headers.append(("Authorization", f"Bearer {token or self.token(str(who))}"))
+        if token is not None or user is not None:
+            request_headers.append(("Authorization", f"Bearer {token or self.token(str(user))}"))
         if key is not None:
             request_headers.append(("Idempotency-Key", key))
         if body is None:

@@ -55,14 +55,14 @@ class ControlledWorld(InProcess):
     def set_assumptions(self, **values: Any) -> None:
         worlds.patch_assumptions(self.engine, values)
 
-    def create_key_by_hand(self, who: str = "owner", name: str = "given") -> str:
+    def create_key_by_hand(self, user: str = "owner", name: str = "given") -> str:
         """Create an API key as the control API does, and return its value."""
-        key = tokens.create_api_key(self.engine, tokens.NewKey(who=who, name=name))
+        key = tokens.create_api_key(self.engine, tokens.NewKey(user=user, name=name))
         return str(key["value"])
 
-    def user_token(self, who: str, *, interactive: bool = True) -> str:
+    def user_token(self, user: str, *, interactive: bool = True) -> str:
         """Return a new token of the usual lifetime for the organization where a user is at home."""
-        claims = tokens.token_claims(self.world, tokens.NewToken(who=who))
+        claims = tokens.token_claims(self.world, tokens.NewToken(user=user))
         return self.engine.mint(
             claims.user, claims.organization_id, "http://127.0.0.1", interactive=interactive
         )

@@ -105,7 +105,7 @@ def busy(api: InProcess) -> None:
     api.initialize(0, project="labs", key="kept")
     api.engine.move_by(60_000)
     assert api.poll(first).json["state"] == "succeeded"
-    api.set_flag(True, project="blog", who="owner", key="é😀")
+    api.set_flag(True, project="blog", user="owner", key="é😀")
 
 
 def worlds_on(directory: DataDirectory, machine: Machine | None = None) -> Worlds:

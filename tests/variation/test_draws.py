@@ -43,7 +43,7 @@ def test_other_requests_do_not_change_what_is_drawn_for_a_response(seed: int):
 
     def also() -> None:
         busy.compute()
-        busy.set_flag("no", key="other", who="member")
+        busy.set_flag("no", key="other", user="member")
         busy.poll("0" * 26)
 
     assert client(busy, also=also) == client(plain)

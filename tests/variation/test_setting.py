@@ -224,10 +224,10 @@ def test_a_chosen_status_applies_to_call_1_only_if_it_is_listed():
     chosen = {"forbidden": 451, "organization_required": 404}
     api = InProcess(new_varied_world("1", "problem-status", problem_statuses=chosen))
 
-    assert api.set_flag(True, who="reader").status == 403
-    assert api.set_flag(True, who="no-organization").status == 404
-    assert api.dns(who="no-organization").status == 404
-    assert api.ticket(who="reader").status == 451
+    assert api.set_flag(True, user="reader").status == 403
+    assert api.set_flag(True, user="no-organization").status == 404
+    assert api.dns(user="no-organization").status == 404
+    assert api.ticket(user="reader").status == 451
 
 
 @pytest.mark.parametrize(

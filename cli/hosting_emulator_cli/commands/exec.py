@@ -64,7 +64,7 @@ _export_option = opt.option(
 @opt.world_options
 @opt.vary_options
 @opt.flag("--shrink")
-@opt.as_option
+@opt.user_option
 @_export_option
 @opt.address_options(port=0)
 @opt.log_options
@@ -133,7 +133,7 @@ def _typed() -> dict[str | None, list[str]]:
 
 _PLAN = "hosting_emulator_lab.explore.plan"
 #: What a line that repeats a point must say again, if it was said: it shapes the run.
-_SHAPING = ("scenario", "state", "seed", "clock", "at", "assume", "principal", "exports")
+_SHAPING = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
 #: Those that `exec` does not have.
 _SHAPING_TOO = ("limit_s", "conduct")
 
@@ -162,7 +162,7 @@ def _limit(text: str) -> float:
 @opt.choice("--conduct", *CONDUCT, default="report")
 @opt.option("--state state_file FILE")
 @opt.world_options
-@opt.as_option
+@opt.user_option
 @_export_option
 @opt.json_option
 @opt.option("--junit junit_file FILE")

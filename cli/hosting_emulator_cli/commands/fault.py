@@ -33,7 +33,7 @@ _who_options = opt.options(
     opt.option("--call CALL"),
     opt.option("--project PROJECT"),
     opt.option("--organization ORGANIZATION"),
-    opt.option("--principal WHO"),
+    opt.option("--user principal USER"),
 )
 _when_options = opt.options(
     opt.option("--times N", type=int),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hosting_emulator_lab.replay import Beginning, Recording, ReplayReport
 
 
-_HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "WHO", "MS", "ANSWER", "WHY")
+_HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "USER", "MS", "ANSWER", "WHY")
 
 
 def _aliases(world: HostingEmulator) -> dict[str, str]:
@@ -61,7 +61,7 @@ def body_parts(message: Message) -> Iterator[tuple[str, str]]:
 def _line(exchange: Exchange, projects: Mapping[str, str], *, why: bool = True) -> str:
     """Write one exchange in a line that does not know of others, with its reason."""
     cells = cells_of(exchange, projects)
-    shown = cells._replace(who=cells.who or "-", why=cells.why if why else "")
+    shown = cells._replace(user=cells.user or "-", why=cells.why if why else "")
     return "  ".join(filter(None, shown))
 
 
@@ -105,7 +105,7 @@ def _message_lines(message: Message) -> Iterator[str]:
 _filters = opt.options(
     opt.option("--call NAME"),
     opt.option("--status STATUS"),
-    opt.option("--who WHO"),
+    opt.option("--user USER"),
     opt.option("--project PROJECT"),
     opt.option("--since TIME"),
     opt.option("--until TIME"),
@@ -223,7 +223,7 @@ def har(world: opt.HostingEmulator, output: Path | None, **which: Any) -> None:
 @opt.option("--scenario NAME|FILE")
 @opt.option("--seed TEXT")
 @opt.assume_option
-@opt.option("--as principal WHO")
+@opt.user_option
 @opt.flag("--no-time")
 @opt.json_option
 @opt.with_world
@@ -267,7 +267,7 @@ def _read_recording(file: str) -> Recording:
 
 
 def _how(
-    *, assume: Any, principal: str | None, no_time: bool, **began: Any
+    *, assume: Any, user: str | None, no_time: bool, **began: Any
 ) -> tuple[Beginning, dict[str, Any]]:
     """Return how the throw-away world begins, and how requests are sent."""
     from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused, warnings_of
@@ -276,7 +276,7 @@ def _how(
     with suppress(AssumptionRefused):  # the emulator refuses it
         out.say_warnings({"warnings": warnings_of(DEFAULTS.changed(dict(assume)))})
     beginning = Beginning(assumptions=dict(assume), **began)
-    return beginning, {"as_": principal, "move_time": not no_time}
+    return beginning, {"user": user, "move_time": not no_time}
 
 
 def _replay_text(report: ReplayReport, record: Recording) -> str:

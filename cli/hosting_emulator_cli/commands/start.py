@@ -41,7 +41,7 @@ CURL = (
 @opt.choice("--durability", "process", "disk")
 @opt.world_options
 @opt.vary_options
-@opt.option("--as principal WHO", env="HOSTING_EMULATOR_AS")
+@opt.option("--user USER", env="HOSTING_EMULATOR_USER")
 @opt.flag("--watch")
 @opt.flag("--salvage")
 @opt.flag("--replace")
@@ -109,7 +109,7 @@ def banner(ready: Ready) -> str:
         for words in ("token", "clock advance 1h")
     )
     clock = f"{ready.clock}, {ready.now}; `{move}` moves it"
-    token = "none: no organization has an owner, so name a user with --as"
+    token = "none: no organization has an owner, so name a user with --user"
     if ready.user:
         token = f"for user {ready.user}, below; `{more}` prints more"
     facts = {
@@ -197,7 +197,7 @@ def _no_project(world: opt.HostingEmulator, named: str = "yet") -> Failure:
 def command_variables(
     world: opt.HostingEmulator,
     ready: Ready,
-    principal: str | None,
+    user: str | None,
     exports: Sequence[tuple[str, str]],
 ) -> dict[str, str]:
     """Return a command's variables, under the names of `exports`; the token outlives all its tests.
@@ -205,7 +205,7 @@ def command_variables(
     EXEC_URL_VARIABLE keeps its name: by it, the pytest plugin and the SDK find the emulator that
     judges the command.
     """
-    found = world_variables(world, world.token(principal))
+    found = world_variables(world, world.token(user))
     if ready.tls_url is not None and ready.ca_file is not None:
         found |= {"HOSTING_TLS_URL": ready.tls_url, "HOSTING_CA_FILE": ready.ca_file}
     if ready.control_token is not None:
@@ -255,16 +255,16 @@ def export_lines(variables: Mapping[str, str], shell: str) -> str:
 
 @click.command()
 @opt.choice("--shell", *SHELLS)
-@opt.as_option
+@opt.user_option
 @opt.option("--organization ORG")
 @opt.option("--project named PROJECT")
 @prints(lambda found: export_lines(found, click.get_current_context().params["shell"]))
 @opt.with_world
 def env(
-    world: opt.HostingEmulator, principal: str | None, named: str | None, **rest: Any
+    world: opt.HostingEmulator, user: str | None, named: str | None, **rest: Any
 ) -> dict[str, str]:
     """Print the environment variables a client needs."""
-    token = world.mint_token(principal, organization=rest["organization"])["access_token"]
+    token = world.mint_token(user, organization=rest["organization"])["access_token"]
     found = world_variables(world, token, named)
     if "HOSTING_PROJECT_ID" not in found:
         raise _no_project(world)
@@ -279,7 +279,7 @@ def _whole_seconds(text: str) -> int:
 
 
 @click.command()
-@opt.as_option
+@opt.user_option
 @opt.option("--organization ORG")
 @opt.flag("--api-client")
 @opt.flag("--api-key")
@@ -291,7 +291,7 @@ def _whole_seconds(text: str) -> int:
 @opt.with_world
 def token(
     world: opt.HostingEmulator,
-    principal: str | None,
+    user: str | None,
     api_client: bool,
     api_key: bool,
     permissions: tuple[str, ...],
@@ -304,7 +304,7 @@ def token(
     if permissions and not api_key:
         raise click.UsageError("--permission needs --api-key")
     if api_key:
-        return world.create_api_key(principal, permissions=permissions or None, **of)
+        return world.create_api_key(user, permissions=permissions or None, **of)
     return world.mint_token(
-        principal, interactive=not api_client, expires_in_seconds=expires_in_seconds, **of
+        user, interactive=not api_client, expires_in_seconds=expires_in_seconds, **of
     )

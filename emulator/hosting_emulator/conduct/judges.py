@@ -75,7 +75,7 @@ class KeyChanged(ConductJudge):
         key = now.mutation_key
         if key is None:
             return
-        asked = (now.who, now.request)
+        asked = (now.user, now.request)
         known = self._of.get(asked) or self._of.keep(asked, _Attempts())
         if key in known.accused:
             known.accused.pop(key).withdrawn = True
@@ -101,7 +101,7 @@ class KeyChanged(ConductJudge):
         is_latest = same is None or now.n > same.n
         if is_latest and (same is not None or len(known.attempts) < _MOST_ACCUSED):
             known.attempts[key] = now
-        place = (now.who, now.path)
+        place = (now.user, now.path)
         if now.uncertain:
             if key not in known.settled:
                 known.unsure[key] = now
@@ -161,7 +161,7 @@ class KeyReused(ConductJudge):
         if key is None:
             return
         scoped = now.world.assumptions.idempotency_scope == "principal_and_call"
-        place = (now.who, key, str(now.call) if scoped else "")
+        place = (now.user, key, str(now.call) if scoped else "")
         first, free = self._uses.get(place, (now, True))
         refused = 400 <= now.status < 500
         other = first.request != now.request
@@ -174,7 +174,7 @@ class KeyReused(ConductJudge):
                 *("key-reused-for-another-request", first, now),
                 what="another body" if first.path == now.path else "something else",
                 unsaid=f"; the first was refused, and {unsaid}" if free else "",
-                group=(now.who, now.key),
+                group=(now.user, now.key),
                 sure=not free,
             )
         if free and (other or not refused):
@@ -192,7 +192,7 @@ class KeyOutlivesIntent(ConductJudge):
         key = now.mutation_key
         if key is None or now.call != _FLAG or not now.succeeded:
             return
-        place, group = (now.who, now.path), (now.who, key)
+        place, group = (now.user, now.path), (now.user, key)
         if not now.entry.replayed:
             self._heard.keep(group, now)
             self._done.keep(place, now)
@@ -219,7 +219,7 @@ class SentTwice(ConductJudge):
         done = now.mutation_key is not None and not now.entry.replayed and 0 < now.status < 300
         if not done or now.call == _FLAG:  # which is one flag
             return
-        asked = (now.who, now.request)
+        asked = (now.user, now.request)
         before = self._done.get(asked)
         self._done.keep(asked, now)
         if before is None or before.key == now.key or not now.beside(before, _ONE_CLICK_MS):
@@ -239,9 +239,9 @@ class KeyValues(ConductJudge):
     def see(self, now: ExchangeView) -> Iterable[Finding]:
         if now.call == "create_user_api_key" and now.mutation_key and now.status < 400:
             if not now.succeeded:
-                self._lost.keep((now.who, now.mutation_key), now)
+                self._lost.keep((now.user, now.mutation_key), now)
             elif not now.entry.replayed:
-                for place in [place for place in self._lost if place[0] == now.who]:
+                for place in [place for place in self._lost if place[0] == now.user]:
                     del self._lost[place]
         return ()
 
@@ -276,23 +276,23 @@ class _Workers:
 
     def count(self, now: ExchangeView) -> int:
         """Take note of an exchange, and return how many workers use its credentials at most."""
-        who = now.credentials
-        last = self._last.get(who)
-        self._last.keep(who, now)
-        lines = [line for line in self._lines.get(who, []) if line is not now.line]
+        credentials = now.credentials
+        last = self._last.get(credentials)
+        self._last.keep(credentials, now)
+        lines = [line for line in self._lines.get(credentials, []) if line is not now.line]
         lines = [line for line in lines if not _was_over(line, now)]
         lines = [*lines, now.line][-_MOST_WORKERS:]
-        self._lines.keep(who, lines)
+        self._lines.keep(credentials, lines)
         other_line = last is not None and last.line is not now.line
         if self._notices_crossing and last is not None and now.nth == 1 and now.crossed(last):
-            self._crossed.keep(who, None)
+            self._crossed.keep(credentials, None)
         shows_pool = other_line and last is not None and (now.nth > 1 or now.overlaps(last))
         # A single worker that keeps its connections opens no second one beside an open one.
-        if shows_pool or (now.nth > 1 and who in self._crossed):
-            self._counts.keep(who, max(len(lines), 2, self._counts.get(who, 1)))
-            for finding in self._doubtful.pop(who, []):
+        if shows_pool or (now.nth > 1 and credentials in self._crossed):
+            self._counts.keep(credentials, max(len(lines), 2, self._counts.get(credentials, 1)))
+            for finding in self._doubtful.pop(credentials, []):
                 finding["severity"] = "note"
-        return self._counts.get(who, 1)
+        return self._counts.get(credentials, 1)
 
     def doubt(self, now: ExchangeView, finding: Finding) -> Finding:
         """Return a finding that does not hold if its credentials turn out to be a pool's."""
@@ -429,7 +429,7 @@ class TooSoon(ConductJudge):
         self._workers = _Workers()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
-        if now.who is None:
+        if now.user is None:
             return
         workers = self._workers.count(now)
         yield from self._repeat(now, workers)
@@ -482,28 +482,28 @@ class TooSoon(ConductJudge):
 
     def _ignored_limit(self, now: ExchangeView, workers: int) -> Iterator[Finding]:
         """Find a client that goes on with other requests although it is told of a rate limit."""
-        who = now.credentials
-        told, count = self._limits.get(who, (None, 0))
+        credentials = now.credentials
+        told, count = self._limits.get(credentials, (None, 0))
         wait_s = now.retry_after_s
         by_limit = now.entry.code == "rate_limited" or now.status == 429
         if told is not None and now.waited(told[0], told[1] * 1000):
             told = None
         if not by_limit or wait_s is None or not now.heard:
             if told is None:
-                self._limits.pop(who, None)
+                self._limits.pop(credentials, None)
             return
         if told is None:
-            self._limits.keep(who, ((now, wait_s), 0))
+            self._limits.keep(credentials, ((now, wait_s), 0))
             return
         first, seconds = told
         if not now.may_react_to(first) or now.crossed(first):
             return
-        self._limits.keep(who, (told, count + 1))
+        self._limits.keep(credentials, (told, count + 1))
         if count + 1 != max(_STORM, _ATTEMPTS_EACH * workers):
             return
         got = f"{first.name} got {first.status} with Retry-After: {seconds} (#{first.n})"
         says = f"{got}, and {count + 1} more requests were refused within {now.shown_wait(first)}."
-        group = (who, "limit", first.n)
+        group = (credentials, "limit", first.n)
         # The queue of a pool may consist of requests that were decided on before.
         yield Finding("retried-too-soon", first, now, says=says, group=group, sure=workers == 1)
 
@@ -627,7 +627,7 @@ class AfterEnd(ConductJudge):
         self._workers = _Workers()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
-        if now.who is None:
+        if now.user is None:
             return
         workers = self._workers.count(now)
         shown = now.operation["id"] if now.operation is not None else None
@@ -680,10 +680,10 @@ class _Continuity(ConductJudge):
         self._turned: Recent[bytes, bool] = Recent()
 
     def _went_on(self, answered: ExchangeView) -> None:
-        who = answered.credentials
-        past = self._past.get(who) or self._past.keep(who, set())
+        credentials = answered.credentials
+        past = self._past.get(credentials) or self._past.keep(credentials, set())
         past.update(_unknown(self.resource, answered.answer))
-        self._goes_on.keep((who, _is_first(answered)), None)
+        self._goes_on.keep((credentials, _is_first(answered)), None)
 
     def _stopped_at(self, last: ExchangeView) -> str | None:
         """Return what is unknown in the last answer, unless its client went on past such."""
@@ -693,9 +693,9 @@ class _Continuity(ConductJudge):
 
     def _stop(self, last: ExchangeView, says: str, *, meant: bool = False) -> Finding:
         """Find a stop at the unknown: sure if the client goes on to ends, past nothing such."""
-        who, first = last.credentials, _is_first(last)
-        sure = (who, first) in self._goes_on and not self._past.get(who)
-        sure = sure and not meant and self._turned.get(who, False)
+        credentials, first = last.credentials, _is_first(last)
+        sure = (credentials, first) in self._goes_on and not self._past.get(credentials)
+        sure = sure and not meant and self._turned.get(credentials, False)
         return Finding("stopped-at-the-unknown", last, says=says, sure=sure)
 
 
@@ -748,7 +748,7 @@ class UnfinishedLists(_Continuity):
         self._last = _Views()
 
     def see(self, now: ExchangeView) -> Iterable[Finding]:
-        if now.call != "list_deployments" or now.who is None:
+        if now.call != "list_deployments" or now.user is None:
             return ()
         # A list that is begun takes the place of another.
         place, cursor = (now.credentials, str(now.entry.project)), _cursor(now)

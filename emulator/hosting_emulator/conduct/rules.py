@@ -72,7 +72,7 @@ class ExchangeView:
         #: The call's row of the contract's table; None: no call has this path.
         self.spec: CallSpec | None = entry.spec if entry.call else None
         #: The user who asked; None: nobody known.
-        self.who = entry.principal.user_id or None
+        self.user = entry.principal.user_id or None
         #: The headers sent, by their names in lower case; of a repeated one the last.
         self.headers = {name.lower(): value for name, value in entry.raw_headers}
         #: The Authorization header: two of one user may be two clients, which know less of it.
@@ -80,7 +80,7 @@ class ExchangeView:
         key = self.headers.get(b"idempotency-key")
         #: The Idempotency-Key sent; and that of a mutation by somebody known.
         self.key = None if key is None else _brief_text(key)
-        mutation = self.spec is not None and self.spec.idempotent and self.who is not None
+        mutation = self.spec is not None and self.spec.idempotent and self.user is not None
         self.mutation_key = (self.key or None) if mutation else None
         #: The path asked for, however it was spelled.
         path = unquote(entry.path) if "%" in entry.path else entry.path

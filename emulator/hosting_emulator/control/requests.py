@@ -72,7 +72,7 @@ async def list_requests(
 ) -> web.StreamResponse:
     """List the last exchanges that match, newest first, and how many there have been in total.
 
-    Filters: `call` (or `none`), `status` (404 or 4xx), `who` and `project` (alias or id; `nobody`),
+    Filters: `call` (or `none`), `status` (404 or 4xx), `user` and `project` (alias or id; `nobody`),
     `since` and `until` (world time, or a duration back from now; until is exclusive), `text` and
     `after` (a number). Without `trail` the response is shorter and faster.
     """
@@ -115,7 +115,7 @@ async def _find_entries(engine: Engine, filters: RequestFilters, limit: int) -> 
 def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
     """Return which exchanges the query means. Raises ControlRefusal 400 or 404, naming the filter."""
     world, call = engine.world, given.get("call")
-    who, about = given.get("who"), given.get("project")
+    user, about = given.get("user"), given.get("project")
     status, after = given.get("status") or "", cast("str | None", given.get("after"))
     is_number = re.fullmatch("0|[1-9][0-9]{0,9}", status) is not None
     if status:
@@ -128,7 +128,7 @@ def read_filter(engine: Engine, given: RequestFilters) -> RequestFilter:
         call=call,
         status=int(status) if status and not whole_class else None,
         status_class=int(status[0]) if whole_class else None,
-        who=who if who in (None, NOBODY) else find(world, t.USERS, who).id,
+        user=user if user in (None, NOBODY) else find(world, t.USERS, user).id,
         project=None if about is None else find(world, t.PROJECTS, about).id,
         since_ms=_moment(engine, "since", given.get("since")),
         until_ms=_moment(engine, "until", given.get("until")),
@@ -311,7 +311,7 @@ def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations
         "_resourceType": "fetch",
         "_number": whole["n"],
         "_call": whole["call"],
-        "_who": whole["who"],
+        "_user": whole["user"],
         "_principal": {
             "user": principal.user_id,
             "organization": principal.organization_id,

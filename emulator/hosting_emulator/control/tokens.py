@@ -30,22 +30,22 @@ _LONGEST_KEY_NAME: Final = 64
 Lifetime = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": _LONGEST_LIFETIME_S})]
 
 
-class NewToken(Body, rename={"who": "as"}):
+class NewToken(Body, rename={"user": "user"}):
     """The user a token is for, by alias or id. Its lifetime is in seconds of world time.
 
-    Without `as` it is for the user `owner`, or for an owner of the first organization.
+    Without `user` it is for the user `owner`, or for an owner of the first organization.
     """
 
-    who: str | None = None
+    user: str | None = None
     organization: str | UnsetType | None = UNSET
     interactive: bool = True
     expires_in_seconds: Lifetime | None = None
 
 
-class NewKey(Body, rename={"who": "as"}):
+class NewKey(Body, rename={"user": "user"}):
     """The user a key is for, as for a token. Default permissions: all of the organization's."""
 
-    who: str | None = None
+    user: str | None = None
     organization: str | None = None
     name: KeyName = "created by the control API"
     permissions: list[str] | None = None
@@ -59,7 +59,7 @@ def create_token(context: Context, engine: Engine, body: NewToken) -> JsonObject
 def token_claims(world: World, body: NewToken) -> TokenClaims:
     """Return what a requested token says. Raises ControlRefusal."""
     lifetime_s = body.expires_in_seconds
-    user = _find_user(world, body.who)
+    user = _find_user(world, body.user)
     organization_id = _token_organization(world, user, body.organization)
     if lifetime_s is not None and not 1 <= lifetime_s <= _LONGEST_LIFETIME_S:
         detail = f"expires_in_seconds must be 1 to {_LONGEST_LIFETIME_S}"
@@ -70,7 +70,7 @@ def token_claims(world: World, body: NewToken) -> TokenClaims:
 def create_api_key(engine: Engine, body: NewKey) -> JsonObject:
     """Create a user API key with chosen permissions; its value is returned once."""
     world = engine.world
-    user = _find_user(world, body.who)
+    user = _find_user(world, body.user)
     organization_name = body.organization
     if organization_name is None:
         organization_name = home_of(world, user)
@@ -90,7 +90,7 @@ def _find_user(world: World, name: str | None) -> User:
         return find(world, USERS, name)
     user = usual_user(world)
     if user is None:
-        raise ControlRefusal(409, "Nobody", "no organization has an owner: name a user with `as`")
+        raise ControlRefusal(409, "Nobody", "no organization has an owner: name a user with `user`")
     return user
 
 

@@ -434,7 +434,7 @@ async def list_keys(engine: Engine) -> Iterator[JsonObject]:
     return (
         messages.KeyState.of(
             key,
-            who=alias_of(world, t.USERS, key.user_id),
+            user=alias_of(world, t.USERS, key.user_id),
             organization=alias_of(world, t.ORGANIZATIONS, key.organization_id),
             expires_at=format_timestamp(key.expires_ms),
             expired=key.expires_ms <= now_ms,
@@ -468,7 +468,7 @@ def _project(
         tickets=[
             messages.TicketState.of(
                 ticket,
-                who=alias_of(world, t.USERS, ticket.principal),
+                user=alias_of(world, t.USERS, ticket.principal),
                 state="expired"
                 if ticket.state == "unused" and ticket.expires_ms <= now_ms
                 else ticket.state,
@@ -484,10 +484,10 @@ def _users(world: World, project: Project) -> list[dict[str, str]]:
     rows = []
     for _, member in world.rows(t.MEMBERSHIPS):
         if member.organization_id == project.organization_id:
-            who = alias_of(world, t.USERS, member.user_id)
+            user = alias_of(world, t.USERS, member.user_id)
             grant = world.get(t.GRANTS, f"{project.id}/{member.user_id}")
             if member.role == "owner":
-                rows.append({"who": who, "role": "owner", "through": "organization"})
+                rows.append({"user": user, "role": "owner", "through": "organization"})
             elif grant is not None:
-                rows.append({"who": who, "role": grant.role, "through": "project"})
-    return sorted(rows, key=itemgetter("who"))
+                rows.append({"user": user, "role": grant.role, "through": "project"})
+    return sorted(rows, key=itemgetter("user"))

@@ -226,7 +226,7 @@ def request_filters(
         "call": CallWord(),
         "method": MethodWord(),
         "path": RequestPath(),
-        "who": names("a user", users, NOBODY),
+        "user": names("a user", users, NOBODY),
         "project": names("a project", projects),
         "operation": Text("the id of an operation", True, pattern=ULID_PATTERN),
         "status": Status(may_be_missing=True),

@@ -262,14 +262,14 @@ def _refusal(entry: Entry) -> str:
 
 
 def _principal(world: World, principal: Principal) -> str:
-    who = alias_of(world, t.USERS, principal.user_id)
+    user = alias_of(world, t.USERS, principal.user_id)
     where = alias_of(world, t.ORGANIZATIONS, principal.organization_id)
     if principal.api_key_id is not None:
         key = world.get(t.API_KEYS, principal.api_key_id)
         name = key.name if key else principal.api_key_id
-        return f"{who}, with the API key {name!r} of {where}."
+        return f"{user}, with the API key {name!r} of {where}."
     session = "signed in" if principal.interactive else "without a session"
-    return f"{who}, with an access token for {where}, {session}."
+    return f"{user}, with an access token for {where}, {session}."
 
 
 def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
@@ -305,8 +305,8 @@ def _access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Step]:
                 reason = f"who has no role in {found.alias}"
         seen_by = _could_see(change, owner_id, found)
         exists = f"{label} exists in {owner}" if found else f"{label} exists"
-        who = alias_of(world, t.USERS, user_id)
-        yield "scope", f"{exists}, outside the access of {who}, {reason}. {seen_by}"
+        user = alias_of(world, t.USERS, user_id)
+        yield "scope", f"{exists}, outside the access of {user}, {reason}. {seen_by}"
     elif found is None:
         of_token = owner_id == principal.organization_id
         which = "is the organization of the token" if of_token else "is within the user's access"

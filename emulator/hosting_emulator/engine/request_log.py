@@ -188,7 +188,7 @@ class RequestLog:
 class RequestFilter:
     """Which exchanges are meant: all that is given must fit, and None lets everything through.
 
-    `call` may be NO_CALL; `status` and `status_class` (4 for 4xx) are of the answer; `who` (or NOBODY)
+    `call` may be NO_CALL; `status` and `status_class` (4 for 4xx) are of the answer; `user` (or NOBODY)
     and `project` are ids; `since_ms` and `until_ms` (not included) are world time; `text` is looked
     for in what the log shows, whatever its case; `after` leaves out the exchanges up to that number.
     """
@@ -196,7 +196,7 @@ class RequestFilter:
     call: str | None = None
     status: int | None = None
     status_class: int | None = None
-    who: str | None = None
+    user: str | None = None
     project: str | None = None
     since_ms: int | None = None
     until_ms: int | None = None
@@ -210,7 +210,7 @@ class RequestFilter:
             and (self.status is None or entry.status == self.status)
             and (self.status_class is None or entry.status // 100 == self.status_class)
             and (self.call is None or (entry.call or NO_CALL) == self.call)
-            and (self.who is None or _user_id(entry) == self.who)
+            and (self.user is None or _user_id(entry) == self.user)
             and (self.since_ms is None or entry.at_ms >= self.since_ms)
             and (self.until_ms is None or entry.at_ms < self.until_ms)
             and (self.project is None or project_of(entry) == self.project)
@@ -235,8 +235,11 @@ def _user_id(entry: Entry) -> str | None:
 
 def entry_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return an exchange in short, as lists show it."""
-    redactor, who = Redactor(world), _user_id(entry)
-    user = world.get(USERS, who) if who is not None and who != NOBODY else None
+    redactor = Redactor(world)
+    user_id = _user_id(entry)
+    alias = NOBODY if user_id == NOBODY else None
+    if user_id is not None and (user := world.get(USERS, user_id)) is not None:
+        alias = user.alias
 
     def shown(text: str | None) -> str | None:
         return None if text is None else redactor.text(text)
@@ -251,7 +254,7 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "project": shown(project_of(entry)),
         "operation": shown(_operation_of(entry)),
         "principal": entry.principal.user_id or None,
-        "who": user.alias if user is not None else NOBODY if who == NOBODY else None,
+        "user": alias,
         "status": entry.status,
         "code": entry.code,
         "idempotency_key": shown(sent_header(entry, b"idempotency-key")),

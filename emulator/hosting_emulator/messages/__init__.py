@@ -63,14 +63,14 @@ class ClockRequest(TypedDict, total=False):
 class RequestFilters(TypedDict, total=False):
     """Filters of exchanges: all given ones must match.
 
-    `call` is a call's name or `none`; `status` like `404` or `4xx`; `who` and `project` are aliases
+    `call` is a call's name or `none`; `status` like `404` or `4xx`; `user` and `project` are aliases
     or ids (`nobody`: without a known token); `since` and `until` are world time, until is exclusive;
     `text` is searched in everything shown; `after` leaves out exchanges up to that number.
     """
 
     call: str | None
     status: str | None
-    who: str | None
+    user: str | None
     project: str | None
     since: str | None
     until: str | None
@@ -318,7 +318,7 @@ class Exchange(Record, optional=("trail", "arrival")):
     """A request and its response, as one line of the request log shows them.
 
     `n` is its number, `at` world time, `duration_us` real time; `why` explains the response,
-    in sentences. `call` is None for a path that is no call's; `who` is the alias of the `principal`,
+    in sentences. `call` is None for a path that is no call's; `user` is the alias of the `principal`,
     `nobody` without a known token, and None where nobody was looked for. `operation` is the id in
     the path, or of the operation that it began, `project` that in the path or of the operation,
     `code` that of a problem. `status` is 0 when the connection was lost before there was an answer;
@@ -339,7 +339,7 @@ class Exchange(Record, optional=("trail", "arrival")):
     project: str | None
     operation: str | None
     principal: str | None
-    who: str | None
+    user: str | None
     status: int
     code: str | None
     idempotency_key: str | None
@@ -763,11 +763,11 @@ class NewApiKey(Record):
 
 
 class KeyState(Record):
-    """A user API key of a world; `who` and `organization` are aliases."""
+    """A user API key of a world; `user` and `organization` are aliases."""
 
     id: str
     name: str
-    who: str
+    user: str
     organization: str
     obfuscated_value: str
     permissions: list[str]
@@ -867,7 +867,7 @@ class DatabaseState(Record):
 class ProjectMember(Record):
     """Who has a role in a project, by alias, and whether as its organization's owner."""
 
-    who: str
+    user: str
     role: str
     through: Literal["organization", "project"]
 
@@ -876,7 +876,7 @@ class TicketState(Record):
     """A dev access ticket without its value."""
 
     id: str
-    who: str
+    user: str
     state: str
     expires_at: str
 

@@ -331,9 +331,9 @@ class _StoryCheck:
             needed.add("user")
         acting = (name for name in ("sign_in", "api_key") if getattr(step, name) is not None)
         for index, field in zip(
-            USUAL, ("project", "organization", next(acting, "as")), strict=True
+            USUAL, ("project", "organization", next(acting, "user")), strict=True
         ):
-            alias = getattr(step, "who" if field == "as" else field)
+            alias = getattr(step, field)
             if alias is not None:
                 self._check_alias(place / field, index, alias)
             elif index in needed and USUAL[index] not in (known := self._aliases(index)):
@@ -341,7 +341,7 @@ class _StoryCheck:
                 raise place.error(f"name the {index} with `{field}`: there are {there_are}")
 
     def _check_alias(self, place: Place, index: str, alias: str) -> None:
-        nobody = alias == NOBODY and place.path[-1] == "as"
+        nobody = alias == NOBODY and place.path[-1] == "user"
         there = self._change.world.indexes.get(f"{index}:{alias}") is not None
         if not nobody and not there and "${" not in alias:
             place.check_word(index, alias, self._aliases(index))

@@ -78,10 +78,10 @@ class ExpectPart(Part):
     same_as: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class LogPart(Part, rename={"who": "as", "idempotency_key": "key"}):
+class LogPart(Part, rename={"idempotency_key": "key"}):
     """Which requests of the request log must match, and with `count` how many (at least one).
 
-    Each value is plain, a list of alternatives, a pattern or a comparison. `project` and `as` are
+    Each value is plain, a list of alternatives, a pattern or a comparison. `project` and `user` are
     aliases or ids. `path` may contain `*` for any text and `{name}` for one segment. `fault` is the
     id or the kind of a fault that acted, `lost` the kind that lost the response, `why` one of the
     sentences that explain it. `failed` says that the request was refused or its response lost.
@@ -90,7 +90,7 @@ class LogPart(Part, rename={"who": "as", "idempotency_key": "key"}):
     call: Any = msgspec.UNSET
     method: Any = msgspec.UNSET
     path: Any = msgspec.UNSET
-    who: Any = msgspec.UNSET
+    user: Any = msgspec.UNSET
     project: Any = msgspec.UNSET
     operation: Any = msgspec.UNSET
     status: Any = msgspec.UNSET
@@ -134,11 +134,11 @@ class ActionPart(Part):
     use: str | None = None
 
 
-class StepPart(ActionPart, rename={"who": "as", "with_": "with"}):
+class StepPart(ActionPart, rename={"with_": "with"}):
     """A step of `story`: requests, a turn of a hand (the clock, a fault), a look at what is known.
 
-    A request is made with a fresh access token of the user in `as`, unless `token` gives another;
-    `as: nobody` sends none. `sign_in` gives a user an access token, `api_key` an API key, to
+    A request is made with a fresh access token of the user in `user`, unless `token` gives another;
+    `user: nobody` sends none. `sign_in` gives a user an access token, `api_key` an API key, to
     save and use later. `request` is a method and a path of the API or of the identity provider, or an address
     of a dev origin, sent as it stands; those `together` have all come before the first is answered. A
     request with `tries` is made again under its key until the answer is what it must be, after a
@@ -146,7 +146,7 @@ class StepPart(ActionPart, rename={"who": "as", "with_": "with"}):
     `save` keeps values of the answer under names: from a place, or with `answer` the whole of it.
     """
 
-    who: str | None = None
+    user: str | None = None
     token: str | None = None
     interactive: bool = True
     organization: str | None = None
@@ -178,7 +178,7 @@ BELONGS = {
     "save": (*REQUESTS, "fault", "outcome"),
     "organization": (*_SENT, "sign_in", "api_key"),
     "interactive": (*_SENT, "sign_in"),
-    "as": (*_SENT, "redeem"),
+    "user": (*_SENT, "redeem"),
     "token": _SENT,
     "headers": _SENT,
     "query": _SENT,
@@ -381,14 +381,14 @@ def _check_step(place: Place, actions: Sequence[str]) -> None:
 
 #: Fields of a step of which only one can be used.
 RIVALS = (
-    ("token", "as"),
+    ("token", "user"),
     ("token", "interactive"),
     ("body", "text"),
     ("body", "form"),
     ("text", "form"),
 )
 #: Headers that fields of a step send.
-_HEADER_FIELDS = {"authorization": ("token", "as"), "idempotency-key": ("key",)}
+_HEADER_FIELDS = {"authorization": ("token", "user"), "idempotency-key": ("key",)}
 
 
 def _check_rivals(place: Place, step: dict[str, Any]) -> None:
@@ -420,11 +420,11 @@ def _check_unused_fields(place: Place, step: dict[str, Any], *, is_together: boo
         if is_together and name in step:
             message = f"requests that come together are sent once: remove {name}"
             raise (place / name).error(message, key=True)
-    is_without_token = step.get("as") == "nobody" or "token" in step
+    is_without_token = step.get("user") == "nobody" or "token" in step
     unused = [] if is_about_organization else ["organization"]
     for name in ("interactive", *unused):
         if name in step and is_without_token:
-            message = f"{name} belongs to the access token that `as` makes, and none is made here"
+            message = f"{name} belongs to the access token that `user` makes, and none is made here"
             raise (place / name).error(message, key=True)
     for section in ("query", "form"):
         for name, value in (step.get(section) or {}).items():

@@ -42,8 +42,6 @@ _ALL_STATUSES = range(200, 600)
 _VARIABLE = re.compile(r"\$\{[^}]*\}")
 #: Stands for a variable in a path.
 _SOME_ID = "0" * 26
-#: What `log` calls its filters, where the other places call them otherwise.
-LOG_NAMES = {"as": "who"}
 
 
 def may_be_lost(expect: ExpectPart) -> bool:
@@ -173,8 +171,7 @@ def log_filters(
         None if projects is None else [*projects, *projects.values()],
         fault_kinds(),
     )
-    names = {known: name for name, known in LOG_NAMES.items()}
-    return {names.get(name, name): kind for name, kind in filters.items()} | {"count": COUNT}
+    return filters | {"count": COUNT}
 
 
 def _groups(part: ScenarioPart) -> Iterator[list[StepPart]]:

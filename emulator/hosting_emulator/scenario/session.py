@@ -535,7 +535,7 @@ class _StoryWriter:
         """Say who asked: a user, an API key, somebody unknown or nobody."""
         principal, sent = entry.principal, sent_header(entry, b"authorization")
         if sent is None:
-            return {"as": NOBODY}
+            return {"user": NOBODY}
         token = sent.partition(" ")[2].strip()
         key_id = principal.api_key_id
         key_id = key_id or entry.world.indexes.get(f"api_key:{digest(token)}")
@@ -551,7 +551,7 @@ class _StoryWriter:
             return {"token": "refused"}
         user = entry.world.get(t.USERS, principal.user_id)
         assert user is not None
-        said: Document = {} if user.alias == USUAL["user"] else {"as": user.alias}
+        said: Document = {} if user.alias == USUAL["user"] else {"user": user.alias}
         # A session that has ended is none: the contract asks for a current one.
         if not is_current(entry.world, principal.session_id, user.id):
             said["interactive"] = False
@@ -561,7 +561,7 @@ class _StoryWriter:
             if place is None or about == "organization":
                 # With a token for an organization, or with one got before there was any.
                 name, at = self._name("token"), len(self.steps)
-                said.pop("as", None)
+                said.pop("user", None)
                 where = {"organization": place.alias} if place else {}
                 step = {"sign_in": user.alias, **said, **where, "save": {name: "access_token"}}
                 while place is None and at:

@@ -71,7 +71,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a source: `place / "story" / 3 / "as"`."""
+    """A place in a source: `place / "story" / 3 / "user"`."""
 
     source: Source
     path: Path = ()

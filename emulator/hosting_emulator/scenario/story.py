@@ -467,11 +467,11 @@ class StoryRun:
         self, step: StepPart, spec: CallSpec | None = None, usually: str = USUAL["user"]
     ) -> dict[str, str]:
         sent = {name.lower(): str(value) for name, value in step.headers.items()}
-        who, key = step.who or usually, step.key
+        user, key = step.user or usually, step.key
         if step.token is not None:
             sent.setdefault("authorization", f"Bearer {step.token}")
-        elif who != NOBODY:
-            sent.setdefault("authorization", f"Bearer {self._minted(who, step)}")
+        elif user != NOBODY:
+            sent.setdefault("authorization", f"Bearer {self._minted(user, step)}")
         if spec is not None and spec.idempotent:
             self._keys += 1
             key = key or f"step-{self._keys}"
@@ -505,7 +505,7 @@ class StoryRun:
         return f"{step.sign_in} has an access token for {lifetime_s} seconds"
 
     def _api_key(self, step: StepPart) -> str:
-        user, organization_id = self._who(str(step.api_key), step)
+        user, organization_id = self._user_and_organization(str(step.api_key), step)
         organization = self._engine.world.get(t.ORGANIZATIONS, organization_id or "")
         if organization is None:
             raise ValueError(f"{user.alias} has no organization here")
@@ -514,17 +514,17 @@ class StoryRun:
         self._made(201, self._engine.make_key(user, organization, name, permissions))
         return f"{user.alias} has an API key of {organization.alias}"
 
-    def _minted(self, who: str, step: StepPart) -> str:
-        user, organization_id = self._who(who, step)
+    def _minted(self, name: str, step: StepPart) -> str:
+        user, organization_id = self._user_and_organization(name, step)
         self._engine.run_due()
         return self._engine.mint(user, organization_id, _OWN_URL, interactive=step.interactive)
 
-    def _who(self, who: str, step: StepPart) -> tuple[User, str | None]:
+    def _user_and_organization(self, name: str, step: StepPart) -> tuple[User, str | None]:
         """Return a user, and the organization that a step says, or else theirs."""
         world = self._engine.world
-        user = world.get(t.USERS, self._id("user", who))
+        user = world.get(t.USERS, self._id("user", name))
         if user is None:
-            raise ValueError(f"there is no user {who!r}")
+            raise ValueError(f"there is no user {name!r}")
         organization_id = home_of(world, user)
         # Of a call about an organization, `organization` is what it is about.
         about = CALLS[step.call].subject if step.call else ""
@@ -649,7 +649,7 @@ class StoryRun:
         project = world.get(t.PROJECTS, view["project"] or "")
         names = [view["project"], project.alias if project else None]
         view["project"] = tuple(filter(None, names)) or None
-        view["as"] = tuple(filter(None, (view["principal"], view["who"]))) or None
+        view["user"] = tuple(filter(None, (view["principal"], view["user"]))) or None
         view["key"] = sent_header(entry, b"idempotency-key")
         acted = [name for fault in entry.acted for name in (fault.id, fault.kind)]
         view["fault"] = tuple(acted) or None
@@ -837,5 +837,5 @@ def _title(action: str, step: StepPart) -> str:
         value = ", ".join(f"{k} {v}" for k, v in msgspec.to_builtins(value).items())
     if action in (*PLANNED, "check") and isinstance(value, dict):
         return f"{action} {', '.join(value) if action == 'check' else next(iter(value), '')}"
-    who = f" as {step.who}" if step.who else ""
-    return f"{action} {value}{who}" if action != "call" else f"{value}{who}"
+    user = f" as {step.user}" if step.user else ""
+    return f"{action} {value}{user}" if action != "call" else f"{value}{user}"

@@ -131,7 +131,7 @@ class WorldRequest(TypedDict, total=False):
 
     A `state` takes no clock or assumptions beside it; over a scenario's they are laid. `vary`
     is a seed that its answers vary by, at the points in `only` or at all. With `token`, if only {},
-    an access token comes with its summary: {"as": …, "organization": …, "expires_in_seconds": …}.
+    an access token comes with its summary: {"user": …, "organization": …, "expires_in_seconds": …}.
     With `ttl` it is deleted once nobody has asked anything of it for so long. `observation` is the id
     of an observation that watches it from the first request on.
     """

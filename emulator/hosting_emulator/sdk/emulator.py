@@ -354,7 +354,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         parts = urlsplit(ticket)
         return self.url(f"{parts.path}?{parts.query}")
 
-    def token(self, who: str | None = None, **options: Unpack[TokenOptions]) -> str:
+    def token(self, user: str | None = None, **options: Unpack[TokenOptions]) -> str:
         """Return an access token for a user, by alias or id; ControlRefused (404) if there is none.
 
         Unless told otherwise it is valid for ten years of world time, and the same each time: `mint_token`
@@ -362,34 +362,34 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         """
         options = TokenOptions(**given(**options))  # type: ignore[typeddict-item]
         plain = options in ({}, {"interactive": True})
-        if plain and who in self._tokens:
-            return self._tokens[who]
+        if plain and user in self._tokens:
+            return self._tokens[user]
         options.setdefault("expires_in_seconds", _TEN_YEARS_S)
-        token: str = self.mint_token(who, **options)["access_token"]
+        token: str = self.mint_token(user, **options)["access_token"]
         if plain:
-            self._tokens[who] = token
+            self._tokens[user] = token
         return token
 
     def mint_token(
-        self, who: str | None = None, **options: Unpack[TokenOptions]
+        self, user: str | None = None, **options: Unpack[TokenOptions]
     ) -> messages.Record:
         """Create an access token, valid for an hour by default: {access_token, …}."""
-        return messages.Record(self._ask("POST", "tokens", body=given(**options, **{"as": who})))
+        return messages.Record(self._ask("POST", "tokens", body=given(**options, user=user)))
 
-    def headers(self, who: str | None = None, *, key: str | None = None) -> dict[str, str]:
+    def headers(self, user: str | None = None, *, key: str | None = None) -> dict[str, str]:
         """Return a user's Authorization header, and with `key` the Idempotency-Key."""
-        headers = {"Authorization": f"Bearer {self.token(who)}"}
+        headers = {"Authorization": f"Bearer {self.token(user)}"}
         return headers if key is None else {**headers, "Idempotency-Key": key}
 
-    def api_key(self, who: str | None = None, **options: Unpack[ApiKeyOptions]) -> str:
+    def api_key(self, user: str | None = None, **options: Unpack[ApiKeyOptions]) -> str:
         """Create a user API key like `create_api_key`, and return its value."""
-        return str(self.create_api_key(who, **options)["value"])
+        return str(self.create_api_key(user, **options)["value"])
 
     def create_api_key(
-        self, who: str | None = None, **options: Unpack[ApiKeyOptions]
+        self, user: str | None = None, **options: Unpack[ApiKeyOptions]
     ) -> messages.Record:
         """Create a user API key, valid for 90 days of world time, without a call: {value, key}."""
-        return messages.Record(self._ask("POST", "api-keys", body=given(**options, **{"as": who})))
+        return messages.Record(self._ask("POST", "api-keys", body=given(**options, user=user)))
 
     def openapi(self) -> messages.JsonObject:
         """The OpenAPI 3.1 document of this world's public API, under its assumptions."""

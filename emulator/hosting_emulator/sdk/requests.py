@@ -73,7 +73,7 @@ OperationFilter: TypeAlias = TextFilter
 class Filters(TypedDict, total=False):
     """Filters of requests, beside the call. All of them must match.
 
-    `who` and `project` are aliases or ids; `nobody` is a request without a known token.
+    `user` and `project` are aliases or ids; `nobody` is a request without a known token.
     `operation` is an id or the document of an operation. `path` is without the world's prefix;
     `*` stands for any text and `{name}` for one segment. `status` may be a class such as `4xx`.
     `key` is the Idempotency-Key. `lost` is the kind of fault that lost the response, or whether it
@@ -81,7 +81,7 @@ class Filters(TypedDict, total=False):
     can never match is a TypeError.
     """
 
-    who: TextFilter
+    user: TextFilter
     project: TextFilter
     operation: OperationFilter
     method: TextFilter
@@ -105,7 +105,7 @@ class UnknownFilterName(wording.NoSuchName, ImpossibleFilter):
 class Requests(InWorld, Sequence[RecordedRequest]):
     """The last 1,000 requests that reached a world, oldest first, read anew each time.
 
-    Filters are those of `Filters`: `who`, `status`, `code`, `project`, `operation`, `method`, `path`,
+    Filters are those of `Filters`: `user`, `status`, `code`, `project`, `operation`, `method`, `path`,
     `key`, `replayed`, `lost`, `failed`. A name that does not exist is an error that names the nearest.
     """
 
@@ -329,7 +329,7 @@ class RequestMatcher:
         # A filter of None is as if not given, so that a test may hand one through.
         given: dict[str, Any] = {n: fields[n] for n in known if fields.get(n) is not None}
         self._world = world
-        self._aliases = {"who": world.users, "project": world.projects}
+        self._aliases = {"user": world.users, "project": world.projects}
         for name, aliases in self._aliases.items():
             if isinstance(given.get(name), str):
                 given[name] = _id_named(name, aliases, given[name])
@@ -379,8 +379,8 @@ class RequestMatcher:
         value = _value(request, name)
         if name == "call":
             return f"calls {value}" if value else "matches no call of the API"
-        if name == "who":
-            made = f"made by {request.who}" if request.who else ""
+        if name == "user":
+            made = f"made by {request.user}" if request.user else ""
             return f"was {made or 'refused before its user was known'}"
         if name == "project":
             return f"was about {self._aliases[name].alias_of(value)}"
@@ -396,7 +396,7 @@ class RequestMatcher:
         for name, value in self.given.items():
             if name in self._aliases:
                 alias = self._aliases[name].alias_of(value) if isinstance(value, str) else value
-                words.append(f"{'by' if name == 'who' else 'of'} {_in_words(alias)}")
+                words.append(f"{'by' if name == 'user' else 'of'} {_in_words(alias)}")
             elif name in _FLAGS:
                 words.append(f"that was {'' if value else 'not '}{_FLAGS[name]}")
             elif name != "call":
@@ -417,7 +417,7 @@ def known_call(name: str | None) -> str | None:
 
 
 def _value(request: RecordedRequest, name: str) -> Any:
-    has = getattr(request, {"who": "principal", "key": "idempotency_key"}.get(name, name))
+    has = getattr(request, {"user": "principal", "key": "idempotency_key"}.get(name, name))
     return bool(has) if name in _FLAGS else has
 
 
@@ -425,7 +425,7 @@ def _view(request: RecordedRequest, projects: wording.Aliases) -> dict[str, Any]
     """Return what filters compare of a request: users and projects by their ids and aliases."""
     project = request.project
     alias = projects.alias_of(project) if project else None
-    names = {"who": (request.principal, request.who), "project": (project, alias)}
+    names = {"user": (request.principal, request.user), "project": (project, alias)}
     view: dict[str, Any] = {n: tuple(filter(None, found)) or None for n, found in names.items()}
     view |= {name: getattr(request, name) for name in ("call", "method", "path", "operation")}
     view |= {name: getattr(request, name) for name in ("status", "code", "lost")}
@@ -442,7 +442,7 @@ def _call_filter(call: TextFilter) -> Any:
 
 def _id_named(name: str, aliases: wording.Aliases, value: str) -> str:
     """Return the id for an alias. Raises UnknownFilterName."""
-    if _is_open(value) or (name == "who" and value == "nobody"):
+    if _is_open(value) or (name == "user" and value == "nobody"):
         return value
     try:
         return aliases.id_of(value)

@@ -31,7 +31,7 @@ class ExchangeCells(NamedTuple):
     method: str
     asked: str
     about: str
-    who: str
+    user: str
     took: str
     answer: str
     why: str
@@ -48,7 +48,7 @@ def exchange_cells(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeC
         method=exchange.method,
         asked=exchange.call or exchange.path,
         about=projects.get(project, project) if project else exchange.operation or "",
-        who=exchange.who or "",
+        user=exchange.user or "",
         took=f"{exchange.duration_us / 1000:.2f} ms",
         answer=", ".join(_answer(exchange, "lost: {}")),
         why=scope[0] if exchange.status == 404 and scope else "; ".join(exchange.why),
@@ -58,8 +58,8 @@ def exchange_cells(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeC
 def exchange_row(exchange: Mapping[str, Any]) -> list[str]:
     """Write an exchange in short: number, what was asked (ids cut to their ends), who, the answer."""
     asked = exchange["call"] or _ULID.sub(r"…\1", exchange["path"])
-    what, who = f"{exchange['method']:<4} {asked}", exchange["who"] or "-"
-    return [f"  #{exchange['n']}", what, who, answer_text(exchange)]
+    what, user = f"{exchange['method']:<4} {asked}", exchange["user"] or "-"
+    return [f"  #{exchange['n']}", what, user, answer_text(exchange)]
 
 
 def answer_text(exchange: Mapping[str, Any]) -> str:

@@ -370,7 +370,7 @@ class Visit:
         if (request := alike.get(point.request)) is None:
             wrong = f"the clean run has no request {point.request}"
             raise ValueError(f"{wrong}: it sends {len(alike)} of {point.call}")
-        found, who = point.lasting, request.exchange["who"]
+        found, user = point.lasting, request.exchange["user"]
         if found is None and point.phase == "after_commit" and not request.succeeded:
             raise ValueError(
                 f"{point.request} gets {request.exchange['status']} in the clean run, "
@@ -381,8 +381,8 @@ class Visit:
         if found is None:
             body: JsonObject = {"fault": fault_at(point, request, self.late_ms)}
         else:
-            if point.fault == "token_expired" and token is None and who is not None:
-                token = world.token(who)  # a test is given the same token by the same handle
+            if point.fault == "token_expired" and token is None and user is not None:
+                token = world.token(user)  # a test is given the same token by the same handle
             body = found.document(request, token if point.fault == "token_expired" else None)
         names = None if self.scope is None else list(self.scope)
         armed = world.control.post("protected-faults", {**body, "worlds": names})

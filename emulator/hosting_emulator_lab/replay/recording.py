@@ -63,8 +63,8 @@ class RecordRefused(ValueError):
     """A recording that cannot be read; the message says what is wrong, where, and what would be right."""
 
 
-class Who(Struct, frozen=True):
-    """Who asked, as our own recordings tell it. `alias` is None for a user without one."""
+class Sender(Struct, frozen=True):
+    """The sender of a request, as our own recordings tell it. `alias` is None for a user without one."""
 
     user: str
     alias: str | None = None
@@ -110,7 +110,7 @@ class RecordedCall(Struct, frozen=True):
     target: str
     headers: Headers
     body: bytes | None
-    who: Who | None
+    sender: Sender | None
     answer: RecordedAnswer | None
     cut: str | None = None
     call: str | None = None
@@ -220,7 +220,7 @@ def _exchange(item: Mapping[str, Any]) -> RecordedCall:
     request, answer = item["request"], item["answer"]
     text = None if _is_cut(answer) else answer["body"]
     arrived = {"status": item["status"], "headers": answer["headers"], "text": text}
-    who = {"user": item["principal"], "alias": item["who"], "interactive": True}
+    sender = {"user": item["principal"], "alias": item["user"], "interactive": True}
     found = {
         "n": item["n"],
         "at_ms": moment_ms(item["at"]),
@@ -228,7 +228,7 @@ def _exchange(item: Mapping[str, Any]) -> RecordedCall:
         "target": target,
         "headers": request["headers"],
         "body": (request["body"] or "").encode() if request["body_bytes"] else None,
-        "who": who if item["principal"] else None,
+        "sender": sender if item["principal"] else None,
         "answer": arrived if item["lost"] is None and item["status"] else None,
         "cut": _NOT_KEPT if _is_cut(request) else None,
         "call": item.get("call"),
@@ -292,7 +292,7 @@ def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) ->
         if request.get("bodySize", -1) > 0 and not body:
             body, cut = None, "its body is not text, and was not kept"
     arrived = response["status"] > 0 and not entry.get("_lost")
-    who = entry.get("_principal")
+    sender = entry.get("_principal")
     call = {
         "n": number,
         "at_ms": moment_ms(entry["startedDateTime"]),
@@ -300,7 +300,7 @@ def _har_entry(number: int, target: str, entry: Mapping[str, Any], own: bool) ->
         "target": target,
         "headers": headers,
         "body": body,
-        "who": {**who, "alias": entry.get("_who")} if isinstance(who, Mapping) else None,
+        "sender": {**sender, "alias": entry.get("_user")} if isinstance(sender, Mapping) else None,
         "answer": _har_answer(response) if arrived else None,
         "cut": cut,
         # Our own recording tells, also that it was no call at all.

@@ -19,7 +19,7 @@ from hosting_emulator_lab.replay.recording import (
     RecordedAnswer,
     RecordedCall,
     Recording,
-    Who,
+    Sender,
     header_of,
     moment_ms,
     names_in,
@@ -93,14 +93,14 @@ def replay(
     record: Recording,
     world: HostingEmulator,
     *,
-    as_: str | None = None,
+    user: str | None = None,
     move_time: bool = True,
 ) -> ReplayReport:
     """Send all of a recording's requests to a world, in their order. Raises ControlError.
 
-    `as_` sends all as one user; with `move_time` the world's clock follows.
+    `user` sends all as one user; with `move_time` the world's clock follows.
     """
-    run = ReplayRun(HostingEmulator(control, world.name), record, as_=as_, move_time=move_time)
+    run = ReplayRun(HostingEmulator(control, world.name), record, user=user, move_time=move_time)
     return ReplayReport(world.name, list(run.send(record.requests)), run.notes)
 
 
@@ -161,16 +161,16 @@ class ReplayRun:
         emulator: HostingEmulator,
         record: Recording,
         *,
-        as_: str | None = None,
+        user: str | None = None,
         move_time: bool = True,
     ) -> None:
-        self._emulator, self._own, self._user = emulator, record.own, as_
+        self._emulator, self._own, self._user = emulator, record.own, user
         world, was = emulator.summary, record.world
         #: What could not be as it was, in sentences.
         self.notes: list[str] = []
         self._names = Names()
         #: The token of each sender, and the value of each API key by its recorded id.
-        self._credentials: dict[Who | str, str] = {}
+        self._credentials: dict[Sender | str, str] = {}
         #: The next cursors of pages of which the recording has only a part, by the page's path.
         self._cut_pages: dict[str, str] = {}
         self._connection = connection_to(world.base_url, _TIMEOUT_S)
@@ -238,7 +238,7 @@ class ReplayRun:
             self._pair_cut_cursor(recorded)
         was, answer = recorded.answer, self._exchange(recorded)
         differences = self._comparison.differences(was, answer, (recorded.at_ms, self._now_ms))
-        if self._own and recorded.who is None and recorded.authorization is not None:
+        if self._own and recorded.sender is None and recorded.authorization is not None:
             # The recording does not hold what made the token no good.
             differences = [one for one in differences if one.at != "body.detail"]
         if was is not None and answer is not None:
@@ -298,31 +298,31 @@ class ReplayRun:
         """Return the bearer token to send; None: none, or none but the recorded one."""
         if self._own and recorded.authorization is None:  # a browser may have left the header out
             return None
-        emulator, names, who = self._emulator, self._names, recorded.who
+        emulator, names, sender = self._emulator, self._names, recorded.sender
         if self._user is not None:
             return emulator.token(self._user)
-        if who is None:
+        if sender is None:
             if self._own:  # it named nobody then, and must not now
                 return _UNKNOWN
             known = names.get((recorded.authorization or "").partition(" ")[2])
             if known is None:
                 self._note(
-                    "the recording does not say who sent it: it is sent as the owner, or as --as says"
+                    "the recording does not say who sent it: it is sent as the owner, or as --user says"
                 )
             return known or emulator.token()
-        known = self._credentials.get(who.api_key or who)
+        known = self._credentials.get(sender.api_key or sender)
         if known is not None:
             return known
-        user = who.alias or names.new_for(who.user)
-        organization = who.organization and names.new_for(who.organization)
-        if who.api_key is None:
-            made = emulator.token(user, organization=organization, interactive=who.interactive)
+        user = sender.alias or names.new_for(sender.user)
+        organization = sender.organization and names.new_for(sender.organization)
+        if sender.api_key is None:
+            made = emulator.token(user, organization=organization, interactive=sender.interactive)
         else:
-            made = emulator.api_key(user, organization=organization, permissions=who.permissions)
+            made = emulator.api_key(user, organization=organization, permissions=sender.permissions)
             self._note(
-                f"the API key {who.api_key} is older than the recording: a similar key was created"
+                f"the API key {sender.api_key} is older than the recording: a similar key was created"
             )
-        self._credentials[who.api_key or who] = made
+        self._credentials[sender.api_key or sender] = made
         return made
 
     def _note(self, sentence: str) -> None:

@@ -191,7 +191,7 @@ def _misplace(client: Client, project: str, secret: str, owner: dict[str, str]) 
     for enabled in (True, False):
         client.send("PUT", put, {"enabled": enabled}, {**owner, "Idempotency-Key": secret[:128]})
     for path in ("worlds", "worlds/default/tokens", "worlds/default/faults", "scenarios/run"):
-        client.send("POST", f"/_emulator/{path}", {"name": secret, "as": secret, "kind": secret})
+        client.send("POST", f"/_emulator/{path}", {"name": secret, "user": secret, "kind": secret})
     client.close()
 
 

@@ -176,8 +176,8 @@ def test_no_name_leads_out_of_the_data_directory(
         ("POST", "/_emulator/worlds/default/scenario", {"name": name}),
         ("POST", "/_emulator/scenarios/run", {"name": name}),
         ("POST", "/_emulator/worlds", {"name": "fine", "scenario": {"name": name}}),
-        ("POST", "/_emulator/worlds/default/tokens", {"as": name}),
-        ("POST", "/_emulator/worlds/default/api-keys", {"as": name, "organization": name}),
+        ("POST", "/_emulator/worlds/default/tokens", {"user": name}),
+        ("POST", "/_emulator/worlds/default/api-keys", {"user": name, "organization": name}),
     ]
     for part in (quoted, twice):
         requests += [

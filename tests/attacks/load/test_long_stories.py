@@ -95,7 +95,7 @@ def test_a_pattern_that_takes_too_long_fails_its_step_and_delays_no_client(
         "check": [step, {"check": {"value": expected_value}}],
         "save": [step | {"save": {"value": f"value {expected_value}"}}],
         "log": [
-            {"request": f"GET /v1/{value}", "as": "nobody", "expect": {"status": [401, 404]}},
+            {"request": f"GET /v1/{value}", "user": "nobody", "expect": {"status": [401, 404]}},
             {"log": {"path": expected_value}},
         ],
     }

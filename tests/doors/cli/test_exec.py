@@ -75,7 +75,7 @@ def test_exec_refuses_a_file_that_cannot_be_executed(tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--as", "nobody"], "'nobody'"),
+        (["--user", "nobody"], "'nobody'"),
         (["--scenario", "stuck-operatio"], "stuck-operation?"),
         (["--from", "no-such.json"], "no-such.json"),
         (["--keep", "no/such/folder.json"], "cannot write no/such/folder.json: no such directory"),
@@ -177,7 +177,7 @@ def test_variables_of_the_command_can_be_renamed():
 
 def test_somebody_elses_token_names_their_organization_and_project():
     owner = environment_in()
-    outsider = environment_in("--as", "outsider")
+    outsider = environment_in("--user", "outsider")
 
     for name in ("ORGANIZATION_ID", "PROJECT_ID"):
         assert owner[f"HOSTING_{name}"] != outsider[f"HOSTING_{name}"]

@@ -60,7 +60,7 @@ def test_start_env_and_token_use_the_first_owner_and_the_first_project(own_scena
 
 
 def test_start_can_name_another_user(own_scenario: Path) -> None:
-    with emulator("--ephemeral", "--scenario", str(own_scenario), "--as", "nora") as process:
+    with emulator("--ephemeral", "--scenario", str(own_scenario), "--user", "nora") as process:
         assert process.ready["user"] == "nora"
 
 

@@ -363,7 +363,7 @@ def test_a_redemption_can_be_asserted_on(api: CheckedWorld) -> None:
 
     (request,) = api.emulator.requests.assert_made("redeem_ticket", status=303, times=1)
 
-    assert (request.project, request.who) == (api.emulator.project, None)
+    assert (request.project, request.user) == (api.emulator.project, None)
 
 
 def test_an_access_token_that_is_sent_to_a_dev_origin_is_reported(api: CheckedWorld) -> None:

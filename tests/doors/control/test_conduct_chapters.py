@@ -111,7 +111,7 @@ def test_no_broken_request_breaks_a_judge(api: HttpWorld) -> None:
                 "Content-Type": drawn.choice(["application/json", "application/json;charset=x"]),
             }
             path_and_query = path + query.encode("ascii", "ignore").decode()
-            response = api.call(method, path_and_query, who=None, raw=body, headers=headers)
+            response = api.call(method, path_and_query, user=None, raw=body, headers=headers)
             assert 200 <= response.status < 500
 
     conduct = report(api)

@@ -173,11 +173,11 @@ def test_requests_without_valid_credentials_meet_only_faults_that_select_them(
     bad = api.emulator.fault("abort", code="forbidden", credentials="invalid")
     path = api.project_path("edge-dns")
 
-    expect_problem(api.send("GET", path, who=None), 503, "service_unavailable")
+    expect_problem(api.send("GET", path, user=None), 503, "service_unavailable")
     expect_problem(api.send("GET", path, token="nonsense"), 403, "forbidden")
     assert (unselective.seen, none.hits, bad.hits) == (0, 1, 1)
     none.remove()
-    expect_problem(api.send("GET", path, who=None), 401, "unauthenticated")
+    expect_problem(api.send("GET", path, user=None), 401, "unauthenticated")
 
 
 def test_a_fault_can_select_requests_with_an_api_key(api: CheckedWorld) -> None:
@@ -193,7 +193,7 @@ def test_a_latency_acts_on_requests_without_credentials_if_it_selects_them(
 ) -> None:
     fault = api.emulator.fault("latency", delay_ms=5, credentials="any")
 
-    expect_problem(api.send("GET", api.project_path("edge-dns"), who=None), 401, "unauthenticated")
+    expect_problem(api.send("GET", api.project_path("edge-dns"), user=None), 401, "unauthenticated")
     assert fault.hits == 1
 
 

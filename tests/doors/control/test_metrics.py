@@ -38,8 +38,8 @@ def test_requests_are_counted_by_call_and_status(api: HttpWorld, read: Read):
     before = read("requests_total", **refused)
     times = read("request_duration_seconds_count", call="list_deployments")
 
-    api.deployments(who="outsider")
-    api.deployments(who="outsider")
+    api.deployments(user="outsider")
+    api.deployments(user="outsider")
     api.deployments()
 
     assert read("requests_total", **refused) == before + 2

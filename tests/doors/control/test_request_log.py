@@ -28,8 +28,8 @@ def numbers(api: CheckedWorld, **filters: Any) -> list[int]:
 def world_with_requests(api: CheckedWorld) -> CheckedWorld:
     """A world that received four requests."""
     api.dns()
-    api.dns(who="outsider")
-    api.set_flag(True, who="reader", project="blog", key="flag-1")
+    api.dns(user="outsider")
+    api.set_flag(True, user="reader", project="blog", key="flag-1")
     api.apply_domains(key="domains-1")
     return api
 
@@ -41,8 +41,8 @@ def world_with_requests(api: CheckedWorld) -> CheckedWorld:
         ({"call": "apply_project_domains"}, [4]),
         ({"status": "4xx"}, [3, 2]),
         ({"status": "404"}, [2]),
-        ({"who": "reader"}, [3]),
-        ({"who": "nobody"}, []),
+        ({"user": "reader"}, [3]),
+        ({"user": "nobody"}, []),
         ({"project": "shop"}, [4, 2, 1]),
         ({"text": "ENABLED"}, [3]),
         ({"after": 2}, [4, 3]),
@@ -70,12 +70,12 @@ def test_requests_without_a_known_token_are_listed_as_nobody(api: CheckedWorld):
     """The user of a valid token is known, whatever else is wrong with the request."""
     api.call("POST", api.project_path("edge-dns"))
     api.dns(token="x.y.z")
-    api.dns(who="outsider")
+    api.dns(user="outsider")
 
-    who = [item["who"] for item in api.emulator.requests.page()["items"]]
+    user = [item["user"] for item in api.emulator.requests.page()["items"]]
 
-    assert who == ["outsider", "nobody", "owner"]
-    assert numbers(api, who="nobody") == [2]
+    assert user == ["outsider", "nobody", "owner"]
+    assert numbers(api, user="nobody") == [2]
     assert numbers(api, project="shop") == [3, 2, 1]
 
 
@@ -86,7 +86,7 @@ def test_requests_without_a_known_token_are_listed_as_nobody(api: CheckedWorld):
         ("call=zzz", 400, "there are set_project_powered_by_flag"),
         ("status=4x", 400, "a class such as 4xx"),
         ("status=999", 400, "a class such as 4xx"),
-        ("who=bob", 404, "'bob'"),
+        ("user=bob", 404, "'bob'"),
         ("project=shap", 404, "'shap'.*shop"),
         ("since=yesterday", 400, "yesterday.*90s"),
         ("after=-1", 400, "the number of a request"),
@@ -100,7 +100,7 @@ def test_an_impossible_filter_is_refused(api: CheckedWorld, filters: str, status
     assert refused.value.status == status
 
 
-@pytest.mark.parametrize("name", ["call", "status", "who", "project", "text", "since", "after"])
+@pytest.mark.parametrize("name", ["call", "status", "user", "project", "text", "since", "after"])
 def test_an_empty_filter_is_refused_instead_of_selecting_every_request(
     api: CheckedWorld, name: str
 ):
@@ -130,7 +130,7 @@ def test_items_of_the_log_have_a_trail_unless_it_is_switched_off(world_with_requ
 
 
 def test_a_response_names_no_users_who_have_access(world_with_requests: CheckedWorld):
-    assert b"acme" not in world_with_requests.dns(who="outsider").body
+    assert b"acme" not in world_with_requests.dns(user="outsider").body
 
 
 # --- HAR ----------------------------------------------------------------------------------------
@@ -151,7 +151,9 @@ def har_validator() -> Any:
 
 def test_a_har_fits_the_schema_of_har_1_2(world_with_requests: CheckedWorld):
     key = world_with_requests.create_key("ci").json["value"]
-    world_with_requests.send("GET", "/v1/nowhere?a=1&a=&b=%20", who=None, headers={"Cookie": "s=1"})
+    world_with_requests.send(
+        "GET", "/v1/nowhere?a=1&a=&b=%20", user=None, headers={"Cookie": "s=1"}
+    )
     world_with_requests.send("PUT", "/v1/nowhere", raw=b"\xff\xfe")
     world_with_requests.emulator.fault("connection_reset", times=1)
     with pytest.raises(OSError, match=r"."):
@@ -175,7 +177,7 @@ def test_the_har_schema_of_the_tests_refuses_an_invalid_har(world_with_requests:
 
 def test_a_har_has_what_a_browsers_importer_reads(world_with_requests: CheckedWorld):
     """The schema accepts invalid and negative numbers, because its `min` is no JSON Schema keyword."""
-    world_with_requests.send("GET", "/v1/nowhere?a=1", who=None)
+    world_with_requests.send("GET", "/v1/nowhere?a=1", user=None)
     world_with_requests.emulator.fault("truncate", bytes=3, times=1)
     with pytest.raises(IncompleteRead):
         world_with_requests.dns()
@@ -232,7 +234,7 @@ def test_a_replay_is_sent_as_the_same_user_with_a_new_key(world_with_requests: C
 
     replayed = emulator.requests.replay(4)
 
-    assert (replayed["n"], replayed["status"], replayed["who"]) == (5, 202, "owner")
+    assert (replayed["n"], replayed["status"], replayed["user"]) == (5, 202, "owner")
     assert replayed["idempotency_key"] not in (None, "domains-1")
     assert not replayed["replayed"]
     assert emulator.requests.replay(4)["idempotency_key"] != replayed["idempotency_key"]
@@ -251,7 +253,7 @@ def test_a_replay_works_although_the_token_has_expired(world_with_requests: Chec
     world_with_requests.emulator.clock.advance("90d")
 
     assert world_with_requests.emulator.requests.replay(1)["status"] == 200
-    assert world_with_requests.emulator.requests.replay(2)["who"] == "outsider"
+    assert world_with_requests.emulator.requests.replay(2)["user"] == "outsider"
 
 
 def test_a_replay_sends_the_same_api_key_or_unknown_token(api: CheckedWorld):

@@ -108,7 +108,7 @@ def test_a_logged_request_shows_the_call_the_status_and_the_reason(json_log: lis
     read, first, replay, stray, *_ = json_log
 
     assert (read["method"], read["call"], read["query"]) == ("GET", "list_deployments", "limit=1")
-    assert (read["who"], read["status"], read["code"]) == ("owner", 200, None)
+    assert (read["user"], read["status"], read["code"]) == ("owner", 200, None)
     assert read["message"] == f"GET {read['path']}"
     assert (first["idempotency_key"], first["replayed"]) == ("hide-1", False)
     assert (replay["idempotency_key"], replay["replayed"]) == ("hide-1", True)
@@ -146,7 +146,7 @@ def test_the_text_log_has_one_aligned_line_for_each_request(
 
 EXCHANGE: dict[str, Any] = {
     **{"world": "w", "n": 1, "method": "GET", "path": "/v1/x", "query": "", "call": None},
-    **{"who": None, "status": 200, "code": None, "idempotency_key": None, "replayed": False},
+    **{"user": None, "status": 200, "code": None, "idempotency_key": None, "replayed": False},
     **{"lost": None, "duration_us": 812.5, "why": []},
 }
 

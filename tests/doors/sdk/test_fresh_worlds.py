@@ -161,18 +161,18 @@ def test_a_new_world_has_a_token_only_on_request(control: ControlClient):
 
 
 @pytest.mark.parametrize(
-    ("body", "who"),
+    ("body", "user"),
     [
         ({"token": {}}, "owner"),
-        ({"token": {"as": "reader"}}, "reader"),
+        ({"token": {"user": "reader"}}, "reader"),
         ({"token": {}, "scenario": {"text": NOBODY_IS_CALLED_OWNER}}, "ann"),
     ],
     ids=["owner", "somebody", "owner of the first organization"],
 )
 def test_the_token_of_a_new_world_is_for_the_chosen_user(
-    control: ControlClient, body: dict[str, Any], who: str
+    control: ControlClient, body: dict[str, Any], user: str
 ):
-    assert token_user(make(control, **body)) == who
+    assert token_user(make(control, **body)) == user
 
 
 def test_a_token_for_the_first_owner_can_be_made_later(control: ControlClient):
@@ -190,8 +190,8 @@ def test_a_token_for_the_first_owner_can_be_made_later(control: ControlClient):
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"token": {"as": "nobody"}}, "'nobody'"),
-        ({"token": {"as": ""}}, "''"),
+        ({"token": {"user": "nobody"}}, "'nobody'"),
+        ({"token": {"user": ""}}, "''"),
         ({"token": {"expires_in_seconds": 0}}, "expires_in_seconds"),
         ({"token": {}, "scenario": {"text": EMPTY}}, "no organization has an owner"),
     ],
@@ -202,7 +202,10 @@ def test_an_impossible_token_is_refused_and_creates_no_world(
 ):
     before = len(control.worlds())
 
-    for path, document in (("worlds", body), ("worlds/default/fork", {"token": {"as": "nobody"}})):
+    for path, document in (
+        ("worlds", body),
+        ("worlds/default/fork", {"token": {"user": "nobody"}}),
+    ):
         with pytest.raises(ControlRefused, match=words if path == "worlds" else "'nobody'"):
             control.post(path, document)
 
@@ -210,7 +213,7 @@ def test_an_impossible_token_is_refused_and_creates_no_world(
 
 
 def test_a_fork_has_its_own_token(control: ControlClient):
-    fork = control.post("worlds/default/fork", {"token": {"as": "member"}})
+    fork = control.post("worlds/default/fork", {"token": {"user": "member"}})
     control.world(fork["name"]).delete()
 
     assert token_user(fork) == "member"

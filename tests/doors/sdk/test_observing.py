@@ -81,7 +81,7 @@ def test_why_names_the_command_that_advances_to_the_end_of_an_operation(api: Htt
 
 def test_the_report_tells_the_story_of_a_world(hosting_emulator: HostingEmulator):
     api = HttpWorld(hosting_emulator)  # A fault counts its hits, so even a read changes this world.
-    api.dns(who="outsider")
+    api.dns(user="outsider")
     operation = api.initialize().json["id"]
     api.emulator.fault("abort", code="rate_limited", call="list_deployments")
     api.deployments()

@@ -8,27 +8,27 @@ import pytest
 from pytest_hosting_emulator import HostingEmulator
 
 
-def set_flag(emulator: HostingEmulator, enabled: bool, who: str = "owner") -> int:
+def set_flag(emulator: HostingEmulator, enabled: bool, user: str = "owner") -> int:
     url = f"{emulator.base_url}/v1/projects/{emulator.project}/powered-by-flag"
-    headers = emulator.headers(who, key=f"flag-{enabled}")
+    headers = emulator.headers(user, key=f"flag-{enabled}")
     return httpx.put(url, json={"enabled": enabled}, headers=headers).status_code
 
 
 def test_the_request_log_shows_who_made_a_request(hosting_emulator: HostingEmulator):
     set_flag(hosting_emulator, False)
-    set_flag(hosting_emulator, False, who="reader")
+    set_flag(hosting_emulator, False, user="reader")
 
-    (request,) = hosting_emulator.requests.assert_made("set_project_powered_by_flag", who="owner")
+    (request,) = hosting_emulator.requests.assert_made("set_project_powered_by_flag", user="owner")
     assert request.body == {"enabled": False}
-    hosting_emulator.requests.assert_made(status=403, who="reader", times=1)
+    hosting_emulator.requests.assert_made(status=403, user="reader", times=1)
     hosting_emulator.requests.assert_not_made("list_deployments")
 
 
 def test_a_failed_assertion_names_the_nearest_request(hosting_emulator: HostingEmulator):
-    set_flag(hosting_emulator, False, who="reader")
+    set_flag(hosting_emulator, False, user="reader")
 
     with pytest.raises(AssertionError, match=r"nearest:\n  #1 was made by reader"):
-        hosting_emulator.requests.assert_made("set_project_powered_by_flag", who="owner")
+        hosting_emulator.requests.assert_made("set_project_powered_by_flag", user="owner")
 
 
 def test_why_explains_the_state_of_an_operation(hosting_emulator: HostingEmulator):

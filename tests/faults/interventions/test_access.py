@@ -97,7 +97,7 @@ def test_a_key_that_was_ended_early_is_refused(stage: Stage, by: str, end: str):
 @pytest.mark.parametrize(("word", "state"), [("revoke_key", "revoked"), ("expire_key", "expired")])
 def test_a_key_named_by_its_name_is_the_active_key(stage: Stage, word: str, state: str):
     first = stage.create_key("ci").json["key"]
-    last = stage.create_key("ci", who="member").json
+    last = stage.create_key("ci", user="member").json
 
     with pytest.raises(
         DocumentRefused,
@@ -198,24 +198,24 @@ def test_an_unknown_permission_is_refused_with_the_nearest_name(stage: Stage):
 
 
 def test_a_removed_member_has_no_access_until_added_again(stage: Stage):
-    assert stage.apply_domains(who="member").status == 202
+    assert stage.apply_domains(user="member").status == 202
 
     stage.intervene("remove_member", organization="acme", user="member")
-    expect_problem(stage.apply_domains(who="member"), 404, "resource_not_found")
+    expect_problem(stage.apply_domains(user="member"), 404, "resource_not_found")
     with pytest.raises(DocumentRefused, match="member does not belong to acme"):
         stage.intervene("remove_member", organization="acme", user="member")
 
     stage.intervene("add_member", organization="acme", user="member")
-    assert stage.apply_domains(who="member").status == 202
+    assert stage.apply_domains(user="member").status == 202
 
 
 def test_a_user_added_as_an_owner_can_read_every_project(stage: Stage):
-    expect_problem(stage.deployments(who="reader", project="labs"), 404, "resource_not_found")
+    expect_problem(stage.deployments(user="reader", project="labs"), 404, "resource_not_found")
     stage.intervene("remove_member", organization="acme", user="reader")
 
     stage.intervene("add_member", organization="acme", user="reader", role="owner")
 
-    assert stage.deployments(who="reader", project="labs").status == 200
+    assert stage.deployments(user="reader", project="labs").status == 200
 
 
 @pytest.mark.parametrize(
@@ -227,18 +227,18 @@ def test_a_role_in_a_project_decides_what_a_member_may_do(
 ):
     stage.intervene("set_role", project="shop", user="reader", role=role)
 
-    assert stage.dns(who="reader").status == reads
-    assert stage.apply_domains(who="reader").status == writes
-    assert stage.dns(who="reader", project="blog").status == 200
+    assert stage.dns(user="reader").status == reads
+    assert stage.apply_domains(user="reader").status == writes
+    assert stage.dns(user="reader", project="blog").status == 200
 
 
 def test_a_member_without_a_role_can_be_given_a_role(stage: Stage):
     stage.intervene("set_role", project="shop", user="reader", role="none")
-    expect_problem(stage.deployments(who="reader"), 404, "resource_not_found")
+    expect_problem(stage.deployments(user="reader"), 404, "resource_not_found")
 
     stage.intervene("set_role", project="shop", user="reader", role="maintainer")
 
-    assert stage.apply_domains(who="reader").status == 202
+    assert stage.apply_domains(user="reader").status == 202
 
 
 @pytest.mark.parametrize(
@@ -257,8 +257,8 @@ def test_a_role_without_effect_is_refused(stage: Stage, fields: dict[str, Any], 
 def test_ownership_can_be_transferred_to_a_member(stage: Stage):
     stage.intervene("transfer_ownership", organization="acme", to="member")
 
-    assert stage.set_flag(True, who="member").status == 200
+    assert stage.set_flag(True, user="member").status == 200
     # The former owner is now a member without a role in the project.
-    expect_problem(stage.set_flag(True, who="owner"), 404, "resource_not_found")
+    expect_problem(stage.set_flag(True, user="owner"), 404, "resource_not_found")
     with pytest.raises(DocumentRefused, match="member already owns acme"):
         stage.intervene("transfer_ownership", organization="acme", to="member")

@@ -43,7 +43,7 @@ def test_an_intervention_on_all_skips_and_names_those_that_refuse_it(stage: Stag
 def test_all_tickets_of_a_user_can_be_revoked(stage: Stage):
     mine = [stage.ticket().json["ticket_id"] for _ in range(2)]
     stage.intervene("add_member", organization="acme", user="member", role="owner")
-    hers = stage.ticket(who="member").json["ticket_id"]
+    hers = stage.ticket(user="member").json["ticket_id"]
 
     stage.intervene("revoke_ticket", all=True, user="owner")
 

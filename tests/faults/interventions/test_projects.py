@@ -218,7 +218,7 @@ def test_an_absent_database_can_only_be_given_a_state(stage: Stage):
 
 
 def test_the_domain_of_a_free_workspace_depends_on_the_flag(stage: Stage):
-    key = {"who": "outsider", "project": "notes"}
+    key = {"user": "outsider", "project": "notes"}
     with pytest.raises(DocumentRefused, match="needs the flag shown"):
         stage.intervene("connect_domain", project="notes", domain="notes.example")
 

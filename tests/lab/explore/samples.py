@@ -33,7 +33,7 @@ def exchange(call: str | None, status: int = 200, path: str = "", **overrides: A
         "project": None,
         "operation": None,
         "principal": "01JGFJJZ001D5ZBWRDNQGNYAXZ",
-        "who": "owner",
+        "user": "owner",
         "status": status,
         "code": None,
         "idempotency_key": None,

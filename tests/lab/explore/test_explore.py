@@ -318,13 +318,13 @@ def test_explore_writes_junit_and_html_reports(tmp_path: Path):
 
 
 def test_the_printed_command_repeats_the_options_that_shape_a_run():
-    shaping = ("--seed", "42", "--assume", "accepted_status=200", "--as", "owner")
+    shaping = ("--seed", "42", "--assume", "accepted_status=200", "--user", "owner")
     more = ("--clock", "frozen", "--export", "HOSTING_DEV_BASE_URL=DEV", "--time-limit", "9s")
 
     report = explored("--faults", "empty_response", *shaping, *more, *client("giving-up", 1))
 
     line = report["points"][0]["repeat"]
-    assert " --seed 42 --clock frozen --assume accepted_status=200 --as owner" in line
+    assert " --seed 42 --clock frozen --assume accepted_status=200 --user owner" in line
     assert " --export HOSTING_DEV_BASE_URL=DEV --time-limit 9s --point " in line
 
 

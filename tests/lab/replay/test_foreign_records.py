@@ -119,7 +119,7 @@ def test_a_browser_recording_is_replayed_as_the_owner(api: HttpWorld, saved: Any
 
     with like_recorded(control, record, Beginning(seed="another")) as fresh:
         report = replay(control, record, control.world(fresh.name))
-        users = {request.who for request in fresh.requests}
+        users = {request.user for request in fresh.requests}
 
     assert [(outcome.recorded.n, outcome.differences) for outcome in report.differing] == []
     assert len(report.requests) == 9

@@ -171,7 +171,7 @@ FULL = har(
             "bodySize": 2,
         },
         "_number": 1,
-        "_who": "owner",
+        "_user": "owner",
         "_principal": {"user": "01", "organization": "02", "permissions": ["p"]},
     },
     creator={"name": "hosting-emulator"},

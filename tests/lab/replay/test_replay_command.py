@@ -49,7 +49,7 @@ def test_requests_replay_lists_differences_and_exits_with_1(
     api: HttpWorld, run: Run, tmp_path: Path
 ):
     api.apply_domains()
-    api.dns(who="reader")
+    api.dns(user="reader")
     file = str(tmp_path / "recording.har")
     run("requests", "har", "--output", file)
 

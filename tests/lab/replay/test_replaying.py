@@ -41,16 +41,16 @@ def walk(api: HttpWorld) -> None:
     api.create_key("more", key="key-2", token=key["value"])
     page = api.deployments("?limit=3").json
     while page.get("next_cursor"):
-        page = api.deployments(f"?limit=20&cursor={page['next_cursor']}", who="reader").json
+        page = api.deployments(f"?limit=20&cursor={page['next_cursor']}", user="reader").json
     api.deployments("?cursor=made-up")
     for project in ("shop", "blog", "docs", "labs"):
         api.dns(project=project)
         api.compute("?environment=prod", project=project)
     api.ticket()
-    api.ticket(who="reader")
-    api.dns(who="outsider")
-    api.dns(who="no-organization")
-    api.dns(who=None)
+    api.ticket(user="reader")
+    api.dns(user="outsider")
+    api.dns(user="no-organization")
+    api.dns(user=None)
     api.dns(token="made-up")
     api.call("GET", "/v1/projects/nothing/edge-dns", headers={"X-Request-Id": "mine"})
     api.call("DELETE", api.project_path("domains"))
@@ -230,13 +230,13 @@ def test_a_replay_is_refused_for_an_expired_token_again(api: HttpWorld):
 
 def test_a_replay_can_send_every_request_as_one_user(api: HttpWorld):
     api.ticket()
-    api.dns(who=None)
+    api.dns(user=None)
     record = record_of(api)
     control = api.emulator.control
 
     with like_recorded(control, record, Beginning()) as fresh:
-        report = replay(control, record, control.world(fresh.name), as_="reader")
-        users = [request.who for request in fresh.requests]
+        report = replay(control, record, control.world(fresh.name), user="reader")
+        users = [request.user for request in fresh.requests]
 
     assert users == ["reader", "nobody"]
     assert differences(report)[0] == (1, "status", 201, 403)
@@ -353,7 +353,7 @@ def test_an_odd_request_is_sent_exactly_as_recorded(
     assert first.answer is not None
     assert second.answer is not None
     assert first.answer.status == status
-    for name in ("method", "target", "body", "who"):
+    for name in ("method", "target", "body", "sender"):
         assert getattr(first, name) == getattr(second, name)
     assert (first.answer.status, first.answer.code) == (second.answer.status, second.answer.code)
 
@@ -373,6 +373,6 @@ def test_each_request_is_sent_by_its_sender_for_the_same_organization(api: HttpW
         replay(api.emulator.control, before, other_world)
         after = record_of(HttpWorld(other_world))
 
-    assert [request.who for request in before.requests] == [
-        request.who for request in after.requests
+    assert [request.sender for request in before.requests] == [
+        request.sender for request in after.requests
     ]

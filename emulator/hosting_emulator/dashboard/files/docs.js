@@ -67,7 +67,7 @@ const signIn = async (user) => {
     say("Requests are sent without a token.");
     return;
   }
-  const found = await api.post(`${below(world.name)}/tokens`, { as: user });
+  const found = await api.post(`${below(world.name)}/tokens`, { user });
   shown.preauthorizeApiKey("bearer", found.access_token);
   say(`Requests carry a token of ${user} until ${found.expires_at} (world time).`);
 };
@@ -79,8 +79,8 @@ const inTurn = (work) => {
   return last;
 };
 
-field("who").hidden = false;
-field("who").addEventListener("submit", (event) => event.preventDefault());
+field("sign-in").hidden = false;
+field("sign-in").addEventListener("submit", (event) => event.preventDefault());
 field("world").addEventListener("change", ({ target }) => inTurn(() => show(target.value)));
 field("user").addEventListener("change", ({ target }) => inTurn(() => signIn(target.value)));
 inTurn(async () => {

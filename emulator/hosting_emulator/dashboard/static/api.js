@@ -52,9 +52,9 @@ export const api = below(() => "");
 /** Below `/_emulator/worlds/{the current world}`. */
 export const inWorld = below(() => `/worlds/${encodeURIComponent(world.value)}`);
 
-/** A fresh access token for a user of this world. @param {string} who */
-export async function tokenOf(who) {
-  return (await inWorld.post("/tokens", { as: who })).access_token;
+/** A fresh access token for a user of this world. @param {string} user */
+export async function tokenOf(user) {
+  return (await inWorld.post("/tokens", { user })).access_token;
 }
 
 /** Where this world's `/v1` is on this server. */
@@ -93,12 +93,12 @@ export function newKey() {
 
 /**
  * Send one request to this world's public API; `path` begins with `/v1`.
- * @param {{method: string, path: string, who?: string, key?: string, body?: any}} what
+ * @param {{method: string, path: string, user?: string, key?: string, body?: any}} what
  * @returns {Promise<{status: number, headers: [string, string][], body: any}>}
  */
-export async function send({ method, path, who, key, body }) {
+export async function send({ method, path, user, key, body }) {
   const headers = await pageHeader();
-  if (who) headers.Authorization = `Bearer ${await tokenOf(who)}`;
+  if (user) headers.Authorization = `Bearer ${await tokenOf(user)}`;
   if (key) headers["Idempotency-Key"] = key;
   const { answer, text } = await fetched(publicPrefix() + path, method, body, ["No response", "The connection ended without a complete response."], headers);
   return { status: answer.status, headers: [...answer.headers], body: asJson(text) };

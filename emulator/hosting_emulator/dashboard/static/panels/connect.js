@@ -83,13 +83,13 @@ function FirstRequest({ of }) {
   const text = command(of);
   const [key, setKey] = useState(null);
   if (!text) return null;
-  const who = of.users.find((row) => row.alias === "owner") ?? of.users[0];
-  const make = async () => setKey(await inWorld.post("/api-keys", { as: who.alias }));
+  const user = of.users.find((row) => row.alias === "owner") ?? of.users[0];
+  const make = async () => setKey(await inWorld.post("/api-keys", { user: user.alias }));
   return html`<${Section} title="A first request" lead="Paste it into a shell; the copied text contains a new token.">
-    <${Code} shell label="Command of a first request" text=${text} copy=${async () => command(of, await tokenOf(who.alias))} />
+    <${Code} shell label="Command of a first request" text=${text} copy=${async () => command(of, await tokenOf(user.alias))} />
     <p class="small quiet">In a shell, <code>eval "$(${commandLine("env")})"</code> sets the same values as environment variables.</p>
     ${key
-      ? html`<p>API key of ${who.alias}, shown this once: <code>${key.value}</code> <${CopyButton} text=${key.value} /></p>`
+      ? html`<p>API key of ${user.alias}, shown this once: <code>${key.value}</code> <${CopyButton} text=${key.value} /></p>`
       : html`<button type="button" class="button small" onClick=${make}>Create an API key</button>`}
   <//>`;
 }

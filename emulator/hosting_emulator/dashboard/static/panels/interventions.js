@@ -34,8 +34,8 @@ async function things() {
     .filter((ticket) => ticket.state === "unused");
   const active = keys.items.filter((key) => !key.revoked && !key.expired);
   return {
-    ticket: tickets.map((one) => ({ value: one.id, label: `${one.who}'s …${one.id.slice(-6)}` })),
-    key: active.map((one) => ({ value: one.id, label: `${one.name} (${one.who})` })),
+    ticket: tickets.map((one) => ({ value: one.id, label: `${one.user}'s …${one.id.slice(-6)}` })),
+    key: active.map((one) => ({ value: one.id, label: `${one.name} (${one.user})` })),
   };
 }
 

@@ -41,11 +41,11 @@ function About({ of }) {
 
 /** The flag is changed as a client would: by call 1, as the project's owner. */
 function Flag({ of }) {
-  const owner = of.users.find((row) => row.role === "owner")?.who;
+  const owner = of.users.find((row) => row.role === "owner")?.user;
   const { enabled, enabled_at } = of.flag;
   const turn = () => act(async () => {
     const path = `/v1/projects/${of.id}/powered-by-flag`;
-    const { status, body } = await send({ method: "PUT", path, who: owner, key: newKey(), body: { enabled: !enabled } });
+    const { status, body } = await send({ method: "PUT", path, user: owner, key: newKey(), body: { enabled: !enabled } });
     if (status >= 400) throw new ApiError(status, body.title ?? status, body.detail);
   }, `The flag is ${enabled ? "hidden" : "shown"}.`);
   return html`<span class="spread">
@@ -127,17 +127,17 @@ const Tickets = ({ of }) => html`<${Section} title="Dev access tickets">
 <//>`;
 
 const TICKET_COLUMNS = [
-  { name: "User", cell: (row) => row.who },
+  { name: "User", cell: (row) => row.user },
   { name: "State", cell: (row) => html`<${StateBadge} state=${row.state} />` },
   { name: "Expires", cell: (row) => html`<${Moment} at=${row.expires_at} />` },
   { name: "Change", cell: (row) => row.state === "unused" && html`<${EndEarly} of="ticket" id=${row.id} />` },
 ];
 
 const Users = ({ of }) => html`<${Section} title="Users">
-  <${Table} caption="Users and roles" none="No user has a role here." rows=${of.users} of=${(row) => row.who} columns=${[
-    { name: "User", cell: (row) => row.who },
+  <${Table} caption="Users and roles" none="No user has a role here." rows=${of.users} of=${(row) => row.user} columns=${[
+    { name: "User", cell: (row) => row.user },
     { name: "Role", cell: (row) => (row.through === "organization" ? `${row.role}, as the organization's owner` : row.role) },
-    { name: "Change", cell: (row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, user: row.who }} fields=${[
+    { name: "Change", cell: (row) => row.through === "project" && html`<${Intervene} word="set_role" label="Set role" fixed=${{ project: of.alias, user: row.user }} fields=${[
       { name: "role", label: "Role", kind: "select", required: true, choices: ["owner", "maintainer", "reader", "none"], value: row.role },
     ]} />` },
   ]} />

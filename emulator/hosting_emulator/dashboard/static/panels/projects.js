@@ -51,7 +51,7 @@ const keyState = (row) => (row.revoked ? "revoked" : row.expired ? "expired" : "
 
 const KEY_COLUMNS = [
   { name: "Name", cell: (row) => row.name },
-  { name: "User", cell: (row) => `${row.who}, ${row.organization}` },
+  { name: "User", cell: (row) => `${row.user}, ${row.organization}` },
   { name: "Value", cell: (row) => html`<code>${row.obfuscated_value}</code>` },
   { name: "State", cell: (row) => html`<${StateBadge} state=${keyState(row)} />` },
   { name: "Expires", cell: (row) => html`<${Moment} at=${row.expires_at} />` },

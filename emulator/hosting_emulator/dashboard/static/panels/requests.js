@@ -81,7 +81,7 @@ function Filter({ query }) {
       { name: "call", label: "Call", of: calls.value.map(({ id, says }) => ({ value: id, label: says })) },
       { name: "status", label: "Status", of: ["2xx", "4xx", "5xx"] },
       { name: "project", label: "Project", of: projects.map((row) => ({ value: row.id, label: row.alias })) },
-      { name: "who", label: "User", of: [...users.map((row) => row.alias), "nobody"] },
+      { name: "user", label: "User", of: [...users.map((row) => row.alias), "nobody"] },
     ].map(({ name, label, of }) => html`<${Select} key=${name} aria-label=${label} value=${query[name] ?? ""} set=${set(name)}
       choices=${[{ value: "", label: `Any ${label.toLowerCase()}` }, ...of]} />`)}
     ${Object.keys(query).length > 0 && html`<${Button} kind="quiet" onClick=${() => go("requests", route.value.arg, {}, { replace: true })}>Clear<//>`}
@@ -151,7 +151,7 @@ function Row({ item, current, flagged, project, to }) {
           <span class="line cut mono quiet">${item.method} ${shortIds(item.path)}${item.query && `?${item.query}`}</span>
         </span>
         <span class="project quiet cut">${project}</span>
-        <span class="user quiet cut">${item.who ?? "—"}</span>
+        <span class="user quiet cut">${item.user ?? "—"}</span>
         <span class="took number quiet">${took(item.duration_us)}</span>
         <time class="number quiet" datetime=${item.at}>${moment(item.at)}</time>
       </a>

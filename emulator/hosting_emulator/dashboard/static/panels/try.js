@@ -57,7 +57,7 @@ function fieldsOf(call, found, named, name) {
   ];
   /** @type {Field[]} */
   const fields = [
-    { name: "who", label: "As", kind: "select", required: true, choices: found.users.map((row) => row.alias), value: found.users.some((row) => row.alias === "owner") ? "owner" : undefined },
+    { name: "user", label: "As", kind: "select", required: true, choices: found.users.map((row) => row.alias), value: found.users.some((row) => row.alias === "owner") ? "owner" : undefined },
     ...places.filter((place) => call.path.includes(`{${place.name}}`))
       .map((place) => ({ ...place, required: true, value: place.choices[0]?.value, on: name(place.name) })),
   ];
