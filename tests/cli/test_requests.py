@@ -76,7 +76,7 @@ def test_requests_list_is_a_plain_table_in_a_pipe(ask, control: FakeControl):
         "METHOD",
         "CALL",
         "PROJECT",
-        "WHO",
+        "USER",
         "MS",
         "ANSWER",
         "WHY",
