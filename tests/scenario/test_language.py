@@ -495,7 +495,7 @@ def test_a_part_takes_values_and_reports_its_own_lines():
     assert [step["title"] for step in report["steps"]][::2] == [
         "apply_project_domains as ${user}",
         "apply_project_domains as ${user}",
-        "log as member, count 1",
+        "log user member, count 1",
     ]
     assert [step["line"] for step in report["steps"]] == [6, 9, 6, 9, 16]
 
