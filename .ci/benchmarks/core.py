@@ -13,9 +13,11 @@ from msgspec.structs import replace
 from multidict import CIMultiDict
 
 from hosting_emulator.calls.request import Reply
+from hosting_emulator.engine.driver import run_exchange
+from hosting_emulator.engine.effects import run_through
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import ExchangeContext, run_through
-from hosting_emulator.engine.history import Keeper
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, USERS
@@ -116,7 +118,7 @@ class Core:
             headers=CIMultiDict(headers.items()),
             body=body,
         )
-        reply = run_through(self._engine.exchange(context))
+        reply = run_through(run_exchange(self._engine, context))
         assert reply.status < 300, reply.body
         return reply
 

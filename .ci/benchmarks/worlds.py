@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from benchmarks.report import Figure
 from benchmarks.servers import cores, emulator, resident_mb
-from hosting_emulator.engine.engine import Worlds
+from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.sdk import ControlClient
 from hosting_emulator.world.records import Origin
 

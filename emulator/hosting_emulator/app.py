@@ -10,7 +10,7 @@ from hosting_emulator.calls.answers import REDEEM_PATH
 from hosting_emulator.conduct.observation import Observations
 from hosting_emulator.control import dispatch
 from hosting_emulator.control.routes import PREFIX
-from hosting_emulator.engine.engine import Worlds
+from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.http import guard as guards
 from hosting_emulator.http import public, responses
 from hosting_emulator.http.endpoint import Context, Facts

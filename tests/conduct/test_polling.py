@@ -431,8 +431,8 @@ def test_a_client_that_stops_at_an_unknown_field_gets_a_finding(client: Watched)
     client.pass_time(3)
     client.poll(operation)
     entry = client.engine.log.newest(1)[0]
-    entry.answer = entry.answer[:-1] + b',"region":"north"}'
-    entry.answer_bytes = len(entry.answer)
+    entry.response_body = entry.response_body[:-1] + b',"region":"north"}'
+    entry.response_bytes = len(entry.response_body)
 
     (finding,) = client.findings(final=True)
     assert "the unknown field region" in finding.says
@@ -445,8 +445,8 @@ def make_unknown(client: Watched, n: int) -> None:
     """Add an unknown field to a logged response."""
     entry = client.engine.log.find(n)
     assert entry is not None
-    entry.answer = entry.answer[:-1] + b',"region":"north"}'
-    entry.answer_bytes = len(entry.answer)
+    entry.response_body = entry.response_body[:-1] + b',"region":"north"}'
+    entry.response_bytes = len(entry.response_body)
 
 
 def read_pages(client: Watched, pages: int = 99, *, limit: int = 20) -> None:

@@ -86,7 +86,7 @@ class EventSource:
         """Emit events of the default world with titles of this length."""
         for _ in range(count):
             title = "x" * length
-            self.engine.feed.tell("world", {"commit": self.engine.world.commit, "title": title})
+            self.engine.feed.emit("world", {"commit": self.engine.world.commit, "title": title})
 
 
 class Listener:

@@ -45,7 +45,7 @@ def test_a_world_with_a_time_to_live_lives_while_it_gets_requests(timers: Timers
     control._watch_idle(worlds, engine)
 
     for _ in range(3):
-        engine.asked += 1
+        engine.control_requests += 1
         assert timers.ring() == 90
         assert worlds.get("ci") is engine
     engine.log.count += 1  # a request of the public API
@@ -102,7 +102,7 @@ def test_the_timer_of_a_deleted_world_holds_no_reference_to_it(timers: Timers):
     engine.ttl_ms = 1_000
     reference = ref(engine)
     control._watch_idle(worlds, engine)
-    engine.call_off()
+    engine.cancel_expiry()
     worlds.delete("ci")
 
     del engine

@@ -1,6 +1,7 @@
 """The feed of events: all listeners share one ring, and without listeners it records nothing."""
 
-from hosting_emulator.engine.history import RING, Feed, FeedEvent, SavedState
+from hosting_emulator.engine.feed import RING, Feed, FeedEvent
+from hosting_emulator.engine.history import SavedState
 from tests.support.in_process import InProcess
 
 
@@ -69,7 +70,7 @@ def test_each_listener_reads_from_its_own_position():
     feed = Feed(0)
     feed.listen(nothing)
     for n in range(5):
-        feed.tell("world", (InProcess().world.commit, str(n)))
+        feed.emit("world", (InProcess().world.commit, str(n)))
 
     assert [event.id for event in feed.since(0, 2) or []] == [1, 2]
     assert [event.id for event in feed.since(3, 10) or []] == [4, 5]
@@ -81,7 +82,7 @@ def test_a_listener_that_falls_behind_the_ring_learns_that_it_missed_events():
     world = InProcess().world
     feed.listen(nothing)
     for _ in range(RING + 1):
-        feed.tell("world", (world.commit, "x"))
+        feed.emit("world", (world.commit, "x"))
 
     assert feed.since(0, 10) is None
     assert len(feed.since(1, RING) or []) == RING
@@ -93,12 +94,12 @@ def test_a_feed_without_listeners_sleeps_only_after_a_full_ring_of_events():
     world = InProcess().world
     feed.listen(nothing)
     feed.leave(nothing)
-    feed.tell("world", (world.commit, "while it was away"))
+    feed.emit("world", (world.commit, "while it was away"))
 
     assert kinds(feed.since(0, 10)) == ["world"]
 
     for _ in range(RING):
-        feed.tell("world", (world.commit, "x"))
+        feed.emit("world", (world.commit, "x"))
 
     assert not feed.awake
     assert feed.since(0, 10) is None

@@ -8,8 +8,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from hosting_emulator.engine import explanations
-from hosting_emulator.engine.explanations import Explanations
+from hosting_emulator.engine.explanations import access
+from hosting_emulator.engine.explanations.trail import Explanations
 from tests.support.in_process import InProcess, fresh_world
 
 OUTSIDE = (
@@ -57,8 +57,8 @@ def test_the_trail_names_the_users_who_can_see_a_project_outside_the_scope():
 
 
 def test_within_the_scope_only_the_role_of_the_caller_is_looked_up(monkeypatch: pytest.MonkeyPatch):
-    look_up = Mock(wraps=vars(explanations)["role_of"])
-    monkeypatch.setattr(explanations, "role_of", look_up)
+    look_up = Mock(wraps=vars(access)["role_of"])
+    monkeypatch.setattr(access, "role_of", look_up)
     api = InProcess()
     api.dns(user="reader")
     steps(api)

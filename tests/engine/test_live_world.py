@@ -4,9 +4,11 @@ import pytest
 from multidict import CIMultiDict
 
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
+from hosting_emulator.engine.driver import run_exchange
+from hosting_emulator.engine.effects import run_through
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import ExchangeContext, run_through
-from hosting_emulator.engine.history import Keeper, StoreFailed
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.keeper import Keeper, StoreFailed
 from tests.support.in_process import InProcess, Machine, fresh_world
 from tests.support.stories import scenario_world
 
@@ -121,7 +123,7 @@ def test_a_request_whose_sync_fails_gets_a_503(machine):
         headers=CIMultiDict(headers),
     )
 
-    reply = run_through(api.engine.exchange(context, wait=wait))
+    reply = run_through(run_exchange(api.engine, context, wait=wait))
 
     assert reply.status == 503
     assert b"could not be written to disk; it may be lost" in reply.body

@@ -4,8 +4,8 @@ from itertools import count
 
 import pytest
 
-from hosting_emulator.engine import engine as worlds
-from hosting_emulator.engine.engine import Worlds
+from hosting_emulator.engine import worlds
+from hosting_emulator.engine.worlds import Worlds
 from tests.support.exported_worlds import exported
 from tests.support.in_process import InProcess, fresh_world
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hosting_emulator.engine.request_log import NO_CALL, NOBODY, RequestFilter
+from hosting_emulator.engine.request_views import NO_CALL, NOBODY, RequestFilter
 from tests.support.in_process import InProcess
 
 
@@ -26,7 +26,7 @@ def api() -> InProcess:
 
 
 def numbers(api: InProcess, chosen: RequestFilter) -> list[int]:
-    return sorted(entry.n for entry in api.engine.log.newest(100) if chosen.fits(entry))
+    return sorted(entry.n for entry in api.engine.log.newest(100) if chosen.matches(entry))
 
 
 @pytest.mark.parametrize(

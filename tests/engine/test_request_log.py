@@ -6,13 +6,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.request_log import (
-    BODY_KEPT,
-    CAPACITY,
-    entry_view,
-    exchange_view,
-    problem_of,
-)
+from hosting_emulator.engine.request_log import BODY_KEPT, CAPACITY
+from hosting_emulator.engine.request_views import entry_view, exchange_view, problem_of
 from tests.support.in_process import InProcess
 
 
@@ -222,7 +217,7 @@ def test_request_ids_made_outside_the_log_leave_no_gap_in_its_numbers():
 
     assert [entry["n"] for entry in short(api, 9)] == [2, 1]
     assert api.engine.log.count == 2
-    ids = {json.loads(entry.answer)["request_id"] for entry in api.engine.log.newest(2)}
+    ids = {json.loads(entry.response_body)["request_id"] for entry in api.engine.log.newest(2)}
     assert len(ids | beside) == 5
 
     fresh = InProcess()

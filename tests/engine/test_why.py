@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.engine.explanations import why
+from hosting_emulator.engine.explanations.operations import why
 from tests.support.in_process import InProcess, fresh_world
 
 

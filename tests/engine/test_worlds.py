@@ -2,8 +2,8 @@
 
 import pytest
 
-from hosting_emulator.engine.engine import Worlds
-from hosting_emulator.engine.history import Keeper, StoreFailed
+from hosting_emulator.engine.keeper import Keeper, StoreFailed
+from hosting_emulator.engine.worlds import Worlds
 from tests.support.in_process import InProcess, Machine, new_worlds, world_origin
 from tests.support.worlds_on_disk import content, open_directory
 
@@ -87,7 +87,7 @@ def test_a_fork_of_a_commit_begins_at_the_moment_of_that_commit(worlds, machine)
     state = source.world
     machine.at_ms += 10_000
 
-    fork = worlds.fork(source, "fork", ephemeral=True, of=state)
+    fork = worlds.fork(source, "fork", ephemeral=True, state=state)
 
     assert fork.now_ms() == state.at_ms
     assert source.now_ms() == state.at_ms + 600_000

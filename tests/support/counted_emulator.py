@@ -12,7 +12,7 @@ import pytest
 
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.control import requests
-from hosting_emulator.engine import history, request_log
+from hosting_emulator.engine import feed, request_log
 from hosting_emulator.settings import Ready, Settings
 from tests.support.http_client import HttpClient
 
@@ -22,7 +22,7 @@ PATIENCE_S = 20.0
 def limit_what_is_kept(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """Let a world keep fewer requests and events, and drop a reader that is stuck within a test."""
     monkeypatch.setattr(requests, "STUCK_S", 0.5)
-    monkeypatch.setattr(history, "RING", count)
+    monkeypatch.setattr(feed, "RING", count)
     monkeypatch.setattr(request_log, "CAPACITY", count)
 
 

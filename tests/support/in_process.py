@@ -15,11 +15,16 @@ from multidict import CIMultiDict
 from hosting_emulator.calls.answers import project_at
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
-from hosting_emulator.engine.engine import Engine, Worlds, unvary, variation_view, vary
-from hosting_emulator.engine.exchange import Connection, ExchangeContext, Passage, run_through
-from hosting_emulator.engine.explanations import why
-from hosting_emulator.engine.history import Keeper
+from hosting_emulator.engine.connection import Connection, Passage
+from hosting_emulator.engine.driver import run_exchange
+from hosting_emulator.engine.effects import run_through
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.explanations.operations import why
+from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS
+from hosting_emulator.engine.world_variation import unvary, variation_view, vary
+from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.variation.worlds import read_variation
@@ -178,7 +183,7 @@ class InProcess(Calls):
         )
         self.arrive(context)
         steps = CALL_STEPS if project is None else REDEEM_STEPS
-        reply = run_through(self.engine.exchange(context, steps))
+        reply = run_through(run_exchange(self.engine, context, steps))
         self.depart(context)
         reply_headers = CIMultiDict(reply.headers)
         if reply.content_type:
@@ -223,7 +228,7 @@ class InProcess(Calls):
             raw_headers=[(_raw(name), _raw(value)) for name, value in (headers or {}).items()],
         )
         context.record = self.world.get(PROJECTS, self.project_id(project))
-        reply = run_through(self.engine.exchange(context, REDEEM_STEPS))
+        reply = run_through(run_exchange(self.engine, context, REDEEM_STEPS))
         return Response(reply.status, CIMultiDict(reply.headers), reply.body)
 
     def why(self, operation_id: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosting_emulator.engine.history import Keeper
+from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.storage.journal import decode_line, encode_line
 from hosting_emulator.world.value import World, apply
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosting_emulator.engine.explanations import Explanations
+from hosting_emulator.engine.explanations.trail import Explanations
 from tests.support.in_process import InProcess
 
 

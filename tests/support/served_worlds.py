@@ -9,7 +9,7 @@ from __future__ import annotations
 from weakref import WeakValueDictionary
 
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.engine.engine import Worlds
+from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.settings import Ready
 from hosting_emulator.world.value import World
 

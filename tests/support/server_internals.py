@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.control import requests, scenarios, worlds
-from hosting_emulator.engine.explanations import Explanations
+from hosting_emulator.engine.explanations.trail import Explanations
 from hosting_emulator.http import protocol as server_protocol
 from hosting_emulator.http import time_slices
 from hosting_emulator.http.protocol import Protocol

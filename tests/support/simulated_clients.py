@@ -16,7 +16,10 @@ from typing import Any, TypeAlias
 
 from multidict import CIMultiDict
 
-from hosting_emulator.engine.exchange import Connection, Delay, ExchangeContext, Passage
+from hosting_emulator.engine.connection import Connection, Passage
+from hosting_emulator.engine.driver import run_exchange
+from hosting_emulator.engine.effects import Delay
+from hosting_emulator.engine.exchange import ExchangeContext
 from tests.support.calls import Response
 from tests.support.watched_client import Watched
 
@@ -135,7 +138,7 @@ class _Attempt:
             connection=self._connection,
             passage=Passage(self._connection, next(api._positions)),
         )
-        self._exchange = api.engine.exchange(self._context)
+        self._exchange = run_exchange(api.engine, self._context)
         if request.timeout_ms is not None:
             api._at(request.timeout_ms, self._give_up)
         self._proceed()

@@ -13,7 +13,7 @@ import pytest
 
 from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import Keeper
+from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.schema import scenario_schema

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from hosting_emulator.bootstrap import visit_page
-from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import ExchangeContext
-from hosting_emulator.engine.history import Keeper
+from hosting_emulator.engine.exchange import Entry, ExchangeContext
+from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.story import StoryRun
@@ -51,18 +50,18 @@ class _WatchedEngine(Engine):
     def __init__(self, world: World) -> None:
         super().__init__(world, Keeper())
         self.coverage = StoryCoverage()
+        self.tally.listener = self._observe_exchange
         self._states: dict[tuple[str, str], str] = {}
         self._observe()
 
-    async def exchange(self, ctx: ExchangeContext, *arguments: Any, **options: Any) -> Reply:
-        reply = await super().exchange(ctx, *arguments, **options)
-        if ctx.code is not None and ctx.effect is None:
-            self.coverage.codes.add(ctx.code)
-            if not self.world.count(tables.FAULTS):
-                self.coverage.codes_without_faults.add(ctx.code)
-            if all(fault.rule.while_ is not None for fault in ctx.acted):
-                self.coverage.codes_by_state.add(ctx.code)
-        return reply
+    def _observe_exchange(self, world: World, entry: Entry) -> None:
+        assert isinstance(entry, ExchangeContext)
+        if entry.code is not None and entry.effect is None:
+            self.coverage.codes.add(entry.code)
+            if not world.count(tables.FAULTS):
+                self.coverage.codes_without_faults.add(entry.code)
+            if all(fault.rule.while_ is not None for fault in entry.acted):
+                self.coverage.codes_by_state.add(entry.code)
 
     def commit(
         self, change: Change, title: str, manual_change: Mapping[str, Any] | None = None

@@ -7,7 +7,9 @@ from typing import Any
 from multidict import CIMultiDict
 
 from hosting_emulator.conduct.watch import watch_of
-from hosting_emulator.engine.exchange import Delay, ExchangeContext, run_through
+from hosting_emulator.engine.driver import run_exchange
+from hosting_emulator.engine.effects import Delay, run_through
+from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.history import SavedState
 from hosting_emulator.messages import ConductFinding, ConductReport
 from tests.support.calls import Response
@@ -57,7 +59,7 @@ class Watched(InProcess):
         self.fault(latency={"delay_ms": delay_ms})
         context = self._context(method, path, sent)
         self.arrive(context)
-        exchange = self.engine.exchange(context)
+        exchange = run_exchange(self.engine, context)
         assert exchange.send(None) == Delay(delay_ms)
         between = options.get("between")
         if between is not None:

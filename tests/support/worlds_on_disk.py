@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from hosting_emulator.engine.engine import Worlds
 from hosting_emulator.engine.history import Commit
+from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.storage.directory import DataDirectory, DiskKeeper
 from hosting_emulator.storage.documents import export_state, import_state, rows_of
 from hosting_emulator.storage.format import Marker, write_marker

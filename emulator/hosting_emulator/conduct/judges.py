@@ -879,7 +879,7 @@ class RequestContent(ConductJudge):
             rule, group = "token-sent-elsewhere", (host, what)
             yield Finding(rule, *seen, came=came, host=host, what=what, group=group)
         if 300 <= now.status < 400 and now.heard and now.call != REDEEM_TICKET:
-            for name, value in now.entry.answer_headers:
+            for name, value in now.entry.response_headers:
                 elsewhere = _host_of(value) if name == "Location" else ""
                 if elsewhere and elsewhere != host:
                     self._redirected.keep((now.credentials, elsewhere), now)

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 
 from hosting_emulator.conduct.watch import Chapter, JudgeErrors, Watch
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.engine import Engine, Worlds
+from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.messages import ChapterReport, ObservationReport, RequestInProgress
 
 #: How many observations a process has at most.

@@ -17,8 +17,10 @@ from hosting_emulator.contract.calls import CallName, CallSpec, DoorName
 from hosting_emulator.contract.markdown import read_sections
 from hosting_emulator.contract.resources import with_states
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.exchange import Connection, Entry, retry_after_s
-from hosting_emulator.engine.request_log import document_of
+from hosting_emulator.engine.connection import Connection
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.problem_replies import retry_after_s
+from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.messages import ConductFinding, ConductRuleRow, Severity
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
@@ -158,12 +160,12 @@ class ExchangeView:
     @cached_property
     def answer(self) -> Any:
         """The body of the answer, as JSON; None: it was no JSON, or was not kept whole."""
-        return _json(self.entry.answer, self.entry.answer_bytes)
+        return _json(self.entry.response_body, self.entry.response_bytes)
 
     @property
     def retry_after_s(self) -> int | None:
         """The seconds of its Retry-After header; None: it has none in that form."""
-        return retry_after_s(self.entry.answer_headers)
+        return retry_after_s(self.entry.response_headers)
 
     @cached_property
     def operation(self) -> dict[str, Any] | None:

@@ -28,8 +28,9 @@ from hosting_emulator.conduct.rules import (
 )
 from hosting_emulator.contract.calls import GET_OPERATION
 from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.connection import Connection
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import Connection, Entry
+from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.faults.usage import UsageCounter
@@ -159,7 +160,7 @@ class Watch:
 
     def judge_all(self, entries: Sequence[Entry]) -> None:
         """Judge exchanges that the log has already dropped."""
-        for entry in sorted(entries, key=attrgetter("answered")):
+        for entry in sorted(entries, key=attrgetter("response_number")):
             self._judge(entry)
 
     def judge_evicted(self, entry: Entry) -> None:
@@ -170,7 +171,9 @@ class Watch:
         if entry.in_progress:
             self._pending.append(entry)
             return
-        for earlier in [one for one in self._pending if 0 < one.answered < entry.answered]:
+        for earlier in [
+            one for one in self._pending if 0 < one.response_number < entry.response_number
+        ]:
             if not earlier.in_progress:
                 self._pending.remove(earlier)
                 self._judge(earlier)
@@ -220,7 +223,7 @@ class Watch:
             return False
         self._seen = max(self._seen, entries[-1].n)
         ready = [entry for entry in entries if not entry.in_progress]
-        ready.sort(key=attrgetter("answered"))
+        ready.sort(key=attrgetter("response_number"))
         count = len(ready) if most is None else most
         self._pending = [entry for entry in entries if entry.in_progress] + ready[count:]
         for entry in ready[:count]:
@@ -274,7 +277,7 @@ class Watch:
 
     def _notice_returns(self, following: float) -> None:
         """Where the world was put back, what went before is not held against what comes."""
-        if any(self._last <= turned < following for turned in self._engine.log.turned):
+        if any(self._last <= turned < following for turned in self._engine.log.rewinds):
             self._judges = [judge.after_return() for judge in self._judges]
 
     def _note(self, finding: Finding, found: dict[str, _RuleFindings]) -> None:

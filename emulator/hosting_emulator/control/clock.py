@@ -135,7 +135,7 @@ def _advance_until(engine: Engine, operation_id: str) -> int:
     events = engine.move_until_ended(operation_id)
     if events is None:
         # Imported here: the first response does not wait for what few requests need.
-        from hosting_emulator.engine.explanations import standstill
+        from hosting_emulator.engine.explanations.operations import standstill
 
         raise ControlRefusal(409, "Nothing is scheduled", standstill(engine, operation_id))
     return events
@@ -172,7 +172,7 @@ def _no_operation(operation_id: str) -> tuple[str, str]:
 def why_operation(context: Context, engine: Engine, operation: str) -> JsonObject:
     """Explain an operation's state, what happens next and how to move it on."""
     # Imported here: the first answer is not to wait for what few ever ask.
-    from hosting_emulator.engine.explanations import why
+    from hosting_emulator.engine.explanations.operations import why
 
     told = require(why(engine, operation), *_no_operation(operation))
     base_url, name = context.base_url, engine.world.name
@@ -236,7 +236,7 @@ def _changes(commit: history.Commit) -> Iterator[str]:
     """Say what a commit changed."""
     world, before = commit.world, commit.before
     # The fields of an intervention, as one types them.
-    for fields in ((commit.turn or {}).get("intervene") or {}).values():
+    for fields in ((commit.manual_change or {}).get("intervene") or {}).values():
         if fields:
             yield " ".join(f"{name}={_named(value)}" for name, value in fields.items())
     for planned in sorted(history.planned_in(commit.writes), key=lambda one: not one.refused):
@@ -271,7 +271,7 @@ def _named(value: Any) -> str:
 
 def list_snapshots(engine: Engine) -> list[JsonObject]:
     """List the snapshots, oldest first."""
-    return [_snapshot(name, *saved) for name, saved in engine.snapshots.items()]
+    return [_snapshot(name, saved.world, saved.at_ms) for name, saved in engine.snapshots.items()]
 
 
 def take_snapshot(engine: Engine) -> JsonObject:

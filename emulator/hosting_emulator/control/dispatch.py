@@ -22,7 +22,7 @@ from hosting_emulator.control.routes import (
     load_endpoint,
 )
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import StoreFailed
+from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Context, ControlRefusal
 from hosting_emulator.http.query import parameter_names, read_parameter

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from msgspec import Meta, UnsetType
 
 from hosting_emulator.contract.documents import DocumentRefused
-from hosting_emulator.engine.engine import Engine, unvary, variation_view, vary
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.world_variation import unvary, variation_view, vary
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import (
     FAULT,

@@ -17,8 +17,8 @@ from hosting_emulator.control.reports import report as report_world
 from hosting_emulator.control.requests import show_request
 from hosting_emulator.control.worlds import exported
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.history import Keeper
-from hosting_emulator.engine.request_log import entry_view
+from hosting_emulator.engine.keeper import Keeper
+from hosting_emulator.engine.request_views import entry_view
 from hosting_emulator.http.endpoint import (
     Body,
     Context,

@@ -21,9 +21,11 @@ from hosting_emulator.conduct.watch import Watch, watch_of
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.control.clock import get_clock, operations_in_order, why_operation
-from hosting_emulator.engine.engine import Engine, variation_view
-from hosting_emulator.engine.history import BUCKETS_NS, Tally
-from hosting_emulator.engine.request_log import CAPACITY, entry_view, problem_of
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.request_log import CAPACITY
+from hosting_emulator.engine.request_views import entry_view, problem_of
+from hosting_emulator.engine.tally import BUCKETS_NS, Tally
+from hosting_emulator.engine.world_variation import variation_view
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.documents import fault_view
 from hosting_emulator.http import responses

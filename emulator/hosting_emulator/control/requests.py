@@ -27,11 +27,12 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.control.clock import get_clock
 from hosting_emulator.criteria.requests import request_filters
 from hosting_emulator.criteria.values import Impossible, check
+from hosting_emulator.engine.driver import run_exchange
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
-from hosting_emulator.engine.explanations import Explanations
-from hosting_emulator.engine.history import KINDS, FeedEvent
-from hosting_emulator.engine.request_log import NOBODY, RequestFilter, entry_view
+from hosting_emulator.engine.explanations.trail import Explanations
+from hosting_emulator.engine.feed import KINDS, FeedEvent
+from hosting_emulator.engine.request_views import NOBODY, RequestFilter, entry_view
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, find, require
 from hosting_emulator.http.guard import world_prefix
@@ -105,7 +106,7 @@ async def _find_entries(engine: Engine, filters: RequestFilters, limit: int) -> 
     async with LongJob() as job:
         for entry in entries:
             await job.pause()
-            if chosen.fits(entry):
+            if chosen.matches(entry):
                 matches.append(entry)
                 if len(matches) == limit:
                     break
@@ -223,7 +224,7 @@ async def replay_request(context: Context, engine: Engine, n: str, body: Replay)
         raw_headers=headers,
         from_emulator=True,
     )
-    await engine.exchange(ctx, wait=partial(wait_for, context.request))
+    await run_exchange(engine, ctx, wait=partial(wait_for, context.request))
     # Not the newest of the log: others may have come while this one was waited for.
     return Explanations(engine.log).whole(engine.world, ctx)
 
@@ -388,7 +389,7 @@ async def listen(
     """
     chosen = read_filter(engine, filters)
     places = {"": context.request.headers.get("Last-Event-ID", "")}
-    return await _Stream(context, {"": engine}, places, only, chosen.fits).run()
+    return await _Stream(context, {"": engine}, places, only, chosen.matches).run()
 
 
 async def listen_to_worlds(
@@ -404,7 +405,7 @@ async def listen_to_worlds(
     found = {name: context.worlds.get(name) for name in (DEFAULT_WORLD, *names)}
     engines = {name: engine for name, engine in found.items() if engine is not None}
     for engine in engines.values():
-        engine.asked += 1
+        engine.control_requests += 1
     last = context.request.headers.get("Last-Event-ID") or seen or ""
     places = dict(re.findall(r"([a-z0-9-]+)=(\d+)", last))
     return await _Stream(context, engines, places, only, lambda _: True).run()

@@ -10,7 +10,7 @@ from hosting_emulator.control.faults import Point, variation_or_usual
 from hosting_emulator.control.story_pages import respond_to_page
 from hosting_emulator.control.worlds import Chosen, check_replaceable, put_world
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import machine_ms
+from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.http.endpoint import Context, ControlRefusal, refused_as
 from hosting_emulator.http.query import Text
 from hosting_emulator.http.time_slices import LongJob, in_thread

@@ -29,12 +29,14 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.control.clock import find_state, get_clock
 from hosting_emulator.control.faults import Point, variation_or_usual
 from hosting_emulator.control.tokens import NewToken, token_claims
-from hosting_emulator.engine.engine import Engine, Worlds, anchored, variation_view
-from hosting_emulator.engine.exchange import machine_ms
-from hosting_emulator.engine.history import StoreFailed
+from hosting_emulator.engine.engine import Engine, anchored
 from hosting_emulator.engine.identity import issuer_path
+from hosting_emulator.engine.keeper import StoreFailed
+from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.engine.protection import without_protected
+from hosting_emulator.engine.world_variation import variation_view
+from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.usage import entry_usage
 from hosting_emulator.http import responses
@@ -207,14 +209,16 @@ def _watch_idle(worlds: Worlds, engine: Engine, before: tuple[int, int] | None =
     """Delete a world that has a time to live if nobody has asked since `before`, or listens."""
     if engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
         return
-    asked = None if engine.feed.listeners else (engine.asked, engine.log.count)
+    asked = None if engine.feed.listeners else (engine.control_requests, engine.log.count)
     if asked is None or asked != before:
         later = asyncio.get_running_loop().call_later
-        engine.call_off = later(engine.ttl_ms / 1000, _watch_idle, worlds, engine, asked).cancel
+        engine.cancel_expiry = later(
+            engine.ttl_ms / 1000, _watch_idle, worlds, engine, asked
+        ).cancel
         return
     try:
         worlds.delete(engine.world.name)
-        engine.call_off()
+        engine.cancel_expiry()
     except StoreFailed as failed:
         _log.error("%s", failed)
 
@@ -243,7 +247,7 @@ def fork_world(context: Context, engine: Engine, body: NewFork) -> JsonObject:
     name = free_name(context, body.name)
     of = None if body.commit is None else find_state(engine, body.commit)
     claims = None if body.token is None else token_claims(of or engine.world, body.token)
-    fork = context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), of=of)
+    fork = context.worlds.fork(engine, name, ephemeral=_is_ephemeral(body), state=of)
     return _begun(context, fork, engine.ttl_ms, claims)
 
 
@@ -253,7 +257,7 @@ def delete_world(context: Context, engine: Engine, world: str) -> None:
         message = "the default world cannot be deleted; reset it instead"
         raise ControlRefusal(409, "Not deleted", message)
     context.worlds.delete(world)
-    engine.call_off()
+    engine.cancel_expiry()
 
 
 def reset_world(context: Context, engine: Engine) -> Engine:

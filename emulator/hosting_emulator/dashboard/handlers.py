@@ -28,7 +28,7 @@ from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.control.worlds import list_worlds
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import problem_reply
+from hosting_emulator.engine.problem_replies import problem_reply
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Context, require
 from hosting_emulator.http.guard import PAGE_HEADER, world_prefix

@@ -20,7 +20,8 @@ from hosting_emulator.conduct.observation import Observations, ProcessObservatio
 from hosting_emulator.contract.documents import DocumentRefused, read_fields
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.engine.engine import Engine, Worlds
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.http import public
 from hosting_emulator.http.guard import Site
 from hosting_emulator.http.time_slices import in_thread
@@ -135,7 +136,7 @@ class Context:
             names = ", ".join(engine.world.name for engine in self.worlds)
             detail = f"no world is named {name!r}; there are {names}"
             raise ControlRefusal(404, "No such world", detail)
-        engine.asked += 1
+        engine.control_requests += 1
         return engine
 
     @property

@@ -27,7 +27,8 @@ from aiohttp.http_exceptions import BadStatusLine, HttpProcessingError, LineTooL
 
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.exchange import Connection, Passage, problem_reply
+from hosting_emulator.engine.connection import Connection, Passage
+from hosting_emulator.engine.problem_replies import problem_reply
 from hosting_emulator.http.framing import INVALID, NO_METHOD, TOO_LONG, RequestFraming
 from hosting_emulator.http.time_slices import SLICE_S, LongJob
 

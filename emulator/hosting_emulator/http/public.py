@@ -28,18 +28,15 @@ from hosting_emulator.calls.answers import (
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.engine.engine import Engine, Worlds
-from hosting_emulator.engine.exchange import (
-    Delay,
-    Durable,
-    ExchangeContext,
-    Passage,
-    problem_reply,
-    run_through,
-    too_large,
-)
+from hosting_emulator.engine.connection import Passage
+from hosting_emulator.engine.driver import list_arrival, run_exchange
+from hosting_emulator.engine.effects import Delay, Durable, run_through
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS, REDEEM_STEPS, admit
+from hosting_emulator.engine.problem_replies import problem_reply, too_large
 from hosting_emulator.engine.redaction import beginning
+from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.http import responses
 from hosting_emulator.http.guard import PAGE_HEADER, Site, host_name
@@ -103,7 +100,7 @@ async def answer(
         _cut_headers(ctx)
     if refused is None and request.can_read_body:
         await _read_body_of(request, engine, ctx)
-    reply = await engine.exchange(ctx, steps, partial(wait_for, request))
+    reply = await run_exchange(engine, ctx, steps, partial(wait_for, request))
     if granted:
         reply.headers = (*reply.headers, *granted)
     return _response(engine, reply, ctx.effect, passage)
@@ -122,7 +119,7 @@ async def _read_body_of(request: web.BaseRequest, engine: Engine, ctx: ExchangeC
     """Read the body of a request. One that is not there yet is listed as in progress meanwhile."""
     assumed = engine.world.assumptions
     if not request.content.is_eof():
-        engine.arrive(ctx)
+        list_arrival(engine, ctx)
     try:
         ctx.body, ctx.refused = await read_body(request, assumed.body_limit_bytes, assumed)
     except BaseException:
@@ -147,12 +144,12 @@ async def wait_for(request: web.BaseRequest, effect: Delay | Durable) -> None:
     """Await what the exchange of a request waits for on its way: the one place that does."""
     if isinstance(effect, Durable):
         try:
-            if (kept := effect.kept()) is not None:
+            if (kept := effect.await_durable()) is not None:
                 await kept
         except OSError as failed:
             _log.error("a change could not be made durable: %s", failed)
             raise
-    elif effect.answered:  # what was asked is done: it is late for nobody but the client
+    elif effect.is_done:  # what was asked is done: it is late for nobody but the client
         await protocol_of(request).lost(effect.ms / 1000)
     else:
         await asyncio.sleep(effect.ms / 1000)
@@ -262,7 +259,7 @@ async def answer_origin(
     ctx.passage = passage
     if protocol.framing.large:
         _cut_headers(ctx)
-    reply = await engine.exchange(ctx, REDEEM_STEPS, partial(wait_for, request))
+    reply = await run_exchange(engine, ctx, REDEEM_STEPS, partial(wait_for, request))
     return _response(engine, reply, ctx.effect, passage)
 
 
@@ -294,7 +291,7 @@ def show_origin(
         # A dev origin takes no token. The log shows that the client sent one.
         ctx = _origin_context(request, engine, project, path, query, site, raw_headers=raw_headers)
         logged = Reply(home.status, b"", content_type="", headers=())
-        run_through(engine.exchange(ctx, (admit, lambda *_: logged)))
+        run_through(run_exchange(engine, ctx, (admit, lambda *_: logged)))
     return home
 
 

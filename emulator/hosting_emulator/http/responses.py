@@ -22,7 +22,7 @@ from aiohttp.http import HttpVersion11
 
 from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.calls.request import Reply
-from hosting_emulator.engine.exchange import Passage
+from hosting_emulator.engine.connection import Passage
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.http.protocol import protocol_of
 from hosting_emulator.http.time_slices import LongJob

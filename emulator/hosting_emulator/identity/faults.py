@@ -13,8 +13,8 @@ from aiohttp import web
 
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import problem_reply
-from hosting_emulator.engine.pipeline import decide_at, reply_of
+from hosting_emulator.engine.fault_steps import decide_at, reply_of
+from hosting_emulator.engine.problem_replies import problem_reply
 from hosting_emulator.faults.decisions import Decision, FaultSubject
 from hosting_emulator.http import responses
 from hosting_emulator.identity.request import IdentityRequest

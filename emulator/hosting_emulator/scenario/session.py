@@ -23,7 +23,7 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.redaction import Redactor
-from hosting_emulator.engine.request_log import document_of, header_text, sent_header
+from hosting_emulator.engine.request_views import document_of, header_text, sent_header
 from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.faults.documents import FAULT, OUTCOME, fault_view
 from hosting_emulator.scenario.build import NOBODY, USUAL, build_world, texts_in
@@ -125,7 +125,7 @@ def past_of(engine: Engine) -> WorldPast:
         # The log no longer holds what was before. A request that waited may have found a later world.
         base = min((event.before for event in found), key=lambda world: world.commit)
     for one in line:
-        if one.turn is not None and one.number > base.commit:
+        if one.manual_change is not None and one.number > base.commit:
             title, at_ms = f"commit {one.number} ({one.title})", one.world.at_ms
             found.append(PastEvent(one.number, one.number, at_ms, one.before, title, commit=one))
     # A request comes behind the commit that made the world it found.
@@ -449,11 +449,11 @@ class _StoryWriter:
             self.steps.append(({"advance": format_duration(at_ms - self._now_ms)}, one))
             self._now_ms = at_ms
         if one.commit is not None:
-            if not set(one.commit.turn or ()) & set(ACTIONS):
+            if not set(one.commit.manual_change or ()) & set(ACTIONS):
                 raise NotRecordable(f"{one.title}: a story cannot express it")
-            step = each_text(one.commit.turn, self._text)
+            step = each_text(one.commit.manual_change, self._text)
             if "add" in step.get("intervene", ()):  # what it adds is not there to be named
-                step = dict(one.commit.turn or ())
+                step = dict(one.commit.manual_change or ())
             if "" in step.values():
                 return  # what is removed could act no more
             for noun, table in (("fault", t.FAULTS), ("outcome", t.OUTCOMES)):
@@ -579,9 +579,9 @@ class _StoryWriter:
 
         A story cannot save anything of a lost response.
         """
-        if entry.lost is not None or entry.answer_bytes > len(entry.answer):
+        if entry.lost is not None or entry.response_bytes > len(entry.response_body):
             return
-        document = document_of(entry.answer)
+        document = document_of(entry.response_body)
         for place, value in texts_in(document):
             path = tuple(map(str, place))
             made = _MADE.fullmatch(value) or _A_URL.fullmatch(value)
@@ -635,7 +635,11 @@ def _expected(entry: Entry, again: Callable[[str], str]) -> Document:
         return expect | {"code": entry.code}
     if entry.content_type.startswith("text/html"):
         return expect | {"html": True}
-    document = document_of(entry.answer) if entry.answer_bytes == len(entry.answer) else None
+    document = (
+        document_of(entry.response_body)
+        if entry.response_bytes == len(entry.response_body)
+        else None
+    )
     if isinstance(document, dict):
         items = document.pop("items", None)
         if isinstance(items, list):

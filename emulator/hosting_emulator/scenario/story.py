@@ -39,20 +39,19 @@ from hosting_emulator.criteria.values import (
     check,
     match,
 )
-from hosting_emulator.engine.engine import Engine, variation_view
-from hosting_emulator.engine.exchange import (
-    Delay,
-    Entry,
-    Exchange,
-    ExchangeContext,
-    machine_ms,
-    too_large,
-)
-from hosting_emulator.engine.explanations import standstill
-from hosting_emulator.engine.history import Keeper
+from hosting_emulator.engine.driver import run_exchange
+from hosting_emulator.engine.effects import Delay, Exchange
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Entry, ExchangeContext
+from hosting_emulator.engine.explanations.operations import standstill
 from hosting_emulator.engine.identity import home_of
+from hosting_emulator.engine.keeper import Keeper
+from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
-from hosting_emulator.engine.request_log import CAPACITY, document_of, entry_view, sent_header
+from hosting_emulator.engine.problem_replies import too_large
+from hosting_emulator.engine.request_log import CAPACITY
+from hosting_emulator.engine.request_views import document_of, entry_view, sent_header
+from hosting_emulator.engine.world_variation import variation_view
 from hosting_emulator.faults.decisions import faults_in_order, value_at
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
 from hosting_emulator.faults.interventions import read_intervention
@@ -403,7 +402,7 @@ class StoryRun:
         waiting: list[tuple[int, int, int, Exchange]] = []
         for place, (ctx, way) in enumerate(contexts):
             ctx.held = len(steps) > 1
-            waiting.append((0, next(order), place, self._engine.exchange(ctx, way)))
+            waiting.append((0, next(order), place, run_exchange(self._engine, ctx, way)))
         arrived: dict[int, _Arrival] = {}
         try:
             while waiting:
@@ -497,7 +496,7 @@ class StoryRun:
 
     def _wait(self, ms: int) -> None:
         self._waited_ms += ms
-        self._engine.pass_over(ms)
+        self._engine.skip_time(ms)
 
     def _sign_in(self, step: StepPart) -> str:
         token, lifetime_s = self._minted(str(step.sign_in), step), self._engine.token_lifetime_s

@@ -31,7 +31,8 @@ from typing import Literal
 import msgspec
 from filelock import FileLock, Timeout
 
-from hosting_emulator.engine.history import Commit, Keeper
+from hosting_emulator.engine.history import Commit
+from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.storage import files
 from hosting_emulator.storage import format as f
 from hosting_emulator.storage.documents import SnapshotStopped, write_snapshot

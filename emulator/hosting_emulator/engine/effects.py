@@ -1,0 +1,46 @@
+"""What an exchange waits for. The steps return these values, and the runner of the exchange waits."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from dataclasses import dataclass
+from types import coroutine
+from typing import TypeAlias
+
+from hosting_emulator.calls.request import Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Wait for `ms` real milliseconds. `is_done`: the call is complete, and only its response waits."""
+
+    ms: int
+    is_done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Durable:
+    """Await the result of `await_durable`, unless it is None. It may raise OSError."""
+
+    await_durable: Callable[[], Awaitable[None] | None]
+
+
+#: A running exchange. It yields its effects if it waits by `yield_effect`.
+Exchange: TypeAlias = Coroutine[Delay | Durable, None, Reply]
+Wait: TypeAlias = Callable[[Delay | Durable], Awaitable[None]]
+
+
+@coroutine
+def yield_effect(effect: Delay | Durable) -> Generator[Delay | Durable, None, None]:
+    """Yield an effect to the caller that runs the exchange by `send`."""
+    yield effect
+
+
+def run_through(exchange: Exchange) -> Reply:
+    """Run an exchange to its end without any waiting."""
+    try:
+        while True:
+            exchange.send(None)
+    except StopIteration as stop:
+        reply: Reply = stop.value
+        return reply

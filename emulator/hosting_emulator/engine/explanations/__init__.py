@@ -1,0 +1,1 @@
+"""Explanations in sentences: how a response came about (`trail`), why an operation waits (`operations`)."""

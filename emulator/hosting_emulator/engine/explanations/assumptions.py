@@ -1,0 +1,114 @@
+"""Sentences about the assumptions that shaped a response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qs
+
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, describe, shaped_by
+from hosting_emulator.contract.calls import CallSpec, problem_status
+from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.engine.exchange import Entry
+
+
+def explain_assumptions(
+    assumptions: Assumptions, entry: Entry, spec: CallSpec | None
+) -> Iterator[str]:
+    """Explain each assumption that decided a response, and each changed one that can shape it."""
+    # A dict drops repeated names and keeps their order.
+    deciding = dict.fromkeys(_deciding(assumptions, entry, spec))
+    for name in deciding:
+        if name == "problem_statuses":
+            yield (
+                f"problem_statuses: the contract gives no status for {entry.code}, so "
+                f"{entry.status} is assumed."
+            )
+        else:
+            yield _describe(assumptions, name)
+    for name in assumptions.changes():
+        shapes_call = spec is not None and spec.is_shaped_by(name)
+        if name not in deciding and (shapes_call or "every" in shaped_by(name)):
+            yield _describe(assumptions, name)
+
+
+def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
+    """Yield the assumptions that decided this response, whether they are changed or not."""
+    if entry.code is not None:
+        if not entry.acted:
+            yield from _deciding_refusal(assumptions, entry, spec)
+        return
+    if spec is None or not 200 <= entry.status < 300:
+        return
+    if entry.replayed:
+        if spec.replayed:
+            yield spec.replayed
+        elif spec.response == "Operation":
+            yield "operation_replay"
+    else:
+        yield from _deciding_success(assumptions, entry, spec)
+    if assumptions.request_id_on_success != DEFAULTS.request_id_on_success:
+        yield "request_id_on_success"
+
+
+def _deciding_success(assumptions: Assumptions, entry: Entry, spec: CallSpec) -> Iterator[str]:
+    """Yield the assumptions that decided the first response of a successful request."""
+    if isinstance(spec.success, str):
+        yield spec.success
+    if spec.decided_by:
+        yield spec.decided_by
+    if spec.path_from:
+        yield spec.path_from
+    query = parse_qs(entry.query, keep_blank_values=True)
+    for parameter in spec.query:
+        if parameter.default and parameter.name(assumptions) not in query:
+            yield parameter.default
+    is_last_page = entry.response_body.endswith((b'"next_cursor":null}', b"]}"))
+    if is_last_page and spec.response == "DeploymentPage":
+        yield "last_page_cursor"
+    if entry.body and spec.body is None:
+        yield "unexpected_body"
+
+
+def _deciding_refusal(
+    assumptions: Assumptions, entry: Entry, spec: CallSpec | None
+) -> Iterator[str]:
+    """Yield the assumptions that decided a refusal."""
+    code = str(entry.code)
+    path_id = entry.project or entry.operation
+    if code == "resource_not_found" and path_id and not is_ulid(path_id):
+        yield "malformed_project_id"
+    if entry.assumption is not None:
+        yield entry.assumption
+    problem = PROBLEMS.get(code)
+    if spec is not None and problem and problem_status(code, assumptions) != entry.status:
+        yield "listed_statuses"
+    if problem is not None and "status" not in problem.specified:
+        yield "problem_statuses"
+
+
+def _describe(assumptions: Assumptions, name: str) -> str:
+    """Return a sentence about the value of an assumption, and what it means."""
+    meaning = _meanings()[name]
+    if name not in assumptions.__struct_fields__:
+        return f"{name} cannot be set. {meaning}"
+    value = getattr(assumptions, name)
+    default = getattr(DEFAULTS, name)
+    if value == default:
+        return f"{name} is {_text(value)}, the default. {meaning}"
+    return f"{name} is {_text(value)} (default {_text(default)}). {meaning}"
+
+
+@lru_cache(maxsize=1)
+def _meanings() -> dict[str, str]:
+    return {row["name"]: row["about"] for row in describe(DEFAULTS)}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return " ".join(value)
+    if isinstance(value, dict):
+        return " ".join(f"{name}={part}" for name, part in value.items()) or "empty"
+    return str(value)

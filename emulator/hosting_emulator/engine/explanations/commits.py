@@ -1,0 +1,75 @@
+"""Sentences about commits: which rows they changed, and what happened to operations and deployments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hosting_emulator.engine.history import Commit, planned_in
+from hosting_emulator.world import tables
+from hosting_emulator.world.naming import alias_of
+from hosting_emulator.world.operations import stands
+
+#: How many changes of a commit a sentence names; it counts the rest.
+_MOST_CHANGES = 6
+#: The tables whose records have a status that a sentence describes, and the word for their records.
+_NOUNS = {tables.DEPLOYMENTS.name: "deployment", tables.DNS.name: "DNS authorization"}
+
+
+def explain_commit(commit: Commit) -> str:
+    """Return a sentence about a commit: its number, its rows, and what happened in it."""
+    counts = ", ".join(
+        f"{name.replace('_', ' ')} ({len(commit.writes[name])})"
+        for name in tables.TABLES
+        if commit.writes.get(name)
+    )
+    sentence = f"Commit {commit.world.commit} ({commit.title}) changed rows in {counts}"
+    changes = "; ".join(describe_changes(commit))
+    if changes:
+        sentence += f": {changes}"
+    return f"{sentence}."
+
+
+def describe_changes(commit: Commit) -> list[str]:
+    """Describe each change of a state or status in a commit. If there are many, count the rest."""
+    changes = [*_operation_changes(commit), *_status_changes(commit)]
+    changes += [f"the timeline: {entry.said}" for entry in planned_in(commit.writes)]
+    shown = changes[:_MOST_CHANGES]
+    if len(changes) > _MOST_CHANGES:
+        shown.append(f"and {len(changes) - _MOST_CHANGES} more")
+    return shown
+
+
+def _status_changes(commit: Commit) -> Iterator[str]:
+    for table, noun in _NOUNS.items():
+        for id_, record in commit.writes.get(table, {}).items():
+            old = commit.before.get(tables.TABLES[table], id_)
+            if record is None or (old is not None and old.status == record.status):
+                continue
+            project_id = getattr(record, "project_id", id_)
+            project = alias_of(commit.world, tables.PROJECTS, project_id)
+            change = f"the {noun} of {project} is {record.status}"
+            if old is not None:
+                change += f", was {old.status}"
+            yield change
+
+
+def _operation_changes(commit: Commit) -> Iterator[str]:
+    for id_, operation in commit.writes.get(tables.OPERATIONS.name, {}).items():
+        old = commit.before.get(tables.OPERATIONS, id_)
+        if operation is None or (old is not None and stands(old) == stands(operation)):
+            continue
+        project = alias_of(commit.world, tables.PROJECTS, operation.project_id)
+        change = f"operation {id_} ({operation.kind} of {project}) is {stands(operation)}"
+        first_and_last = {operation.state}
+        if old is not None:
+            change += f", was {stands(old)}"
+            first_and_last.add(old.state)
+        # A dict drops repeated states and keeps their order.
+        states_between = dict.fromkeys(
+            entered.state
+            for _, entered in commit.entered
+            if entered.id == id_ and entered.state not in first_and_last
+        )
+        if states_between:
+            change += f", after {' and '.join(states_between)}"
+        yield change

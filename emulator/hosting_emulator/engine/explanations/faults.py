@@ -1,0 +1,95 @@
+"""Sentences about armed faults and outcomes: which matched a request, which acted, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.explanations.commits import explain_commit
+from hosting_emulator.engine.explanations.steps import ExplainedStep
+from hosting_emulator.engine.history import Commit
+from hosting_emulator.faults.decisions import faults_in_order, idle_reason
+from hosting_emulator.faults.outcomes import outcome_of, outcome_text, phases_of
+from hosting_emulator.world import tables
+from hosting_emulator.world.records import Fault, Operation, Phase
+
+
+def explain_faults(
+    entry: Entry, counting_commits: Sequence[Commit], phase: Phase
+) -> Iterator[ExplainedStep]:
+    """Explain the faults of a phase: those that acted, and those that only matched the request."""
+    for fault in entry.acted:
+        if fault.rule.phase == phase:
+            says = f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}."
+            yield ExplainedStep("fault", says)
+    acted_ids = {fault.id for fault in entry.acted}
+    for commit in counting_commits:
+        faults = counted_faults(commit)
+        if not any(fault.rule.phase == phase for fault in faults):
+            continue
+        for fault in faults:
+            if fault.id not in acted_ids:
+                reason = _idle_reason(entry, commit, fault, phase)
+                says = f"{fault.id} ({fault.kind}) matched but did not act: {reason}."
+                yield ExplainedStep("fault", says)
+        yield ExplainedStep("fault", explain_commit(commit))
+
+
+def _idle_reason(entry: Entry, commit: Commit, fault: Fault, phase: Phase) -> str:
+    """Return why a fault that matched a request did not act on it."""
+    was_refused = entry.status >= 400 and all(
+        fault.rule.phase == "before_commit" for fault in entry.acted
+    )
+    if was_refused and phase == "after_commit":
+        return "the request was refused, so nothing was done"
+    project_id, organization_id = entry.about(commit.before)
+    return idle_reason(fault, entry.at_ms, commit.before, project_id, organization_id)
+
+
+def explain_outcomes(entry: Entry, commits: Sequence[Commit]) -> Iterator[str]:
+    """Explain the outcome of the operation that a request began, and the outcomes that did not apply."""
+    for commit in commits:
+        new_operations = _new_operations(commit)
+        if new_operations and entry.call is not None:
+            yield from _idle_outcomes(entry, entry.call, commit)
+        for operation in new_operations:
+            outcome = operation.outcome
+            if outcome is None:
+                continue
+            armed = commit.world.get(tables.OUTCOMES, outcome.id)
+            hit = f", hit {armed.hits}" if armed else ""
+            yield f"{outcome.id} applies to the operation{hit}: {outcome_text(outcome)}."
+
+
+def _new_operations(commit: Commit) -> list[Operation]:
+    """Return the operations that began in a commit."""
+    return [
+        operation
+        for operation in commit.writes.get(tables.OPERATIONS.name, {}).values()
+        if operation is not None and commit.before.get(tables.OPERATIONS, operation.id) is None
+    ]
+
+
+def _idle_outcomes(entry: Entry, call: str, commit: Commit) -> Iterator[str]:
+    """Explain why armed outcomes that match a request did not act on the operation that it began."""
+    project_id, organization_id = entry.about(commit.before)
+    for armed in faults_in_order(commit.before, tables.OUTCOMES):
+        counted = commit.writes.get(tables.OUTCOMES.name, {}).get(armed.id)
+        if counted is None:
+            phase = outcome_of(armed).at
+            matches_call = armed.rule.call in (None, call)
+            matches_project = armed.rule.project in (None, project_id)
+            if matches_call and matches_project and phase and phase not in phases_of(call):
+                yield (
+                    f"{armed.id} ({armed.kind}) does not apply: an operation of {call} has "
+                    f"no phase {phase}."
+                )
+        elif counted.hits == armed.hits:
+            reason = idle_reason(counted, entry.at_ms, commit.before, project_id, organization_id)
+            yield f"{armed.id} ({armed.kind}) matched but did not act: {reason}."
+
+
+def counted_faults(commit: Commit) -> list[Fault]:
+    """Return the faults whose counts a commit changed."""
+    rows = commit.writes.get(tables.FAULTS.name, {}).values()
+    return [fault for fault in rows if fault is not None]

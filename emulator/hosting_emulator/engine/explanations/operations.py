@@ -1,0 +1,354 @@
+"""Why an operation stands where it does: what it waits for, and which command moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from hosting_emulator.contract.assumptions import parse_profile
+from hosting_emulator.contract.calls import GET_OPERATION
+from hosting_emulator.contract.durations import format_duration
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.faults.decisions import faults_in_order, spent
+from hosting_emulator.faults.outcomes import outcome_text
+from hosting_emulator.world import lifecycles, tables
+from hosting_emulator.world.operations import (
+    HELD,
+    finished,
+    next_turn,
+    outcome_will_act,
+    plan_of,
+    profile_of,
+    stale_generation,
+    stands,
+)
+from hosting_emulator.world.records import Operation, OperationOutcome, Project
+from hosting_emulator.world.value import Change
+
+_CLOCK_SENTENCES = {
+    "real": "The clock is real: wait for it.",
+    "scaled": "The clock is scaled: wait for it, at the clock's rate.",
+    "frozen": "The clock is frozen: move it.",
+    "skip": "The clock skips: the next poll of the operation moves time there.",
+}
+_STALE = (
+    "Its next step fails it: the source generation that it expects is no longer the current one "
+    "(assumption source_generation)."
+)
+
+
+@dataclass(slots=True)
+class _NextStep:
+    """The next step that time alone brings: when, and what it does."""
+
+    at: str
+    what: str
+
+
+@dataclass(slots=True)
+class _Reason:
+    """Why an operation stands where it does.
+
+    `commands` move it. `held_by` names what holds it, and `waits_for` is the id of the operation for
+    which it waits.
+    """
+
+    says: list[str]
+    commands: list[str] = field(default_factory=list)
+    held_by: str | None = None
+    waits_for: str | None = None
+    next_step: _NextStep | None = None
+
+
+def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
+    """Return the explanation of an operation as a document. None: there is no such operation.
+
+    Its commands are those of our command line, without the options that name the emulator and the
+    world.
+    """
+    now_ms = engine.run_due()
+    world = engine.world
+    operation = world.get(tables.OPERATIONS, operation_id)
+    if operation is None:
+        return None
+    project = world.get(tables.PROJECTS, operation.project_id)
+    assert project is not None
+    if finished(operation):
+        reason = _Reason(list(_end_sentences(operation)))
+    else:
+        reason = _reason(engine, operation, project, now_ms)
+    reconciliation = operation.reconciliation
+    following = reason.next_step
+    return {
+        "operation": operation.id,
+        "kind": operation.kind,
+        "project": project.alias,
+        "state": operation.state,
+        "finished": finished(operation),
+        "phase": operation.phase,
+        "reconciliation": None if reconciliation is None else reconciliation.state,
+        "at": format_timestamp(now_ms),
+        "says": reason.says,
+        "next": None if following is None else {"at": following.at, "what": following.what},
+        "waits_for": reason.waits_for,
+        "held_by": reason.held_by,
+        "commands": reason.commands,
+    }
+
+
+def standstill(engine: Engine, operation_id: str) -> str:
+    """Return why time does not move an unfinished operation, and which command moves it."""
+    explanation = why(engine, operation_id)
+    assert explanation is not None
+    sentences = [f"operation {operation_id} does not move with time.", *explanation["says"]]
+    sentences += [f"Run `{command}`." for command in explanation["commands"]]
+    return " ".join(sentences)
+
+
+# --- a finished operation ---------------------------------------------------------------------------
+
+
+def _end_sentences(operation: Operation) -> Iterator[str]:
+    """Explain how an operation ended and what decided that."""
+    verb = lifecycles.STATE_WORDS[operation.state].ended
+    yield f"It {verb} at {operation.updated_at}; that is final."
+    yield _decision(operation)
+    ending = operation.ending
+    outcome = operation.outcome
+    if outcome is not None and (ending is None or ending.by != "outcome"):
+        yield _undecisive_outcome(outcome)
+    error = operation.error
+    if error is not None:
+        retryable = "retryable" if error.retryable else "not retryable"
+        yield f"Its error is {error.code}: {error.message} It is {retryable}."
+
+
+def _decision(operation: Operation) -> str:
+    """Explain what decided how an operation ended."""
+    ending = operation.ending
+    if ending is None:
+        return "No call started it: it was put into the world with its deployment."
+    if ending.by == "outcome":
+        return f"{ending.name} had set this in advance."
+    if ending.by == "intervention":
+        return f"The intervention {ending.name} ended it."
+    if ending.by == "generation":
+        return (
+            "Its expected source generation was no longer the current one when it was to start "
+            "(assumption source_generation)."
+        )
+    if ending.name:
+        return f"The intervention {ending.name} took the last step of its plan."
+    if profile_of(operation)[0] != parse_profile(operation.profile)[0]:
+        return "It completed its plan in the time that an outcome had set."
+    return f"It completed its plan under its profile, {operation.profile}."
+
+
+def _undecisive_outcome(outcome: OperationOutcome) -> str:
+    """Explain what an outcome did to an operation whose end it did not decide."""
+    if outcome.done < len(outcome.turns):
+        rest = "the rest of what was set in advance" if outcome.done else "what was set in advance"
+        return f"It ended before {outcome.id} did {rest}: {outcome_text(outcome)}."
+    if outcome.turns:
+        return (
+            f"Before that, {outcome.id} had acted in {outcome.phase}: {', '.join(outcome.turns)}."
+        )
+    return f"{outcome.id} had set how long it takes."
+
+
+# --- an unfinished operation ------------------------------------------------------------------------
+
+
+def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
+    """Explain an unfinished operation, and which faults may show a client another state."""
+    reason = _own_reason(engine, operation, project, now_ms)
+    outcome = operation.outcome
+    if outcome is not None and (outcome_will_act(operation) or not outcome.turns):
+        text = outcome_text(outcome)
+        if text:
+            reason.says.append(f"{outcome.id} is set for it: {text}.")
+    for fault in faults_in_order(engine.world):
+        is_for_polls = fault.rule.call == GET_OPERATION.call_id
+        is_for_project = fault.rule.project in (None, project.id)
+        if is_for_polls and is_for_project and not spent(fault, now_ms):
+            reason.says.append(
+                f"{fault.id} ({fault.kind}) is armed for polls: a client may see something else."
+            )
+            reason.commands.append(f"fault remove {fault.id}")
+    return reason
+
+
+def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
+    """Explain an unfinished operation by its state alone."""
+    if operation.kind == HELD:
+        says = (
+            "No call started it: the intervention hold_claim created it, and it "
+            f"holds the mutation claim of {project.alias} until you release it."
+        )
+        command = f"intervene release_claim project={project.alias}"
+        return _Reason([says], [command], "the intervention hold_claim")
+    if project.claim != operation.id:
+        reason = _waiting(engine, operation, project, now_ms)
+        if operation.stuck:
+            stuck = _stuck(operation)
+            reason.says = stuck.says + reason.says
+            reason.commands = stuck.commands + reason.commands
+            reason.held_by = stuck.held_by
+        return reason
+    if operation.stuck:
+        return _stuck(operation)
+    if operation.event is not None:
+        return _timed(engine, operation, now_ms)
+    return _untimed(engine, operation)
+
+
+def _stuck(operation: Operation) -> _Reason:
+    """Explain a stuck operation, or one whose reconciliation waits."""
+    reconciliation = operation.reconciliation
+    outcome = operation.outcome
+    stuck_by = operation.stuck_by
+    if outcome is None or stuck_by != outcome.id:
+        stuck_by = f"the intervention {stuck_by}"
+    stopped = (
+        f"It is stuck while {operation.state}: {stuck_by} stopped it, so no clock and no poll "
+        "moves it."
+    )
+    if reconciliation is None or reconciliation.state not in ("required", "running"):
+        command = f"intervene release_operation operation={operation.id}"
+        return _Reason([stopped], [command], stuck_by)
+    says = [
+        f"Its result is not known yet: its reconciliation is {reconciliation.state} "
+        f"(attempt {reconciliation.attempt_id}), and no clock ends that."
+    ]
+    if operation.stuck_by != "require_reconciliation":
+        says.append(stopped)
+    interventions = ["complete_reconciliation"]
+    if reconciliation.state == "required":
+        interventions.insert(0, "run_reconciliation")
+    if reconciliation.was_stuck:
+        interventions.append("release_operation")
+    commands = [f"intervene {name} operation={operation.id}" for name in interventions]
+    return _Reason(says, commands, f"a reconciliation that is {reconciliation.state}")
+
+
+def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
+    """Explain an operation that waits for the one that holds its project's claim."""
+    world = engine.world
+    holder_id = str(project.claim)
+    holder = world.get(tables.OPERATIONS, holder_id)
+    assert holder is not None
+    holder_reason = _reason(engine, holder, project, now_ms)
+    waiting_ahead = _waiting_ahead(engine, operation, project)
+    ahead = f", with {len(waiting_ahead)} more waiting ahead of it" if waiting_ahead else ""
+    says = [
+        f"It is queued: operation {holder_id} holds the mutation claim of {project.alias}{ahead}. A "
+        "project runs one operation at a time."
+    ]
+    says += [f"Blocking operation: {sentence}" for sentence in holder_reason.says]
+    mode, _, _ = profile_of(operation)
+    if mode in ("manual", "per_poll"):
+        says.append(f"Once it holds the claim, it moves by its own profile, {operation.profile}.")
+    reason = _Reason(says, holder_reason.commands, holder_reason.held_by, holder_id)
+    next_step = holder_reason.next_step
+    if next_step is not None:
+        what = f"{next_step.what} (the operation it waits for)"
+        reason.next_step = _NextStep(next_step.at, what)
+        if all(map(_ends_with_time, (holder, *waiting_ahead, operation))):
+            reason.commands = [f"clock advance --until {operation.id}"]
+    return reason
+
+
+def _waiting_ahead(engine: Engine, operation: Operation, project: Project) -> list[Operation]:
+    """Return the queued operations of a project that run before an operation."""
+    ahead: list[Operation] = []
+    key = project.queue_head
+    while key is not None and key != operation.id:
+        waiting = engine.world.get(tables.OPERATIONS, key)
+        assert waiting is not None
+        if waiting.state == "queued":
+            ahead.append(waiting)
+        key = waiting.next_waiting
+    return ahead
+
+
+def _ends_with_time(operation: Operation) -> bool:
+    """Return whether time alone ends an operation once it holds its project's claim."""
+    if operation.stuck or operation.kind == HELD:
+        return False
+    if outcome_will_act(operation) and operation.outcome and "stuck" in operation.outcome.turns:
+        return False
+    return profile_of(operation)[0] in ("timed", "immediate")
+
+
+def _fails_stale(engine: Engine, operation: Operation) -> bool:
+    """Return whether the next step of an operation fails it, because its generation is stale."""
+    change = Change(engine.world, engine.world.at_ms)
+    return operation.step == 0 and stale_generation(change, operation) is not None
+
+
+def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
+    """Explain an operation whose next step is scheduled."""
+    due_ms = engine.due_of(operation.id)
+    assert due_ms is not None
+    is_stale = _fails_stale(engine, operation)
+    becomes, into = _next_state(operation, is_stale=is_stale)
+    remaining = format_duration(max(0, due_ms - now_ms))
+    if is_stale or _ends_with_time(operation):
+        command = f"clock advance --until {operation.id}"
+    else:
+        command = f"clock advance {remaining}"
+    at = format_timestamp(due_ms)
+    state = stands(operation)
+    says = [f"It is {state}, and {becomes} at {at}, in {remaining} of world time."]
+    if is_stale:
+        says.append(_STALE)
+    says.append(_CLOCK_SENTENCES[engine.world.clock.mode])
+    next_step = _NextStep(at, f"it changes from {state} to {into}")
+    return _Reason(says, [command], next_step=next_step)
+
+
+def _next_state(operation: Operation, *, is_stale: bool) -> tuple[str, str]:
+    """Return what the next step of an operation does, as a verb phrase and as a noun."""
+    if is_stale:
+        return "fails", "failed"
+    following = plan_of(operation)[operation.step + 1]
+    state = following.state
+    if following.state == operation.state:
+        state = following.phase
+    turn = None if operation.outcome is None else next_turn(operation)
+    if operation.outcome is not None and turn is not None:
+        state = operation.outcome.turns[turn]
+        if state in lifecycles.RECONCILIATION.transitions:
+            return f"its reconciliation becomes {state}", f"a reconciliation that is {state}"
+    return f"becomes {state}", state
+
+
+def _untimed(engine: Engine, operation: Operation) -> _Reason:
+    """Explain an operation that no clock moves: only polls or an intervention do."""
+    mode, polls_per_state, _ = profile_of(operation)
+    if mode == "per_poll":
+        says = [_per_poll(operation, polls_per_state)]
+        commands: list[str] = []
+        held_by = None
+    else:
+        says = [
+            f"It is {stands(operation)}, and its profile is {mode}: no clock moves it, only the "
+            "intervention step_operation."
+        ]
+        commands = [f"intervene step_operation operation={operation.id}"]
+        held_by = f"its profile, {mode}"
+    if _fails_stale(engine, operation):
+        says.append(_STALE)
+    return _Reason(says, commands, held_by)
+
+
+def _per_poll(operation: Operation, polls_per_state: int) -> str:
+    """Explain an operation that moves when it is polled."""
+    outcome = operation.outcome
+    moves = f"It is {stands(operation)} and moves when it is polled"
+    if outcome is not None and outcome.done and outcome_will_act(operation):
+        return f"{moves}: each step that {outcome.id} has set lasts 1 poll."
+    polls = "1 poll" if polls_per_state == 1 else f"{polls_per_state} polls"
+    return f"{moves}: each state lasts {polls}, and it has had {operation.polls} in this one."

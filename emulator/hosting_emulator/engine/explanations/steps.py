@@ -1,0 +1,19 @@
+"""One step of a trail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedStep:
+    """One decision on the way to a response: the name of its step, and a sentence."""
+
+    step: str
+    says: str
+
+
+def steps_named(step: str, sentences: Iterable[str]) -> Iterator[ExplainedStep]:
+    """Yield a step of this name for each sentence."""
+    return (ExplainedStep(step, sentence) for sentence in sentences)

@@ -1,0 +1,268 @@
+"""The trail of an exchange: each decision that led to its response, in order, as a sentence.
+
+Trails are built when somebody looks at them, from the references that an entry of the request log
+keeps. They may say what a response must not say: that a thing exists, and which users can see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hosting_emulator.contract.assumptions import parse_retention_ms
+from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec, calls_at
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.explanations.access import explain_access, explain_principal
+from hosting_emulator.engine.explanations.assumptions import explain_assumptions
+from hosting_emulator.engine.explanations.commits import describe_changes, explain_commit
+from hosting_emulator.engine.explanations.faults import (
+    counted_faults,
+    explain_faults,
+    explain_outcomes,
+)
+from hosting_emulator.engine.explanations.steps import ExplainedStep, steps_named
+from hosting_emulator.engine.history import FAULTS_COUNTED, Commit
+from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.engine.request_log import RequestLog
+from hosting_emulator.engine.request_views import entry_view, exchange_view, problem_of, sent_header
+from hosting_emulator.faults.kinds import fault_kinds, kind_of
+from hosting_emulator.variation.points import POINTS
+from hosting_emulator.world import tables
+from hosting_emulator.world.value import World
+
+_KEY_HEADER = b"idempotency-key"
+#: The codes of a refusal by access, which is checked before the Idempotency-Key.
+_ACCESS_CODES = (
+    "organization_required",
+    "resource_not_found",
+    "forbidden",
+    "invalid_request",
+    "interactive_login_required",
+)
+#: A hint for clients that cannot reach a dev origin.
+_REDEMPTION = (
+    "The ticket is redeemed at its redeem_url, or over plain HTTP at the same path and query under "
+    "this world's base URL."
+)
+
+
+class Explanations:
+    """Explains the exchanges of one log. It caches what it looks up, so create it for each look."""
+
+    def __init__(self, log: RequestLog) -> None:
+        self._log = log
+        self._by_key: dict[tuple[str, str], list[Entry]] = {}
+
+    def item(self, world: World, entry: Entry) -> dict[str, Any]:
+        """Return an exchange in short, with its trail. `world` is the current state."""
+        return {**entry_view(world, entry), "trail": self.steps(world, entry)}
+
+    def whole(self, world: World, entry: Entry) -> dict[str, Any]:
+        """Return an exchange with headers, bodies and trail. `world` is the current state."""
+        return {**exchange_view(world, entry), "trail": self.steps(world, entry)}
+
+    def steps(self, world: World, entry: Entry) -> list[dict[str, str]]:
+        """Return the trail of an exchange, without secrets. `world` is the current state."""
+        redactor = Redactor(world)
+        return [
+            {"step": step.step, "says": redactor.text(step.says)} for step in self._steps(entry)
+        ]
+
+    def _steps(self, entry: Entry) -> Iterator[ExplainedStep]:
+        """Yield the steps in the order in which they happened."""
+        commits = [commit for commit in entry.commits if not _is_of_time(commit)]
+        counting_commits = [commit for commit in commits if commit.title == FAULTS_COUNTED]
+        listed_commits = [commit for commit in commits if commit.is_listed]
+        world = _world_of_access(entry)
+        spec = calls_at(world.assumptions.operation_path).by_id.get(entry.call or "")
+        for commit in entry.commits:
+            if _is_of_time(commit):
+                yield ExplainedStep("due", _due_events(commit))
+        if entry.principal:
+            yield ExplainedStep("principal", explain_principal(world, entry.principal))
+        yield from explain_faults(entry, counting_commits, "before_commit")
+        yield from _other_faults(world, entry, counting_commits)
+        if not entry.response_number:
+            yield ExplainedStep("progress", "The request is in progress: no response has left.")
+            return
+        if spec is not None and entry.judged:
+            if entry.principal:
+                yield from explain_access(world, entry, spec)
+            if spec.idempotent:
+                yield from steps_named("idempotency", self._explain_key(entry, world))
+        yield from steps_named("outcome", explain_outcomes(entry, listed_commits))
+        yield from steps_named("commit", map(explain_commit, listed_commits))
+        if spec is not None:
+            yield from _notes_on_commit(entry, spec, commits, listed_commits)
+        yield from explain_faults(entry, counting_commits, "after_commit")
+        yield from _lost_response(entry)
+        yield from steps_named("assumption", explain_assumptions(world.assumptions, entry, spec))
+        points = (f"{point}: {POINTS[point].about}." for point in entry.varied)
+        yield from steps_named("variation", points)
+        refusal = _refusal(entry)
+        if refusal:
+            yield ExplainedStep("refusal", refusal)
+
+    # --- the Idempotency-Key ----------------------------------------------------------------------
+
+    def _explain_key(self, entry: Entry, world: World) -> Iterator[str]:
+        """Explain the key of a request: it was new, a replay of an earlier request, or reused."""
+        key = sent_header(entry, _KEY_HEADER)
+        if key is None:
+            return
+        if entry.replayed:
+            yield f"Replay: {self._first_use(entry, key)}."
+        elif entry.code == "idempotency_key_reused":
+            yield f"Reused for a different request: {self._first_use(entry, key)}."
+        elif _remembered_keys(entry):
+            yield self._new_key(entry, world, key)
+        elif entry.assumption == "idempotency_in_flight":
+            yield f"In use: a request with the key {key} is still in progress."
+        elif entry.code in _ACCESS_CODES and not entry.acted:
+            yield f"Not checked: access was refused before the key {key} was read."
+        else:
+            yield f"New: the key {key} was unused, and stays unused."
+
+    def _new_key(self, entry: Entry, world: World, key: str) -> str:
+        """Explain a key whose response is remembered, even if a fault then changed the response."""
+        retention_ms = parse_retention_ms(world.assumptions.idempotency_retention)
+        until = "forever"
+        if retention_ms is not None:
+            until = f"until {format_timestamp(entry.at_ms + retention_ms)}"
+        response = "the call's own response" if _fate(entry) else "this response"
+        state = "was unused"
+        earlier = self._earlier_use(entry, key)
+        if earlier is not None and entry.storage_key in _remembered_keys(earlier):
+            state = f"was free, as the response to #{earlier.n} is no longer remembered"
+        return f"New: the key {key} {state}; {response} is remembered for it {until}."
+
+    def _earlier_use(self, entry: Entry, key: str) -> Entry | None:
+        """Return the latest earlier request with a key whose response was remembered.
+
+        One key may belong to several calls or principals, so a request whose response was
+        remembered in the same place comes first, then one to the same call and path.
+        """
+        if not self._by_key:
+            self._index_keys()
+        uses = self._by_key.get((entry.principal.user_id, key), [])
+        earlier = [use for use in reversed(uses) if use.n < entry.n and _remembered_keys(use)]
+        for use in earlier:
+            if entry.storage_key in _remembered_keys(use):
+                return use
+        for use in earlier:
+            if use.call == entry.call and use.path == entry.path:
+                return use
+        return earlier[0] if earlier else None
+
+    def _index_keys(self) -> None:
+        """Index the requests of the log by their principal and Idempotency-Key."""
+        for entry in self._log.after(0):
+            key = sent_header(entry, _KEY_HEADER)
+            if key is not None:
+                self._by_key.setdefault((entry.principal.user_id, key), []).append(entry)
+
+    def _first_use(self, entry: Entry, key: str) -> str:
+        """Name the request that first used a key, and whose response is remembered."""
+        first = self._earlier_use(entry, key)
+        if first is None:
+            return f"the key {key} was first used by a request no longer in the log"
+        fate = _fate(first)
+        rest = f", whose response was {fate}" if fate else ""
+        return f"the key {key} was first used by #{first.n}{rest}"
+
+
+def _is_of_time(commit: Commit) -> bool:
+    """Return whether a commit only moved time or ran due events."""
+    return commit.title in ("due events", "clock")
+
+
+def _world_of_access(entry: Entry) -> World:
+    """Return the world in which access was checked: after the events that were due."""
+    world = entry.world
+    for commit in entry.commits:
+        if commit.title == "due events" and world is commit.before:
+            world = commit.world
+    return world
+
+
+def _due_events(commit: Commit) -> str:
+    """Explain a commit that moved time or ran due events."""
+    beginning = "The skip clock moved to" if commit.title == "clock" else "Ran due events up to"
+    at = format_timestamp(commit.world.at_ms)
+    changes = "; ".join(describe_changes(commit)) or "nothing visible"
+    return f"{beginning} {at} (commit {commit.world.commit}): {changes}."
+
+
+def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterator[ExplainedStep]:
+    """Count the armed faults that did not match the request, or were never considered."""
+    considered = {fault.id for commit in counting for fault in counted_faults(commit)}
+    considered.update(fault.id for fault in entry.acted)
+    count = world.count(tables.FAULTS) - len(considered)
+    if count <= 0 or not entry.principal:
+        return
+    verb = "fault does" if count == 1 else "faults do"
+    rest = ""
+    # A fault that does not only delay ends the search, so later faults are not considered.
+    if entry.acted and not fault_kinds()[entry.acted[-1].kind].delays:
+        rest = f", or came after {entry.acted[-1].id}"
+    yield ExplainedStep("fault", f"{count} armed {verb} not match the request{rest}.")
+
+
+def _notes_on_commit(
+    entry: Entry, spec: CallSpec, commits: list[Commit], listed_commits: list[Commit]
+) -> Iterator[ExplainedStep]:
+    """Say where a new ticket is redeemed, and that a successful call changed nothing."""
+    if spec.call_id == "create_dev_access_ticket" and listed_commits:
+        yield ExplainedStep("commit", _REDEMPTION)
+    if not listed_commits and spec.idempotent and 200 <= entry.status < 300:
+        subject = "apart from fault counters, the world" if commits else "the world"
+        yield ExplainedStep("commit", f"Nothing was committed: {subject} is unchanged.")
+
+
+def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
+    """Explain a response that a fault lost."""
+    if entry.lost is None:
+        return
+    yield ExplainedStep("fault", f"The response did not arrive: {entry.lost}.")
+    remark = kind_of(entry.acted[-1]).remark(entry.response_bytes)
+    if remark:
+        yield ExplainedStep("fault", f"{remark}.")
+
+
+def _remembered_keys(entry: Entry) -> set[str]:
+    """Return the storage key under which a request's response was remembered, or an empty set."""
+    return {
+        key
+        for commit in entry.commits
+        for key, row in commit.writes.get(tables.REMEMBERED.name, {}).items()
+        if row is not None
+    }
+
+
+def _fate(entry: Entry) -> str:
+    """Return what a fault did to a response after the commit. Empty: it arrived unchanged."""
+    if entry.lost is not None:
+        return "lost"
+    for fault in entry.acted:
+        if fault.rule.phase == "after_commit" and fault_kinds()[fault.kind].answers:
+            return "replaced"
+    return ""
+
+
+def _refusal(entry: Entry) -> str:
+    """Explain a response that is a problem or an error of a proxy. Empty: it is neither."""
+    if entry.code is None and entry.status < 400:
+        return ""
+    if entry.code is None and not entry.replayed:
+        return f"{entry.status}, sent by a fault in place of a proxy; it is not a problem document."
+    problem = problem_of(entry) or {"code": entry.code or "?", "detail": ""}
+    sentence = f"{entry.status} {problem['code']}: {problem['detail']}".rstrip(": ")
+    # The step `scope` explains a missing subject better, and a fault has a step of its own.
+    has_other_step = entry.acted or (entry.status == 404 and entry.call != REDEEM_TICKET)
+    if has_other_step or not entry.why:
+        return sentence
+    reason = entry.why[-1]
+    if not reason or reason == problem["detail"]:
+        return sentence
+    return f"{sentence} Reason: {reason}."

@@ -1,0 +1,163 @@
+"""The steps in which armed faults act on an exchange, before and after its commit."""
+
+from __future__ import annotations
+
+from hosting_emulator.calls.request import Reply
+from hosting_emulator.engine.effects import Delay
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.history import FAULTS_COUNTED
+from hosting_emulator.engine.keeper import StoreFailed
+from hosting_emulator.engine.refusals import refuse
+from hosting_emulator.faults.decisions import (
+    NOTHING,
+    Decision,
+    FaultSubject,
+    decide,
+    faults_in_order,
+    matches,
+)
+from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.world.records import Phase
+from hosting_emulator.world.tables import (
+    FAULTS,
+    OUTCOMES,
+)
+from hosting_emulator.world.value import Change
+
+
+def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
+    """Let the armed faults act before the call runs."""
+    if ctx.decision is None:
+        ctx.decision = NOTHING
+        if engine.world.has_faults:
+            ctx.decision = _decide(engine, ctx, "before_commit")
+        if ctx.decision.delay_ms:
+            return Delay(ctx.decision.delay_ms)
+    reply = None
+    if ctx.decision.acted:
+        reply = _act(engine, ctx, ctx.decision, "before_commit")
+    if reply is None and ctx.refused is not None:
+        raise ctx.refused
+    return reply
+
+
+def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
+    """Let the armed faults act on a successful response, after its commit.
+
+    They count a refused request but do not act on it. A fault that acted before the commit ends the
+    search.
+    """
+    if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults:
+        return None
+    refused = ctx.reply is None or ctx.reply.status >= 400
+    decision = _decide(engine, ctx, "after_commit", refused=refused)
+    ctx.delay_ms = decision.delay_ms
+    if not decision.acted:
+        return None
+    return _act(engine, ctx, decision, "after_commit")
+
+
+def _decide(
+    engine: Engine, ctx: ExchangeContext, phase: Phase, *, refused: bool = False
+) -> Decision:
+    """Decide which armed faults act on a request of the public API."""
+    if not any(fault.rule.phase == phase for fault in engine.world.tables[FAULTS.name].values()):
+        return NOTHING
+    subject = fault_subject(engine, ctx)
+    return decide_at(engine, subject, ctx.at_ms, phase, refused=refused, number=ctx.n)
+
+
+def decide_at(
+    engine: Engine,
+    subject: FaultSubject,
+    now_ms: int,
+    phase: Phase,
+    *,
+    refused: bool = False,
+    number: int | None = None,
+) -> Decision:
+    """Decide which armed faults act, and commit their counts, whatever becomes of the request.
+
+    `number` is the number of the request in the request log, if it has one. Raises StoreFailed, but
+    not after the commit of the call.
+    """
+    faults = [fault for fault in faults_in_order(engine.world) if fault.rule.phase == phase]
+    decision = NOTHING
+    if any(matches(fault.rule, subject) for fault in faults):
+        change = Change(engine.world, now_ms)
+        decision = decide(change, subject, phase, refused=refused)
+        try:
+            engine.commit(change, FAULTS_COUNTED)
+        except StoreFailed:
+            if phase == "before_commit":
+                raise
+            return NOTHING  # the call is committed, so its response must not change
+    if faults:
+        engine.usage.observe_faults(
+            faults, engine.world, subject, decision, now_ms, number, refused=refused
+        )
+    return decision
+
+
+def observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> None:
+    """Count a request that begins an operation for the armed outcomes."""
+    if not engine.world.tables[OUTCOMES.name]:
+        return
+    applied_id = None if ctx.outcome is None else ctx.outcome.id
+    subject = fault_subject(engine, ctx)
+    engine.usage.observe_outcomes(
+        engine.world, subject, applied_id, ctx.at_ms, ctx.n, refused=refused
+    )
+
+
+def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
+    """Return the properties of a request that the conditions of faults compare."""
+    project, organization = ctx.about(engine.world)
+    return FaultSubject(
+        call=str(ctx.call),
+        project=project,
+        organization=organization,
+        principal=ctx.principal.user_id,
+        method=ctx.method,
+        path=ctx.path,
+        headers=ctx.headers.getall,
+        query=ctx.query,
+        body=ctx.body,
+        credentials=ctx.credentials,
+        replayed=ctx.replayed,
+    )
+
+
+def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase) -> Reply | None:
+    """Return the response of a fault instead of the call's. None: the call's own response is sent.
+
+    That one may still be broken at the connection, by `ctx.effect`.
+    """
+    ctx.acted += decision.acted
+    for fault in decision.acted:
+        ctx.why += (f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}",)
+    effect = decision.effect
+    if effect is None:
+        return None
+    if decision.problem is not None:
+        ctx.effect = None
+        return refuse(engine, ctx, decision.problem)
+    reply = reply_of(effect)
+    ctx.effect = effect if reply is None or effect.silent else None
+    if reply is not None:
+        ctx.varied = ()
+    return reply
+
+
+def reply_of(effect: FaultKind) -> Reply | None:
+    """Return the response of an effect that sends no problem. Status 0: the fault sends nothing.
+
+    None: the effect only breaks the call's own response.
+    """
+    if effect.silent:
+        return Reply(0, b"", content_type="", headers=())
+    page = effect.page()
+    if page is None:
+        return None
+    return Reply(page.status, page.body, content_type=page.content_type, headers=page.headers)

@@ -1,0 +1,120 @@
+"""The events of one world, for listeners. Without a listener an event costs only a look at `awake`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.faults.decisions import spent
+from hosting_emulator.world.tables import CLOCK, FAULTS, OUTCOMES, SCHEDULE
+from hosting_emulator.world.value import World, Writes
+
+if TYPE_CHECKING:
+    pass
+from hosting_emulator.engine.history import planned_in
+
+#: How many events a feed keeps, for listeners that are slow or that reconnect.
+RING = 1000
+#: The kinds of events, in the order in which documents name them.
+KINDS = ("request", "commit", "clock", "fault", "outcome", "world", "worlds")
+
+
+@dataclass(slots=True)
+class FeedEvent:
+    """One event. `facts` describes it; `text` caches its encoded form.
+
+    The facts of a `request` are its entry in the log. A `clock` event has none: its reader looks at
+    the clock.
+    """
+
+    id: int
+    kind: str
+    facts: Any
+    text: bytes | None = None
+
+
+class Feed:
+    """The events of one world. A caller emits events only while `awake` is true.
+
+    Ids count up from `first_id`, which must be above all ids of earlier processes.
+    """
+
+    def __init__(self, first_id: int) -> None:
+        self.awake = False
+        #: The world was deleted, so listeners must leave.
+        self.ended = False
+        self.last_id = first_id
+        self._ring: deque[FeedEvent] = deque(maxlen=RING)
+        self._listeners: list[Callable[[], None]] = []
+        #: How many events nobody has listened to.
+        self._unheard = 0
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call `wake` after each event from now on. It must not block."""
+        self._listeners.append(wake)
+        self._unheard = 0
+        self.awake = True
+
+    def leave(self, wake: Callable[[], None]) -> None:
+        """Remove a listener. The feed stays awake for RING more events, in case it reconnects."""
+        self._listeners.remove(wake)
+
+    @property
+    def listeners(self) -> int:
+        """The number of listeners."""
+        return len(self._listeners)
+
+    def since(self, id_: int, limit: int) -> list[FeedEvent] | None:
+        """Return up to `limit` events after an id, oldest first. None: some of them were dropped."""
+        if not 0 <= self.last_id - id_ <= len(self._ring):
+            return None
+        start = len(self._ring) - (self.last_id - id_)
+        return list(islice(self._ring, start, start + limit))
+
+    def emit_commit(self, title: str, writes: Writes, world: World) -> None:
+        """Emit a commit, and its changes of the clock, the schedule, faults and outcomes."""
+        refused = [str(entry.said) for entry in planned_in(writes) if entry.refused]
+        commit = {
+            "commit": world.commit,
+            "at": format_timestamp(world.at_ms),
+            "title": title,
+            "refused": refused,
+        }
+        self.emit("commit", commit)
+        if CLOCK.name in writes or SCHEDULE.name in writes:
+            self.emit("clock", None)
+        for kind, table in (("fault", FAULTS), ("outcome", OUTCOMES)):
+            for id_, armed in writes.get(table.name, {}).items():
+                counts: dict[str, Any] = {"removed": True}
+                if armed is not None:
+                    counts = {
+                        "seen": armed.seen,
+                        "hits": armed.hits,
+                        "spent": spent(armed, world.at_ms),
+                        "removed": False,
+                    }
+                self.emit(kind, {"id": id_, **counts})
+
+    def end(self) -> None:
+        """Wake all listeners for the last time, as the world was deleted."""
+        self.ended = True
+        for wake in self._listeners:
+            wake()
+
+    def emit(self, kind: str, facts: Any) -> None:
+        """Add an event and wake all listeners. `FeedEvent` describes the facts of each kind."""
+        self.last_id += 1
+        self._ring.append(FeedEvent(self.last_id, kind, facts))
+        for wake in self._listeners:
+            wake()
+        if self._listeners:
+            self._unheard = 0
+            return
+        self._unheard += 1
+        if self._unheard >= RING:
+            self._ring.clear()
+            self.awake = False

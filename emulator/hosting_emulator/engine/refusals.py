@@ -1,0 +1,70 @@
+"""The responses that refuse a request, and where a world's variation changes a response.
+
+`variation` decides what may vary and how. This module names each response, so that its draw depends
+on the request alone.
+"""
+
+from __future__ import annotations
+
+from hosting_emulator.calls.request import Reply
+from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.problem_replies import problem_reply
+from hosting_emulator.variation.draws import vary_body, vary_headers
+from hosting_emulator.variation.worlds import assumed_points
+from hosting_emulator.world.streams import place_of
+
+
+def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
+    """Return the problem document of a refusal, under the world's assumptions and variation."""
+    ctx.code = refused.code
+    reply = problem_reply(
+        refused, ctx.request_id(), ctx.docs_url(), engine.world.assumptions, ctx.spec
+    )
+    variation = engine.world.variation
+    if variation is not None:
+        # A refused request leaves its Idempotency-Key unused, so its next try is a new response.
+        ctx.response_name = name_response(engine, ctx, suffix=" refused")
+        reply.body, ctx.varied = vary_body(
+            variation, ctx.response_name, "ProblemDetails", reply.body
+        )
+    return reply
+
+
+def name_response(engine: Engine, ctx: ExchangeContext, key: str = "", suffix: str = "") -> str:
+    """Return a name for a response: its request, and its ordinal among identical requests.
+
+    Other requests before it therefore do not shift its draws, and neither do ids, which contain the
+    time. All responses under one Idempotency-Key (`key`) share one name.
+    """
+    id_ = ctx.subject_id
+    about = place_of(id_) if ctx.subject == "operation" and is_ulid(id_) else id_
+    caller = ctx.principal.user_id
+    request = f"{engine.starts} {ctx.call or ctx.method} {about} {caller}{suffix}"
+    return engine.log.name_response(request, f"{caller} {key}" if key else "")
+
+
+def vary_response_headers(engine: Engine, reply: Reply, ctx: ExchangeContext) -> None:
+    """Vary the headers and media type of a response, and record all points at which it was varied.
+
+    Responses of a proxy or a dev origin do not belong to the contract, so they never vary.
+    """
+    variation = engine.world.variation
+    if variation is None or not reply.content_type.startswith("application/"):
+        return
+    name = ctx.response_name or name_response(engine, ctx)
+    reply.content_type, reply.headers, varied = vary_headers(
+        variation, name, reply.content_type, reply.headers, ctx.request_id()
+    )
+    assumed = assumed_points(
+        variation,
+        engine.world.assumptions,
+        reply.status,
+        call=ctx.call,
+        code=ctx.code,
+        replayed=ctx.replayed,
+        decided_by=ctx.assumption,
+    )
+    ctx.varied = tuple(sorted({*ctx.varied, *varied, *assumed}))

@@ -1,0 +1,213 @@
+"""Exchanges of the request log as documents, without secrets, and the filter that selects them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.machine_clock import stopwatch_ns
+from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.world.tables import USERS
+from hosting_emulator.world.value import World
+
+#: In a filter and in views: the user of a request whose token is missing or unknown.
+NOBODY = "nobody"
+#: In a filter: a path that belongs to no call.
+NO_CALL = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFilter:
+    """Selects exchanges of a log. All conditions that are not None must hold.
+
+    `call` may be NO_CALL. `status` and `status_class` (4 for 4xx) are the response's. `user` is an id
+    or NOBODY, and `project` is an id. `since_ms` (included) and `until_ms` (excluded) are world time.
+    `text` occurs in what the log shows, in upper or lower case. `after` excludes all numbers up to it.
+    """
+
+    call: str | None = None
+    status: int | None = None
+    status_class: int | None = None
+    user: str | None = None
+    project: str | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    text: str | None = None
+    after: int | None = None
+
+    def matches(self, entry: Entry) -> bool:
+        """Return whether an exchange satisfies all conditions."""
+        return (
+            (self.after is None or entry.n > self.after)
+            and (self.status is None or entry.status == self.status)
+            and (self.status_class is None or entry.status // 100 == self.status_class)
+            and (self.call is None or (entry.call or NO_CALL) == self.call)
+            and (self.user is None or _user_id(entry) == self.user)
+            and (self.since_ms is None or entry.at_ms >= self.since_ms)
+            and (self.until_ms is None or entry.at_ms < self.until_ms)
+            and (self.project is None or project_of(entry) == self.project)
+            and (self.text is None or _contains(entry, self.text.lower()))
+        )
+
+
+def _contains(entry: Entry, text: str) -> bool:
+    """Return whether a text in lower case occurs in an exchange, outside secrets."""
+    parts = [
+        f"{entry.method} {_target(entry)}",
+        entry.call or "",
+        entry.code or "",
+        *entry.why,
+        entry.body.decode("utf-8", "replace"),
+        entry.response_body.decode("utf-8", "replace"),
+    ]
+    redactor = Redactor(entry.world)
+    # Redacting is slow, so only parts that contain the text are redacted.
+    return any(text in part.lower() and text in redactor.text(part).lower() for part in parts)
+
+
+def _target(entry: Entry) -> str:
+    if not entry.query:
+        return entry.path
+    return f"{entry.path}?{entry.query}"
+
+
+def _user_id(entry: Entry) -> str | None:
+    """Return the id of the user who made a request, or NOBODY if authentication failed."""
+    if entry.principal:
+        return entry.principal.user_id
+    if entry.code == "unauthenticated":
+        return NOBODY
+    return None
+
+
+def _user_name(world: World, entry: Entry) -> str | None:
+    """Return the alias of the user who made a request, or NOBODY if authentication failed."""
+    user_id = _user_id(entry)
+    if user_id is None or user_id == NOBODY:
+        return user_id
+    user = world.get(USERS, user_id)
+    return None if user is None else user.alias
+
+
+def entry_view(world: World, entry: Entry) -> dict[str, Any]:
+    """Return an exchange in short, as lists show it."""
+    redactor = Redactor(world)
+
+    def redacted(text: str | None) -> str | None:
+        return None if text is None else redactor.text(text)
+
+    return {
+        "n": entry.n,
+        "at": format_timestamp(entry.at_ms),
+        "method": entry.method,
+        "path": redactor.text(entry.path),
+        "query": redactor.text(entry.query),
+        "call": entry.call,
+        "project": redacted(project_of(entry)),
+        "operation": redacted(_operation_of(entry)),
+        "principal": entry.principal.user_id or None,
+        "user": _user_name(world, entry),
+        "status": entry.status,
+        "code": entry.code,
+        "idempotency_key": redacted(sent_header(entry, b"idempotency-key")),
+        "replayed": entry.replayed,
+        "lost": entry.lost,
+        "why": [redactor.text(sentence) for sentence in entry.why],
+        "varied": list(entry.varied),
+        "duration_us": round(_took_ns(entry) / 1000, 1),
+        "in_progress": entry.in_progress,
+    }
+
+
+def _took_ns(entry: Entry) -> int:
+    """Return the duration of an exchange. Until its response is decided, `took_ns` is its start."""
+    if entry.response_number:
+        return entry.took_ns
+    return stopwatch_ns() - entry.took_ns
+
+
+def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
+    """Return a whole exchange: the short form, and both sides' headers and bodies."""
+    redactor = Redactor(world)
+    sent = [(name.decode("latin-1"), header_text(value)) for name, value in entry.raw_headers]
+    response_headers = list(entry.response_headers)
+    # A request without a response has no media type.
+    if entry.content_type:
+        response_headers.append(("Content-Type", entry.content_type))
+    return {
+        **entry_view(world, entry),
+        "request": {
+            "headers": redactor.headers(sent),
+            "body": redactor.body(entry.body),
+            "body_bytes": entry.body_bytes,
+            "body_cut": entry.body_bytes > len(entry.body),
+        },
+        "answer": {
+            "headers": redactor.headers(response_headers),
+            "body": redactor.body(entry.response_body),
+            "body_bytes": entry.response_bytes,
+            "body_cut": entry.response_bytes > len(entry.response_body),
+        },
+    }
+
+
+def _operation_of(entry: Entry) -> str | None:
+    """Return the id of the operation in the path, or of the operation that the request began."""
+    spec = CALLS.get(entry.call or "")
+    if entry.operation or spec is None or spec.response != "Operation" or entry.status >= 300:
+        return entry.operation
+    id_ = _response_object(entry).get("id")
+    return None if id_ is None else str(id_)
+
+
+def _response_object(entry: Entry) -> dict[str, Any]:
+    """Return the JSON object of a response; an empty one if it is not a JSON object."""
+    document = document_of(entry.response_body)
+    return document if isinstance(document, dict) else {}
+
+
+def document_of(body: bytes) -> Any:
+    """Return the JSON document in a body. None: the body is not JSON, or is not UTF-8."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def project_of(entry: Entry) -> str | None:
+    """Return the id of the project that a request was about: the path's, or its operation's."""
+    world = entry.commits[-1].world if entry.commits else entry.world
+    project, _ = entry.about(world)
+    return project
+
+
+def problem_of(entry: Entry) -> dict[str, str] | None:
+    """Return the code and the detail of a problem response. None: the response is not a problem."""
+    if entry.code is None and entry.status < 400:
+        return None
+    document = _response_object(entry)
+    if "code" not in document or "detail" not in document:
+        return None
+    detail = Redactor(entry.world).text(str(document["detail"]))
+    return {"code": str(document["code"]), "detail": detail}
+
+
+def sent_header(entry: Entry, name: bytes) -> str | None:
+    """Return the first request header of a name in lower case. None: it was not sent."""
+    for header_name, value in entry.raw_headers:
+        if header_name.lower() == name:
+            return header_text(value)
+    return None
+
+
+def header_text(value: bytes) -> str:
+    """Return a header's value as calls read it: as UTF-8, or else each byte as one character."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")

@@ -1,0 +1,91 @@
+"""Waiting for a retry under a clock that skips.
+
+When a request is refused, its world notes when a retry makes sense. The clock moves there as soon as
+the client sends the same request again, so that no test has to wait.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from hosting_emulator.calls.request import Reply
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.history import WAIT_NOTED
+from hosting_emulator.engine.keeper import StoreFailed
+from hosting_emulator.engine.problem_replies import retry_after_s
+from hosting_emulator.world.records import RetryWait
+from hosting_emulator.world.streams import digest
+from hosting_emulator.world.tables import RETRY_WAITS, SCHEDULE
+from hosting_emulator.world.value import Change
+
+#: How many refused requests a world remembers for its skip clock.
+_MOST_WAITS = 1000
+
+
+def move_to_end_of_wait(engine: Engine, ctx: ExchangeContext) -> None:
+    """Move a skip clock to the end of the wait that the previous response to this request asked for."""
+    ctx.wait_key = _wait_key(engine, ctx)
+    wait = engine.world.get(RETRY_WAITS, ctx.wait_key)
+    if wait is None or wait.due_ms <= ctx.at_ms:
+        return
+    engine.move_up_to(wait.due_ms)
+    ctx.at_ms = engine.now_ms()
+    moved = f"the skip clock moved to {format_timestamp(ctx.at_ms)}"
+    ctx.why += (f"{moved}, as the previous response's Retry-After asked",)
+
+
+def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
+    """Return a digest of what a request and its retry share.
+
+    That is the principal rather than the token: a fork of the world issues tokens of its own.
+    """
+    sent = ctx.headers.getall("Authorization", ())
+    try:
+        principal, key = engine.identity.authenticate(Change(engine.world, ctx.at_ms), sent)
+    except Refused:
+        caller = " ".join(sent)
+    else:
+        caller = f"{principal.user_id} {principal.organization_id} {key.id if key else ''}"
+    return digest("\n".join((caller, ctx.method, ctx.path)))
+
+
+def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
+    """Store the time at which a retry of a refused request makes sense. A success needs no retry.
+
+    That time is the one of Retry-After, or the end of the fault that acted, or the next entry of the
+    timeline.
+    """
+    if 200 <= reply.status < 400:
+        return
+    if not ctx.wait_key:
+        return  # the clock did not skip yet when the request came
+    due_ms = _retry_ms(engine, ctx, reply)
+    if due_ms <= ctx.at_ms:
+        return
+    change = Change(engine.world, ctx.at_ms)
+    waits = sorted(engine.world.rows(RETRY_WAITS), key=lambda row: row[1].due_ms)
+    for index, (key, wait) in enumerate(waits):
+        if wait.due_ms <= ctx.at_ms or index <= len(waits) - _MOST_WAITS:
+            change.delete(RETRY_WAITS, key)
+    change.put(RETRY_WAITS, ctx.wait_key, RetryWait(due_ms))
+    # The response stays the same, whether the wait can be stored or not.
+    with suppress(StoreFailed):
+        engine.commit(change, WAIT_NOTED)
+
+
+def _retry_ms(engine: Engine, ctx: ExchangeContext, reply: Reply) -> int:
+    """Return the world time at which a retry makes sense; 0 if that is unknown."""
+    wait_s = retry_after_s(reply.headers)
+    if wait_s is not None:
+        return min(LATEST_MS, ctx.at_ms + wait_s * 1000)
+    if ctx.acted:
+        ends = [fault.rule.until_ms for fault in ctx.acted if fault.rule.until_ms is not None]
+        return min(ends, default=0)
+    if reply.status >= 500:
+        schedule = engine.world.rows(SCHEDULE)
+        planned = (event.due_ms for _, event in schedule if event.kind == "timeline")
+        return min(planned, default=0)
+    return 0

@@ -1,0 +1,66 @@
+"""Counts of the exchanges and commits of a process, over all its worlds (tests create thousands)."""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.world.value import World
+
+_log = logging.getLogger("hosting_emulator.requests")
+#: Upper bounds of the histogram of time spent in the engine, in nanoseconds.
+BUCKETS_NS = (10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 10_000_000, 100_000_000)
+
+
+@dataclass(slots=True)
+class Count:
+    """The requests of one call and status: their number, their total time, and a histogram of times.
+
+    `buckets` has one more element than BUCKETS_NS, for times above the last bound.
+    """
+
+    requests: int = 0
+    took_ns: int = 0
+    buckets: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_NS) + 1))
+
+
+class Tally:
+    """Counts of one process by call and status. No call: the path matches none. Status 0: no response.
+
+    `listener` is called for each exchange after it was counted, with its world.
+    """
+
+    def __init__(self) -> None:
+        self.listener: Callable[[World, Entry], None] | None = None
+        self.exchanges: dict[tuple[str, int], Count] = {}
+        self.replays = 0
+        self.lost = Counter[str]()
+        #: How many responses were varied, by point.
+        self.varied = Counter[str]()
+        self.commits = 0
+
+    def add(self, world: World, entry: Entry) -> None:
+        """Count an exchange of a world, and call the listener."""
+        key = (entry.call or "", entry.status)
+        count = self.exchanges.get(key)
+        if count is None:
+            count = Count()
+            self.exchanges[key] = count
+        took_ns = entry.took_ns
+        count.requests += 1
+        count.took_ns += took_ns
+        count.buckets[bisect_left(BUCKETS_NS, took_ns)] += 1
+        self.replays += entry.replayed
+        if entry.lost is not None:
+            self.lost[entry.lost] += 1
+        if entry.varied:
+            self.varied.update(entry.varied)
+        if self.listener is not None:
+            try:
+                self.listener(world, entry)
+            except Exception as error:  # it must not reach the client of this request
+                _log.error("a request could not be logged", exc_info=error)

@@ -1,0 +1,67 @@
+"""The timeline of a scenario: faults, outcomes and interventions that are carried out when they are due.
+
+It works on a change alone and knows no engine. An entry that no longer makes sense (its operation has
+ended, for instance) is noted as refused. It raises nothing, because time must go on; history, events
+and reports show the refusal, and a story fails.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.faults.documents import FAULT, OUTCOME, arm
+from hosting_emulator.faults.interventions import read_intervention
+from hosting_emulator.world.records import TimelineEntry
+from hosting_emulator.world.tables import FAULTS, TIMELINE
+from hosting_emulator.world.value import Change
+
+
+def run_timeline_entry(change: Change, key: str) -> None:
+    """Carry out an entry of the timeline, and store its result in the entry."""
+    entry = change.row(TIMELINE, key)
+    attempt = change.fork()
+    try:
+        if entry.action == "intervene":
+            result, armed_id = _intervene(change, attempt, entry)
+        else:
+            family = FAULT if entry.action == "fault" else OUTCOME
+            armed_id = arm(attempt, entry.document, family).id
+            result = f"{armed_id} was armed"
+    except DocumentRefused as error:
+        result = f"{next(iter(entry.document))} was refused: {error}"
+        entry = replace(entry, done=True, said=result, refused=True, armed=None)
+    else:
+        change.take(attempt)
+        entry = replace(entry, done=True, said=result, refused=False, armed=armed_id)
+    change.put(TIMELINE, key, entry)
+
+
+def _intervene(change: Change, attempt: Change, entry: TimelineEntry) -> tuple[str, str | None]:
+    """Apply an intervention in a fork of a change; return its result and the id of a fault it armed."""
+    result = read_intervention(entry.document).apply(attempt)
+    armed_id = _armed_by(change, attempt)
+    if armed_id is not None and entry.optional:
+        fault = attempt.row(FAULTS, armed_id)
+        rule = replace(fault.rule, optional=True)
+        attempt.put(FAULTS, armed_id, replace(fault, rule=rule))
+    return result, armed_id
+
+
+def _armed_by(change: Change, attempt: Change) -> str | None:
+    """Return the id of the fault that was armed in a fork of a change. None: no fault was."""
+    ids_before = {id_ for id_, _ in change.applied().rows(FAULTS)}
+    new_ids = (id_ for id_, _ in attempt.applied().rows(FAULTS) if id_ not in ids_before)
+    return next(new_ids, None)
+
+
+def count_call(change: Change, call_id: str) -> None:
+    """Count a successful call for all entries that wait for it, and carry out those it completes."""
+    for key, entry in sorted(change.world.rows(TIMELINE), key=lambda row: row[1].order):
+        if entry.done or not entry.after_calls or entry.call not in (None, call_id):
+            continue
+        waiting = change.row(TIMELINE, key)
+        remaining = (waiting.after_calls or 1) - 1
+        change.put(TIMELINE, key, replace(waiting, after_calls=remaining))
+        if remaining == 0:
+            run_timeline_entry(change, key)

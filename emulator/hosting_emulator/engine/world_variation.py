@@ -1,0 +1,48 @@
+"""The variation of one world: set, removed and shown. What it may change is decided in `variation`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.variation.points import POINTS
+from hosting_emulator.variation.worlds import clear_variation, set_variation
+from hosting_emulator.world.records import Variation
+
+
+def vary(engine: Engine, variation: Variation, fixed_assumptions: Collection[str] = ()) -> None:
+    """Vary the responses of a world from now on, but not the fixed assumptions.
+
+    Raises StoreFailed and changes nothing.
+    """
+    change = engine.begin_change()
+    set_variation(change, variation, fixed_assumptions)
+    engine.commit(change, "variation set", {"vary": variation.seed})
+    engine.log.varied.clear()
+
+
+def unvary(engine: Engine) -> bool:
+    """End the variation of a world; return whether it had one. Raises StoreFailed."""
+    change = engine.begin_change()
+    was_varied = clear_variation(change)
+    engine.commit(change, "variation removed", {"vary": None})
+    return was_varied
+
+
+def variation_view(engine: Engine) -> dict[str, Any] | None:
+    """Return a world's variation: its seed, its points, what it assumes and what it has varied.
+
+    `only` lists the points to which it is limited. `varied` counts the varied responses by point.
+    None: the world has no variation.
+    """
+    variation = engine.world.variation
+    if variation is None:
+        return None
+    varied = engine.log.varied
+    return {
+        "seed": variation.seed,
+        "only": None if variation.only is None else list(variation.only),
+        "assumed": dict(variation.assumed),
+        "varied": {point: varied[point] for point in POINTS if point in varied},
+    }
