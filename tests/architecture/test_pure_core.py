@@ -45,7 +45,9 @@ ALLOWED = {
 
 
 def core_files() -> list[str]:
-    files = (path for floor in CORE_FLOORS for path in (PACKAGE / floor).rglob("*.py"))
+    folders = [PACKAGE / floor for floor in CORE_FLOORS]
+    assert all(folder.is_dir() for folder in folders), folders
+    files = (path for folder in folders for path in folder.rglob("*.py"))
     return sorted(path.relative_to(PACKAGE).as_posix() for path in files)
 
 

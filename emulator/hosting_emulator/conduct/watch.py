@@ -293,7 +293,9 @@ def _unanswered(entry: Entry, engine: Engine) -> Entry:
     """Return an exchange in progress as its client sees it now: there is no response."""
     engine.now_ms()
     late_ms = max(1, engine.machine_ms - entry.real_ms)
-    return replace(entry, status=0, code=None, lost="no_response_yet", answer=b"", late_ms=late_ms)
+    return replace(
+        entry, status=0, code=None, lost="no_response_yet", response_body=b"", late_ms=late_ms
+    )
 
 
 class Chapter:
