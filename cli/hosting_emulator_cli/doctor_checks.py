@@ -31,7 +31,7 @@ from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import open_client, origin_of
 
 if TYPE_CHECKING:
-    from hosting_emulator.bootstrap import Inspection
+    from hosting_emulator.inspection import Inspection
 
 _KINDS = tomllib.loads(Path(__file__).with_name("doctor.toml").read_text("utf-8"))
 _PACKAGE = "hosting-emulator"
@@ -261,7 +261,7 @@ def check_data(path: Path, *, answers: bool) -> Iterator[CheckFinding]:
     elif not there:
         yield finding("data", "none", path=path)
     else:
-        from hosting_emulator.bootstrap import inspect  # the emulator's machinery
+        from hosting_emulator.inspection import inspect  # the emulator's machinery
 
         found = inspect(path)
         yield from _judge_worlds(path, found, answers=answers)

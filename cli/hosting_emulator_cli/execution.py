@@ -67,7 +67,7 @@ def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) ->
     """Run what starts an emulator of its own. Raises Failure when that cannot start."""
     for number in ending_signals():  # until the event loop heeds them
         signal.signal(number, lambda number, _: sys.exit(128 + number))
-    from hosting_emulator.bootstrap import log_to_stderr
+    from hosting_emulator.logs import log_to_stderr
 
     log_to_stderr(settings)
     with starting():
@@ -332,7 +332,7 @@ def _shrink(
     again: Callable[[Sequence[str] | None], str],
 ) -> None:
     """Search the points that make a command fail; say what is tried and what came of it."""
-    settings = replace(execution.settings, log_requests=False)
+    settings = replace(execution.settings, log_requests=False, log_level="warning")
     unseen = replace(execution, report="never", keep=None, quiet=True, silent=True)
     seen: tuple[str, ...] = ()
 

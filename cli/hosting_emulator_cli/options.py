@@ -419,6 +419,15 @@ def address_options(*, port: int) -> Decorator[Any]:
 
 log_options = options(
     choice("--log-format", "text", "json", env="HOSTING_EMULATOR_LOG_FORMAT"),
+    choice(
+        "--log-level",
+        "error",
+        "warning",
+        "info",
+        "debug",
+        default="warning",
+        env="HOSTING_EMULATOR_LOG_LEVEL",
+    ),
     flag("--log-requests", env="HOSTING_EMULATOR_LOG_REQUESTS"),
 )
 

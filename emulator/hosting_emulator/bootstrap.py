@@ -1,31 +1,25 @@
 """Bootstrap: the one place that builds everything from settings, opens the sockets and closes them.
 
-Also what a running emulator says on stderr, and a look from outside at what a data directory holds.
+It decides nothing about a request. `logs` and `inspection` are the other entry points of commands.
 """
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import fcntl
 import gc
-import json
 import logging
 import os
 import secrets
 import signal
 import socket
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
-from datetime import datetime
-from functools import partial
 from pathlib import Path
 from ssl import SSLContext
-from typing import Any, Self, cast
+from typing import Self, cast
 from urllib.parse import urlsplit
 
 from hosting_emulator import DEFAULT_PORT, __version__
@@ -37,12 +31,10 @@ from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control.story_pages import respond_to_page
 from hosting_emulator.engine.engine import Engine, anchored
-from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.redaction import keep_secret
-from hosting_emulator.engine.request_views import entry_view
 from hosting_emulator.engine.world_variation import vary
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.http.endpoint import Facts
@@ -54,14 +46,14 @@ from hosting_emulator.http.guard import (
     is_this_machine,
 )
 from hosting_emulator.http.protocol import Server, TooManyFiles, raise_limit
+from hosting_emulator.logs import log_to_stderr, log_worlds
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_file, read_scenario
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.settings import Ready, Settings, StartError
-from hosting_emulator.storage.directory import WORLD_NAME, DataDirectory
+from hosting_emulator.storage.directory import DataDirectory
 from hosting_emulator.storage.documents import import_state
 from hosting_emulator.storage.format import StateRefused
-from hosting_emulator.storage.recovery import recover
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.clock import ClockRefused
@@ -139,7 +131,7 @@ class Emulator:
                 where = error.filename or "the data directory"
                 raise StartError(f"{where}: {error.strerror}") from None
             raise StartError(str(error)) from None
-        log_requests(settings, self.worlds)
+        log_worlds(settings, self.worlds)
 
     def _begin(self, state: World | None) -> bool:
         """Open the worlds, and put in place what the default one is to be; returns whether it is new."""
@@ -532,183 +524,3 @@ async def warm_up() -> None:
     gc.collect()
     gc.freeze()  # it never becomes garbage
     gc.set_threshold(50_000, 20, 50)
-
-
-# --- What it says on stderr ----------------------------------------------------------------------
-
-#: Its records are exchanges; they carry their `fields` beside a message.
-_requests_log = logging.getLogger("hosting_emulator.requests")
-_FIELDS = (
-    *("n", "method", "path", "query", "call", "user", "status", "code"),
-    *("idempotency_key", "replayed", "lost", "varied", "duration_us", "why"),
-)
-#: What asyncio says of each answer to a client that has already gone: nothing is wrong then.
-_ABOUT_GONE_CLIENTS = ("SSL connection is closed", "socket.send() raised exception.")
-#: Wide enough for the longest name of a call.
-_CALL_WIDTH = 27
-_RESET, _DIM, _RED, _GREEN, _YELLOW = (f"\x1b[{n}m" for n in (0, 2, 31, 32, 33))
-
-
-def log_to_stderr(settings: Settings) -> None:
-    """Send warnings, and with `log_requests` every exchange, to stderr in the wanted format."""
-    handler = logging.StreamHandler(sys.stderr)
-    if settings.log_format == "json":
-        handler.setFormatter(JsonLines())
-        _catch_what_is_not_logged()
-    else:
-        plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-        handler.setFormatter(TextLines(color=sys.stderr.isatty() and not plain))
-    handler.addFilter(lambda record: record.msg not in _ABOUT_GONE_CLIENTS)
-    logging.basicConfig(handlers=[handler], level=logging.WARNING)
-    if settings.log_requests:
-        _requests_log.setLevel(logging.INFO)
-
-
-def log_requests(settings: Settings, worlds: Worlds) -> None:
-    """Log each exchange of these worlds from now on, if the settings ask for it."""
-
-    def log(world: World, entry: Entry) -> None:
-        view = entry_view(world, entry)
-        fields = {"world": world.name, **{name: view[name] for name in _FIELDS}}
-        _requests_log.info("%s %s", view["method"], view["path"], extra={"fields": fields})
-
-    if settings.log_requests:
-        worlds.tally.listener = log
-
-
-class JsonLines(logging.Formatter):
-    """One JSON object a line, in ASCII: time (RFC 3339), level, logger, message, fields, `exception`."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Write a record as one line."""
-        line: dict[str, Any] = {
-            "time": format_timestamp(int(record.created * 1000)),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-            **getattr(record, "fields", {}),
-        }
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
-
-
-class TextLines(logging.Formatter):
-    """One short line for people: warnings as they are, exchanges in columns."""
-
-    def __init__(self, *, color: bool) -> None:
-        super().__init__("hosting-emulator: %(message)s")
-        self._color = color
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Write a record as people read it; only a traceback takes more than its line."""
-        exchange = getattr(record, "fields", None)
-        if exchange is None:
-            return super().format(record)
-        moment = datetime.fromtimestamp(record.created).astimezone()
-        # What has a width of its own first, then what is long.
-        head = f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03}  {exchange['world']:<10}"
-        head += f"  #{exchange['n']:<5}"
-        status, lost, key = exchange["status"], exchange["lost"], exchange["idempotency_key"]
-        rest = [
-            f"{exchange['method']:<4}",
-            f"{exchange['duration_us'] / 1000:>7.2f} ms",
-            f"{exchange['user'] or '-':<9}",
-            f"{exchange['call'] or '-':<{_CALL_WIDTH}}",
-            exchange["path"] + (f"?{exchange['query']}" if exchange["query"] else ""),
-            f"key={key}" if key else "",
-            exchange["code"] or "",
-            "replayed" if exchange["replayed"] else "",
-            f"lost={lost}" if lost else "",
-            "; ".join(exchange["why"]),
-        ]
-        # What a client sent can neither begin a line nor steer a terminal.
-        line = "  ".join(filter(None, rest))
-        line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-        shown = str(status or "---")
-        if self._color:
-            bad = lost or not status or status >= 500
-            color = _RED if bad else _YELLOW if status >= 400 else _GREEN
-            head, shown = f"{_DIM}{head}{_RESET}", f"{color}{shown}{_RESET}"
-        return f"{head}  {shown} {line}"
-
-
-def _catch_what_is_not_logged() -> None:
-    """Log warnings and what nobody caught, which Python would write to stderr in its own way."""
-    logging.captureWarnings(True)
-
-    def log_raised(level: int, message: str, args: Any) -> None:
-        if args[1] is not None:
-            _log.log(level, message, exc_info=tuple(args[:3]))
-
-    sys.excepthook = lambda *args: log_raised(logging.CRITICAL, "the emulator crashed", args)
-    threading.excepthook = partial(log_raised, logging.ERROR, "a thread crashed")
-    sys.unraisablehook = lambda args: log_raised(
-        logging.ERROR, args.err_msg or "an error nobody could catch", args
-    )
-
-
-# --- What a data directory holds -----------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Inspection:
-    """What was found. `refused` says of worlds that `start` would not read why, and what to do.
-
-    `held`: an emulator has it, so no world was read. `exposed`: files with secrets that others can read.
-    """
-
-    held: bool = False
-    worlds: list[str] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
-    exposed: list[Path] = field(default_factory=list)
-
-
-def inspect(path: Path) -> Inspection:
-    """Look at a data directory that exists. Raises OSError where it cannot be read."""
-    found, worlds = Inspection(_is_held(path)), path / "worlds"
-    enterable: dict[Path, bool] = {}
-    for at, _, names in os.walk(path):
-        here = Path(at)
-        enterable[here] = enterable.get(here.parent, True) and bool(_mode(here) & 0o011)
-        if enterable[here] and here.is_relative_to(worlds):
-            files = (here / name for name in names)
-            found.exposed += [file for file in files if _mode(file) & 0o044]
-    for folder in sorted(worlds.iterdir()) if worlds.is_dir() else []:
-        if not folder.is_dir() or not WORLD_NAME.fullmatch(folder.name):
-            continue
-        found.worlds.append(folder.name)
-        try:
-            if not found.held and (world := recover(folder)) is not None:
-                found.notices += [f"world {folder.name}: {notice}" for notice in world.notices]
-        except StateRefused as refused:
-            found.refused.append(str(refused))
-        except OSError as error:
-            found.refused.append(f"{folder} cannot be read: {error.strerror}")
-    return found
-
-
-def _mode(path: Path) -> int:
-    """Return a file's mode; files come and go while an emulator runs."""
-    with suppress(FileNotFoundError):
-        return path.lstat().st_mode
-    return 0
-
-
-def _is_held(path: Path) -> bool:
-    """Tell whether a process has the directory. Raises OSError where locks do not work."""
-    try:
-        descriptor = os.open(path / "lock", os.O_RDONLY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return False
-    try:
-        # Shared, and let go at once: nobody who starts meanwhile should find it taken.
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-            raise
-        return True
-    finally:
-        os.close(descriptor)
-    return False

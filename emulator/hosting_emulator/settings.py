@@ -53,6 +53,7 @@ class Settings:
     vary: str | None = None
     vary_only: tuple[str, ...] | None = None
     log_format: Literal["text", "json"] = "text"
+    log_level: Literal["error", "warning", "info", "debug"] = "warning"
     log_requests: bool = False
     user: str | None = None
 

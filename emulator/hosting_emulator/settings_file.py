@@ -18,7 +18,7 @@ from hosting_emulator.contract.suggestions import unknown
 KEYS = (
     *("host", "port", "tls-port", "data-dir", "ephemeral", "durability", "scenario", "seed"),
     *("clock", "at", "assumptions", "vary", "only", "user", "watch", "public-url", "hosts"),
-    *("origins", "control-token", "log-format", "log-requests"),
+    *("origins", "control-token", "log-format", "log-level", "log-requests"),
 )
 _YAML, _TOML, _TABLE = "hosting-emulator.yaml", "pyproject.toml", "hosting-emulator"
 

@@ -192,3 +192,28 @@ def test_a_world_that_cannot_be_written_leaves_no_file(directory, monkeypatch, s
 def open_paths_below(directory):
     paths = [os.path.realpath(descriptor) for descriptor in Path("/dev/fd").iterdir()]
     return sorted(path for path in paths if path.startswith(str(directory.path.resolve())))
+
+
+def test_opening_reading_and_writing_a_directory_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level("INFO", logger="hosting_emulator.storage")
+    first = open_directory(tmp_path / "data")
+    first.keep(fresh_world(), fresh=True)
+    first.close()
+    second = open_directory(tmp_path / "data")
+    second.load("default")
+    second.close()
+
+    lines = [
+        (getattr(record, "fields", {}).get("world"), record.getMessage().partition(" ")[0])
+        for record in caplog.records
+    ]
+    assert lines == [
+        (None, "opened"),
+        ("default", "wrote"),
+        (None, "closed"),
+        (None, "opened"),
+        ("default", "read"),
+        (None, "closed"),
+    ]

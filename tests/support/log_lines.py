@@ -9,7 +9,7 @@ import logging
 import threading
 import warnings
 
-from hosting_emulator.bootstrap import JsonLines, TextLines, log_to_stderr
+from hosting_emulator.logs import JsonLines, TextLines, log_to_stderr
 from hosting_emulator.settings import Settings
 
 

@@ -6,6 +6,7 @@ nothing comes between reading the world and replacing it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -34,6 +35,8 @@ from hosting_emulator.world.sessions import standing_session
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, ORIGIN, SCHEDULE
 from hosting_emulator.world.value import Change, World, apply
+
+_log = logging.getLogger("hosting_emulator.worlds")
 
 
 def anchored(world: World, world_ms: int, machine_ms: int) -> World:
@@ -178,7 +181,7 @@ class Engine:
         self.world = world
         self.usage.observe_removals(before, writes)
         self.history.append(commit)
-        self.tally.commits += 1
+        self.tally.add_commit(commit)
         if exchange is not None:
             exchange.commits += (commit,)
         if self.feed.awake:
@@ -230,6 +233,8 @@ class Engine:
         self.in_flight.clear()
         if self.feed.awake:
             self.feed.emit("world", {"commit": world.commit, "title": title})
+        fields = {"world": world.name, "commit": world.commit}
+        _log.info("the world was replaced: %s", title, extra={"fields": fields})
         if restored is not None:
             self.log.rewinds.append(self.log.count)
             return

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.history import Commit
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.requests")
@@ -31,17 +32,28 @@ class Count:
 class Tally:
     """Counts of one process by call and status. No call: the path matches none. Status 0: no response.
 
-    `listener` is called for each exchange after it was counted, with its world.
+    `listener` is called for each exchange after it was counted, with its world, and
+    `commit_listener` for each commit.
     """
 
     def __init__(self) -> None:
         self.listener: Callable[[World, Entry], None] | None = None
+        self.commit_listener: Callable[[Commit], None] | None = None
         self.exchanges: dict[tuple[str, int], Count] = {}
         self.replays = 0
         self.lost = Counter[str]()
         #: How many responses were varied, by point.
         self.varied = Counter[str]()
         self.commits = 0
+
+    def add_commit(self, commit: Commit) -> None:
+        """Count a commit, and call the listener."""
+        self.commits += 1
+        if self.commit_listener is not None:
+            try:
+                self.commit_listener(commit)
+            except Exception as error:  # it must not reach the client of this request
+                _log.error("a commit could not be logged", exc_info=error)
 
     def add(self, world: World, entry: Entry) -> None:
         """Count an exchange of a world, and call the listener."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Hashable, Iterator
 from typing import Protocol
 
@@ -21,6 +22,7 @@ from hosting_emulator.world.records import Origin
 from hosting_emulator.world.tables import ONLY, ORIGIN
 from hosting_emulator.world.value import World
 
+_log = logging.getLogger("hosting_emulator.worlds")
 #: How many freshly built worlds are kept for reuse. The least recently used is dropped first.
 MOST_PROTOTYPES = 64
 
@@ -183,6 +185,8 @@ class Worlds:
         if self.observers:
             notify(self.observers, lambda observer: observer.on_open(engine, source))
         self._emit(world.name, made=True)
+        origin = "" if source is None else f" as a copy of world {source.world.name}"
+        _log.info("the world was created%s", origin, extra={"fields": {"world": world.name}})
         return engine
 
     def _register(self, engine: Engine) -> None:
@@ -229,6 +233,7 @@ class Worlds:
         engine.log.end("deleted")
         engine.feed.end()
         self._emit(name, made=False)
+        _log.info("the world was deleted", extra={"fields": {"world": name}})
 
     def _emit(self, name: str, *, made: bool) -> None:
         """Emit the creation or deletion of a world to the listeners of all worlds."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
 import re
 import threading
@@ -40,6 +41,7 @@ from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
 from hosting_emulator.storage.recovery import Recovery, recover, salvage, sweep
 from hosting_emulator.world.value import World
 
+_log = logging.getLogger("hosting_emulator.storage")
 WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
 #: So long, in seconds of real time, worlds are folded at a stop; all others keep their journals.
 FOLDING_AT_STOP_S = 0.25
@@ -88,6 +90,7 @@ class DataDirectory:
             self._lock_status = self._lock_path.stat()
             self._listed = self._read_list()
             self._finish_deletions()
+            _log.info("opened %s; durability: %s", self.path, durability)
         except Timeout:
             raise f.StateRefused(
                 f"{self.path} is in use by another hosting-emulator; stop it, or give this one "
@@ -147,6 +150,12 @@ class DataDirectory:
                 f"copy, or move {folder} away to start afresh"
             ) from None
         self._lineages[name] = found.lineage
+        _log.info(
+            "read commit %d from its snapshot and %d journals",
+            found.world.commit,
+            len(found.journals),
+            extra={"fields": {"world": name}},
+        )
         return found.world
 
     def _miss(self, name: str, gone: Path) -> None:
@@ -254,6 +263,7 @@ class DataDirectory:
         finally:
             self._executor.shutdown()
             self._lock.release()
+            _log.info("closed %s", self.path)
 
     # --- files that disappear while they are used -------------------------------------------------
 
@@ -570,6 +580,12 @@ class DiskKeeper(Keeper):
             write_snapshot(self._folder / f.SNAPSHOT, world, self.lineage, stopped)
             self._snapshot_commit = world.commit
             self._snapshot_size = _size(self._folder / f.SNAPSHOT)
+            _log.info(
+                "wrote a snapshot of commit %d, %d bytes",
+                world.commit,
+                self._snapshot_size,
+                extra={"fields": {"world": world.name}},
+            )
 
     def _restart_journal(self) -> None:
         """Begin an empty journal after a snapshot has been written.

@@ -142,6 +142,98 @@ def test_the_text_log_has_one_aligned_line_for_each_request(
     assert not any("\x1b" in line for line in text_log)  # stderr is no terminal.
 
 
+# --- The levels ----------------------------------------------------------------------------------
+
+#: A client that starts an operation, moves the clock until it ends, and creates and deletes a world.
+CLIENT_THAT_CHANGES = r"""
+import json, os, urllib.request
+token, project = os.environ["HOSTING_TOKEN"], os.environ["HOSTING_PROJECT_ID"]
+control = os.environ["HOSTING_CONTROL_URL"]
+def send(method, url, body=None, **headers):
+    data = None if body is None else json.dumps(body).encode()
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    return urllib.request.urlopen(urllib.request.Request(url, data, headers, method=method))
+send("PUT", f"{os.environ['HOSTING_BASE_URL']}/v1/projects/{project}/domains",
+     Authorization="Bearer " + token, Idempotency_Key="domains-1")
+send("POST", control + "/worlds/default/clock/advance", {"by": "1h"})
+send("POST", control + "/worlds", {"name": "later"})
+send("POST", control + "/worlds/later/reset", {})
+send("DELETE", control + "/worlds/later")
+"""
+
+
+def lines_at(level: str, **environment: str) -> list[dict[str, Any]]:
+    """Run the client that changes the world, and return the lines of the JSON log."""
+    options = ("--log-level", level) if level else ()
+    text = stderr_of(*options, "--log-format", "json", client=CLIENT_THAT_CHANGES, **environment)
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def messages_of(lines: list[dict[str, Any]], logger: str) -> list[tuple[str, str]]:
+    """Return the worlds and messages of a logger's lines."""
+    return [
+        (line["world"], line["message"])
+        for line in lines
+        if line["logger"] == f"hosting_emulator.{logger}"
+    ]
+
+
+@pytest.fixture(scope="module")
+def debug_log() -> list[dict[str, Any]]:
+    return lines_at("debug")
+
+
+def test_the_level_debug_logs_each_commit_with_its_request_and_its_changes(
+    debug_log: list[dict[str, Any]],
+):
+    first = next(line for line in debug_log if line["logger"] == "hosting_emulator.commits")
+
+    assert (first["level"], first["world"], first["commit"]) == ("debug", "default", 2)
+    assert (first["title"], first["request"]) == ("apply_project_domains", 1)
+    assert first["rows"]["operations"] == 1
+    assert "(apply_project_domains of shop) is queued" in first["message"]
+
+
+def test_the_level_debug_logs_what_a_moved_clock_changed(debug_log: list[dict[str, Any]]):
+    changes = [message for _, message in messages_of(debug_log, "commits")]
+
+    assert any("clock" in message and "is succeeded" in message for message in changes)
+
+
+def test_the_life_of_worlds_is_logged_from_the_level_info_on(debug_log: list[dict[str, Any]]):
+    life = [
+        ("default", "the world was created"),
+        ("later", "the world was created"),
+        ("later", "the world was replaced: reset"),
+        ("later", "the world was deleted"),
+    ]
+
+    assert messages_of(debug_log, "worlds") == life
+    info_log = lines_at("", HOSTING_EMULATOR_LOG_LEVEL="info")
+    assert messages_of(info_log, "worlds") == life
+    assert [line["n"] for line in info_log if line["logger"].endswith(".requests")] == [1]
+    assert {line["level"] for line in info_log} == {"info"}
+
+
+def test_the_text_log_names_the_world_and_the_logger_of_a_line():
+    lines = stderr_of("--log-level", "debug", client=CLIENT_THAT_CHANGES).splitlines()
+
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d\.\d{3}  default     worlds      the world was created", lines[0]
+    )
+    assert "  commits     commit 2, apply_project_domains, by request #1: operation " in lines[1]
+    assert "  #1      202 PUT " in lines[2]
+
+
+def test_the_level_error_hides_warnings():
+    options = ("--assume", "listed_statuses=open")
+
+    assert "contradicts the contract" in stderr_of(*options, client=CLIENT_THAT_CHANGES)
+    assert stderr_of(*options, "--log-level", "error", client=CLIENT_THAT_CHANGES) == ""
+
+
 # --- The two forms -------------------------------------------------------------------------------
 
 EXCHANGE: dict[str, Any] = {

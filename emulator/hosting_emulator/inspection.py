@@ -1,0 +1,98 @@
+"""A look from outside at a data directory: its worlds, what is damaged, and files that others can read.
+
+It opens nothing for writing, so it may look at a directory that an emulator uses.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hosting_emulator.storage.directory import WORLD_NAME
+from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.storage.recovery import recover
+
+
+@dataclass(slots=True)
+class Inspection:
+    """The state of a data directory.
+
+    `held`: an emulator uses it, so no world was read. `refused` says of each world that `start` would
+    not read why, and what to do. `exposed` are files with secrets that other users can read.
+    """
+
+    held: bool = False
+    worlds: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    exposed: list[Path] = field(default_factory=list)
+
+
+def inspect(path: Path) -> Inspection:
+    """Inspect a data directory that exists. Raises OSError if it cannot be read."""
+    inspection = Inspection(_is_held(path))
+    worlds = path / "worlds"
+    inspection.exposed = _exposed_files(path, worlds)
+    folders = sorted(worlds.iterdir()) if worlds.is_dir() else []
+    for folder in folders:
+        if folder.is_dir() and WORLD_NAME.fullmatch(folder.name):
+            inspection.worlds.append(folder.name)
+            if not inspection.held:
+                _read_world(folder, inspection)
+    return inspection
+
+
+def _read_world(folder: Path, inspection: Inspection) -> None:
+    """Read a world, and note what is damaged."""
+    try:
+        world = recover(folder)
+    except StateRefused as refused:
+        inspection.refused.append(str(refused))
+    except OSError as error:
+        inspection.refused.append(f"{folder} cannot be read: {error.strerror}")
+    else:
+        if world is not None:
+            notices = [f"world {folder.name}: {notice}" for notice in world.notices]
+            inspection.notices += notices
+
+
+def _exposed_files(path: Path, worlds: Path) -> list[Path]:
+    """Return the files of worlds that other users can read."""
+    exposed: list[Path] = []
+    can_enter: dict[Path, bool] = {}
+    for name, _, file_names in os.walk(path):
+        folder = Path(name)
+        can_enter[folder] = can_enter.get(folder.parent, True) and bool(_mode(folder) & 0o011)
+        if can_enter[folder] and folder.is_relative_to(worlds):
+            files = (folder / file_name for file_name in file_names)
+            exposed += [file for file in files if _mode(file) & 0o044]
+    return exposed
+
+
+def _mode(path: Path) -> int:
+    """Return a file's mode, or 0 if the file has disappeared: a running emulator removes files."""
+    with suppress(FileNotFoundError):
+        return path.lstat().st_mode
+    return 0
+
+
+def _is_held(path: Path) -> bool:
+    """Return whether a process holds the lock of a directory. Raises OSError if locks do not work."""
+    try:
+        descriptor = os.open(path / "lock", os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    try:
+        # Take a shared lock and release it immediately, so that a starting emulator is not refused.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise
+        return True
+    finally:
+        os.close(descriptor)
+    return False

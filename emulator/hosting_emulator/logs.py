@@ -1,0 +1,225 @@
+"""What a running emulator writes to stderr: which records of `logging`, and in which of two formats.
+
+Loggers have names below `hosting_emulator`. Warnings and errors concern the emulator itself. At the
+level info there is also a line for each request (`requests`) and for each event of a world's life
+(`worlds`, `storage`), at debug one for each commit (`commits`) and each run of due events (`due_events`).
+Requests and commits are logged by listeners, which exist only at the levels that need them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.explanations.commits import describe_changes
+from hosting_emulator.engine.history import Commit
+from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.engine.request_views import entry_view
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.settings import Settings
+from hosting_emulator.world.value import World
+
+_log = logging.getLogger("hosting_emulator")
+_requests_log = logging.getLogger("hosting_emulator.requests")
+_commits_log = logging.getLogger("hosting_emulator.commits")
+_due_events_log = logging.getLogger("hosting_emulator.due_events")
+#: The members of a request's view that its record has as fields.
+_REQUEST_FIELDS = (
+    "n",
+    "method",
+    "path",
+    "query",
+    "call",
+    "user",
+    "status",
+    "code",
+    "idempotency_key",
+    "replayed",
+    "lost",
+    "varied",
+    "duration_us",
+    "why",
+)
+#: Messages of asyncio about a response to a client that has disconnected, which is no problem.
+_DISCONNECT_MESSAGES = ("SSL connection is closed", "socket.send() raised exception.")
+#: Wide enough for the longest name of a call.
+_CALL_WIDTH = 27
+_RESET = "\x1b[0m"
+_DIM = "\x1b[2m"
+_RED = "\x1b[31m"
+_GREEN = "\x1b[32m"
+_YELLOW = "\x1b[33m"
+
+
+def log_to_stderr(settings: Settings) -> None:
+    """Send log records of this process to stderr, at the level and in the format of the settings.
+
+    Records of other packages are written from warnings on, whatever the level.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    if settings.log_format == "json":
+        handler.setFormatter(JsonLines())
+        _log_uncaught_exceptions()
+    else:
+        is_plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+        handler.setFormatter(TextLines(color=sys.stderr.isatty() and not is_plain))
+    handler.addFilter(lambda record: record.msg not in _DISCONNECT_MESSAGES)
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING))
+    _log.setLevel(level)
+    if settings.log_requests:
+        _requests_log.setLevel(logging.INFO)
+
+
+def log_worlds(settings: Settings, worlds: Worlds) -> None:
+    """Log the requests and commits of these worlds from now on, as far as the settings ask for them."""
+    if settings.log_requests or settings.log_level in ("info", "debug"):
+        worlds.tally.listener = _log_request
+    if settings.log_level == "debug":
+        worlds.tally.commit_listener = _log_commit
+
+
+def _log_request(world: World, entry: Entry) -> None:
+    view = entry_view(world, entry)
+    fields = {"world": world.name, **{name: view[name] for name in _REQUEST_FIELDS}}
+    _requests_log.info("%s %s", view["method"], view["path"], extra={"fields": fields})
+
+
+def _log_commit(commit: Commit) -> None:
+    world = commit.world
+    changes = Redactor(world).text("; ".join(describe_changes(commit)))
+    fields = {
+        "world": world.name,
+        "commit": world.commit,
+        "title": commit.title,
+        "request": commit.request,
+        "at": format_timestamp(world.at_ms),
+        "rows": {name: len(rows) for name, rows in commit.writes.items() if rows},
+    }
+    if commit.title == "due events":
+        log = _due_events_log
+        message = f"due events up to {fields['at']} in commit {world.commit}"
+    else:
+        log = _commits_log
+        message = f"commit {world.commit}, {commit.title}"
+    if commit.request is not None:
+        message += f", by request #{commit.request}"
+    if changes:
+        message += f": {changes}"
+    log.debug("%s", message, extra={"fields": fields})
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line, in ASCII: time (RFC 3339), level, logger, message, fields, `exception`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as one line."""
+        line: dict[str, Any] = {
+            "time": format_timestamp(int(record.created * 1000)),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+class TextLines(logging.Formatter):
+    """Lines for a user: warnings with the name of the program, requests and the rest with their time."""
+
+    def __init__(self, *, color: bool) -> None:
+        super().__init__("hosting-emulator: %(message)s")
+        self._color = color
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as one line. A traceback adds more lines."""
+        fields = getattr(record, "fields", None)
+        if fields is not None and "method" in fields:
+            return self._request_line(record, fields)
+        if record.levelno >= logging.WARNING or record.exc_info:
+            return super().format(record)
+        world = "" if fields is None else fields.get("world", "")
+        name = record.name.rpartition(".")[2]
+        head = self._colored(_DIM, f"{_clock_time(record)}  {world:<10}  {name:<10}")
+        return f"{head}  {_printable(record.getMessage())}"
+
+    def _request_line(self, record: logging.LogRecord, fields: dict[str, Any]) -> str:
+        """Write a request in columns: first those of a fixed width, then the long ones."""
+        head = f"{_clock_time(record)}  {fields['world']:<10}  #{fields['n']:<5}"
+        target = fields["path"]
+        if fields["query"]:
+            target += f"?{fields['query']}"
+        columns = [
+            f"{fields['method']:<4}",
+            f"{fields['duration_us'] / 1000:>7.2f} ms",
+            f"{fields['user'] or '-':<9}",
+            f"{fields['call'] or '-':<{_CALL_WIDTH}}",
+            target,
+        ]
+        if fields["idempotency_key"]:
+            columns.append(f"key={fields['idempotency_key']}")
+        if fields["code"]:
+            columns.append(fields["code"])
+        if fields["replayed"]:
+            columns.append("replayed")
+        if fields["lost"]:
+            columns.append(f"lost={fields['lost']}")
+        if fields["why"]:
+            columns.append("; ".join(fields["why"]))
+        status = str(fields["status"] or "---")
+        line = _printable("  ".join(columns))
+        return f"{self._colored(_DIM, head)}  {self._colored(_color_of(fields), status)} {line}"
+
+    def _colored(self, color: str, text: str) -> str:
+        return f"{color}{text}{_RESET}" if self._color else text
+
+
+def _color_of(fields: dict[str, Any]) -> str:
+    """Return the color of a request's status."""
+    status = fields["status"]
+    if fields["lost"] or not status or status >= 500:
+        return _RED
+    if status >= 400:
+        return _YELLOW
+    return _GREEN
+
+
+def _clock_time(record: logging.LogRecord) -> str:
+    """Return the machine's local time of a record, to the millisecond."""
+    moment = datetime.fromtimestamp(record.created).astimezone()
+    return f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03}"
+
+
+def _printable(text: str) -> str:
+    """Escape what a client could have sent to begin a line or to control a terminal."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def _log_uncaught_exceptions() -> None:
+    """Log warnings and uncaught exceptions, which Python would write to stderr in its own format."""
+    logging.captureWarnings(True)
+
+    def log_exception(level: int, message: str, exception: Any) -> None:
+        if exception[1] is not None:
+            _log.log(level, message, exc_info=tuple(exception[:3]))
+
+    sys.excepthook = lambda *exception: log_exception(
+        logging.CRITICAL, "the emulator crashed", exception
+    )
+    threading.excepthook = partial(log_exception, logging.ERROR, "a thread crashed")
+    sys.unraisablehook = lambda exception: log_exception(
+        logging.ERROR, exception.err_msg or "an error nobody could catch", exception
+    )
