@@ -25,7 +25,8 @@ from urllib.parse import urlsplit
 from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.app import App
 from hosting_emulator.calls.inputs import load_models as load_models
-from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions, warnings_of
+from hosting_emulator.contract.assumption_table import warnings_of
+from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp

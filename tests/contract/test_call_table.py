@@ -2,10 +2,14 @@
 
 import pytest
 
-from hosting_emulator.contract import calls
-from hosting_emulator.contract.assumptions import Assumptions, shaped_by
-from hosting_emulator.contract.calls import CallSpec, CallTable, MethodRefused, describe_calls
+from hosting_emulator.contract import call_table
+from hosting_emulator.contract.access import ProjectAccess
+from hosting_emulator.contract.assumption_table import affects_call
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.call_table import CallTable, Match, MethodRefused, describe_calls
+from hosting_emulator.contract.calls import ROWS, AssumedStatus, CallSpec, Idempotency
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.resources import OperationResource
 
 TABLE = CallTable()
 
@@ -14,9 +18,7 @@ TABLE = CallTable()
 def test_every_call_is_found_by_method_and_path(spec):
     path = spec.path.replace(f"{{{spec.subject}_id}}", "THE-ID")
 
-    call, subject_id = TABLE.find(spec.method, path)
-
-    assert (call.call_id, subject_id) == (spec.call_id, "THE-ID")
+    assert TABLE.find(spec.method, path) == Match(spec, "THE-ID")
 
 
 @pytest.mark.parametrize(
@@ -52,9 +54,9 @@ def test_a_path_of_no_call_is_not_found(path):
 
 
 def test_a_path_with_escapes_is_the_same_path():
-    call, subject_id = TABLE.find("POST", "/v1/projects/%41/source%3Ainitialize")
+    match = TABLE.find("POST", "/v1/projects/%41/source%3Ainitialize")
 
-    assert (call.call_id, subject_id) == ("initialize_managed_source", "A")
+    assert match == Match(TABLE.by_id["initialize_managed_source"], "A")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "DELETE", "put", "X" * 500])
@@ -70,37 +72,35 @@ def test_a_wrong_method_is_refused_with_the_allowed_methods(method):
 def test_operations_are_polled_where_the_assumption_says(template):
     table = CallTable(Assumptions(operation_path=template))
 
-    call, subject_id = table.find("GET", template.replace("{operation_id}", "OP"))
+    match = table.find("GET", template.replace("{operation_id}", "OP"))
 
-    assert (call.call_id, subject_id) == ("get_operation", "OP")
-    assert table.find("GET", "/v1/projects/P/edge-dns")[0].call_id == "get_dns_authorization"
+    assert match == Match(table.by_id["get_operation"], "OP")
+    assert table.find("GET", "/v1/projects/P/edge-dns").spec.call_id == "get_dns_authorization"
 
 
 CANCEL = CallSpec(
     call_id="cancel_operation",  # type: ignore[arg-type]
     method="POST",
     path="/v1/operations/{operation_id}:cancel",
-    subject="operation",
     summary="Cancel an operation",
     description="Cancel an operation that has not ended.",
-    success="accepted_status",
-    response="Operation",
-    role="owner",
-    permission="projects.write",
-    idempotent=True,
+    success=AssumedStatus("accepted_status"),
+    response_type=OperationResource,
+    access=ProjectAccess("owner", "projects.write"),
+    idempotency=Idempotency(),
 )
 
 
 @pytest.fixture
 def ninth(monkeypatch):
-    monkeypatch.setattr(calls, "_ROWS", (*calls._ROWS, CANCEL))
+    monkeypatch.setattr(call_table, "ROWS", (*ROWS, CANCEL))
     return CallTable()
 
 
 def test_a_suffix_behind_an_id_is_part_of_the_path(ninth):
-    assert ninth.find("POST", "/v1/operations/OP:cancel") == (CANCEL, "OP")
-    assert ninth.find("POST", "/v1/operations/OP%3Acancel") == (CANCEL, "OP")
-    assert ninth.find("GET", "/v1/operations/OP")[0].call_id == "get_operation"
+    assert ninth.find("POST", "/v1/operations/OP:cancel") == Match(CANCEL, "OP")
+    assert ninth.find("POST", "/v1/operations/OP%3Acancel") == Match(CANCEL, "OP")
+    assert ninth.find("GET", "/v1/operations/OP").spec.call_id == "get_operation"
 
 
 @pytest.mark.parametrize(
@@ -120,25 +120,22 @@ def test_a_path_with_another_suffix_is_another_path(ninth, method, path, allow):
 
 
 def test_a_request_of_no_call_is_not_recognized():
-    assert TABLE.recognize("GET", "/v1/projects/P/edge-dns") == (
-        TABLE.by_id["get_dns_authorization"],
-        "P",
-    )
+    dns = TABLE.by_id["get_dns_authorization"]
+    assert TABLE.recognize("GET", "/v1/projects/P/edge-dns") == Match(dns, "P")
     assert TABLE.recognize("POST", "/v1/projects/P/edge-dns") is None
     assert TABLE.recognize("GET", "/v1/nothing") is None
 
 
-def test_every_call_that_an_assumption_names_exists():
-    words = {"every", "idempotent", "body"}
-    words |= {word for spec in TABLE for word in (spec.call_id, spec.response, spec.role)}
-
-    for name in Assumptions.__struct_fields__:
-        assert shaped_by(name) <= words, name
+def test_every_assumption_that_a_row_names_exists():
+    for spec in TABLE:
+        assert spec.assumptions <= set(Assumptions.__struct_fields__), (
+            f"declare it in contract/assumptions.py: {spec.call_id} names it"
+        )
 
 
 def test_an_assumption_shapes_the_calls_that_it_names_and_those_whose_row_names_it():
     def shaped(name: str) -> list[str]:
-        return [spec.call_id for spec in TABLE if spec.is_shaped_by(name)]
+        return [spec.call_id for spec in TABLE if affects_call(name, spec)]
 
     assert shaped("flag_reenabled") == ["set_project_powered_by_flag"]
     assert shaped("accepted_status") == ["initialize_managed_source", "apply_project_domains"]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.contract.assumptions import DEFAULTS, describe
+from hosting_emulator.contract.assumption_table import describe
+from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.fields import Field, Resource
 from hosting_emulator.contract.resources import RESOURCES, STATES, TERMINAL
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator.contract.assumptions import DEFAULTS, describe
-from hosting_emulator.contract.calls import CallTable
+from hosting_emulator.contract.assumption_table import describe
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract.call_table import CallTable
 from tests.support.http_world import HttpWorld
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from hosting_emulator.contract.assumptions import Assumptions, describe
+from hosting_emulator.contract.assumption_table import describe
+from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import HostingEmulator

@@ -16,7 +16,8 @@ from openapi_schema_validator import OAS31Validator, oas31_format_checker
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from hosting_emulator.contract.calls import CallSpec, CallTable
+from hosting_emulator.contract.call_table import CallTable
+from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.models import model
 from hosting_emulator.contract.openapi import responses
 from hosting_emulator.contract.problems import PROBLEMS

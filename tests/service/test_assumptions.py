@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused, describe
+from hosting_emulator.contract.assumption_table import describe
+from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.service.assumption_cases import Case, cases
 from tests.support.checked_world import CheckedWorld

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from hosting_emulator.contract.assumptions import DEFAULTS, describe
-from hosting_emulator.contract.calls import CallTable
+from hosting_emulator.contract.assumption_table import describe
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract.call_table import CallTable
 from hosting_emulator.contract.openapi import responses
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.variation.points import (

@@ -79,7 +79,8 @@ def assumptions(world: str, **_: Any) -> Any:
     """List what is assumed where the contract is silent, and the alternatives."""
 
     def default() -> Any:
-        from hosting_emulator.contract.assumptions import Assumptions, describe
+        from hosting_emulator.contract.assumption_table import describe
+        from hosting_emulator.contract.assumptions import Assumptions
 
         return describe(Assumptions())
 

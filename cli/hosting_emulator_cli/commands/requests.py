@@ -270,7 +270,8 @@ def _how(
     *, assume: Any, user: str | None, no_time: bool, **began: Any
 ) -> tuple[Beginning, dict[str, Any]]:
     """Return how the throw-away world begins, and how requests are sent."""
-    from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused, warnings_of
+    from hosting_emulator.contract.assumption_table import warnings_of
+    from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused
     from hosting_emulator_lab.replay import Beginning
 
     with suppress(AssumptionRefused):  # the emulator refuses it

@@ -8,7 +8,9 @@ from __future__ import annotations
 from urllib.parse import unquote
 
 from hosting_emulator.calls.request import CallRequest
-from hosting_emulator.contract.assumptions import parse_rate_limit
+from hosting_emulator.contract.access import AssumedRole
+from hosting_emulator.contract.assumption_values import parse_rate_limit
+from hosting_emulator.contract.call_table import least_role
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.records import Operation, Organization, Project, RateWindow
@@ -67,14 +69,14 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     if role is None:
         outside = f"it exists in project {project.id}, outside the user's access"
         raise _not_found(spec.subject, outside)
-    least = getattr(assumptions, spec.role, spec.role)
+    least = least_role(spec, assumptions)
     if _RANKS[role] < _RANKS[least]:
         allowed = "the project's owner" if least == "owner" else f"a project {least} or above"
         raise Refused(
             "forbidden",
             f"Only {allowed} may do this; you are its {role}.",
             why=f"the call needs the role {least}, the user has {role}",
-            assumption=None if spec.role == least else spec.role,
+            assumption=spec.role.assumption if isinstance(spec.role, AssumedRole) else None,
         )
     if principal.permissions is not None:
         _check_key(change, request, principal.permissions)

@@ -16,6 +16,7 @@ from hosting_emulator.calls.access import role_of
 from hosting_emulator.calls.inputs import bad_cursor
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.call_table import success_status
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -122,7 +123,7 @@ def _accept(
 def _created(
     change: Change, request: CallRequest, document: Any, subject: str, *, secret: bool = False
 ) -> Reply:
-    status = request.spec.success_status(change.assumptions)
+    status = success_status(request.spec, change.assumptions)
     return Reply(status, views.encode(document, change.assumptions), subject, secret=secret)
 
 

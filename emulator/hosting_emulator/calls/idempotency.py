@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 from hosting_emulator.calls.answers import AGAIN
 from hosting_emulator.calls.request import CallRequest, Reply
-from hosting_emulator.contract.assumptions import parse_retention_ms
+from hosting_emulator.contract.assumption_values import parse_retention_ms
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world import views

@@ -15,6 +15,7 @@ from urllib.parse import parse_qs
 
 from hosting_emulator.calls.request import CallRequest
 from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.call_table import parameter_default, parameter_name
 from hosting_emulator.contract.calls import CURSOR, QueryParameter
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.problems import Refused
@@ -73,7 +74,7 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
             values[parameter.value] = _read_parameter(parameter, query, assumptions)
         request.values = values
     if query and assumptions.unknown_query_parameters == "refused":
-        known = {parameter.name(assumptions) for parameter in spec.query}
+        known = {parameter_name(parameter, assumptions) for parameter in spec.query}
         for name in query:
             if name not in known:
                 detail = f"This call has no such query parameter: {_shown(name)}."
@@ -96,7 +97,7 @@ def read_request_id(found: Sequence[str], assumptions: Assumptions) -> str | Non
 
 def bad_cursor(name: str) -> Refused:
     """Return the refusal of a cursor that no page of this list gave."""
-    return _invalid(name, f"The query parameter {name} {CURSOR.wrong}")
+    return _invalid(name, f"The query parameter {name} {CURSOR.complaint}")
 
 
 def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
@@ -214,18 +215,18 @@ def _read_query(raw: str) -> Mapping[str, list[str]]:
 def _read_parameter(
     parameter: QueryParameter, query: Mapping[str, list[str]], assumptions: Assumptions
 ) -> Any:
-    name = getattr(assumptions, parameter.named_by)
+    name = parameter_name(parameter, assumptions)
     values = query.get(name)
     if values is None:
-        default = getattr(assumptions, parameter.default) if parameter.default else None
+        default = parameter_default(parameter, assumptions)
         if default == "refused":
-            missing = f"The query parameter {name} {parameter.missing}"
-            raise _invalid(name, missing, parameter.default)
+            detail = f"The query parameter {name} {parameter.missing_complaint}"
+            raise _invalid(name, detail, parameter.default_assumption)
         return default
     if len(values) > 1:
         raise _invalid(
             name, f"The query parameter {name} was sent {len(values)} times; send it once."
         )
     if not _compiled(parameter.pattern).fullmatch(values[0]):
-        raise _invalid(name, f"The query parameter {name} {parameter.wrong}")
+        raise _invalid(name, f"The query parameter {name} {parameter.complaint}")
     return int(values[0]) if parameter.schema.get("type") == "integer" else values[0]

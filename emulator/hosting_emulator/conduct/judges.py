@@ -23,7 +23,9 @@ from hosting_emulator.conduct.rules import (
     Line,
     Recent,
 )
-from hosting_emulator.contract.assumptions import DEFAULTS, parse_retention_ms
+from hosting_emulator.contract.assumption_values import parse_retention_ms
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.contract.call_table import parameter_name
 from hosting_emulator.contract.calls import REDEEM_TICKET, CallName, CallSpec
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -132,8 +134,8 @@ def _accuse(first: ExchangeView, second: ExchangeView, known: _Attempts) -> Find
     how = str(first.status) if told else "no complete response"
     another_run = second.line is not first.line and second.waited(first, _ANOTHER_RUN_MS)
     spec, quote = first.spec, None
-    if spec is not None and spec.retry_clause:  # the rule's own words are of another call
-        quote = (spec.retry_clause, f"the contract, {spec.place}")
+    if spec is not None and spec.retry_sentence:  # the rule's own words are of another call
+        quote = (spec.retry_sentence, f"the contract, {spec.section}")
     accused = ("new-key-after-uncertainty", first, second)
     same_client = first.entry.principal.api_key_id == second.entry.principal.api_key_id
     sure = same_client and not another_run
@@ -950,10 +952,10 @@ def _unread_parts(now: ExchangeView) -> Iterator[tuple[str, tuple[str, str] | No
     spec, entry = now.spec, now.entry
     if spec is None:
         return
-    place = f"the contract, {spec.place}"
+    place = f"the contract, {spec.section}"
     if entry.query:
-        known = {parameter.name(now.world.assumptions) for parameter in spec.query}
-        quote = (spec.query_clause, place) if spec.query_clause else None
+        known = {parameter_name(parameter, now.world.assumptions) for parameter in spec.query}
+        quote = (spec.query_sentence, place) if spec.query_sentence else None
         for name in now.query:
             if name not in known:
                 yield f"the query parameter {name[:60]!r}", quote, _meant(now, spec, name)
@@ -961,19 +963,22 @@ def _unread_parts(now: ExchangeView) -> Iterator[tuple[str, tuple[str, str] | No
         place = "the contract, Endpoints; none is listed for this call"
     if entry.body_bytes and spec.body is None:
         empty = entry.body.strip() in (b"{}", b"null", b"")
-        yield _EMPTY if empty else "a body", (spec.body_clause, place), ""
+        yield _EMPTY if empty else "a body", (spec.body_sentence, place), ""
     elif entry.body_bytes and spec.body is not None and isinstance(now.sent, dict):
         for name in now.sent:
             if name not in RESOURCES[spec.body].names:
-                yield f"the body field {name[:60]!r}", (spec.body_clause, place), ""
+                yield f"the body field {name[:60]!r}", (spec.body_sentence, place), ""
 
 
 def _meant(now: ExchangeView, spec: CallSpec, name: str) -> str:
     """Say which parameter that was left out could be meant: the contract names none of them."""
     for parameter in reversed(spec.query):  # a cursor may be anything
-        known = parameter.name(now.world.assumptions)
+        known = parameter_name(parameter, now.world.assumptions)
         if known not in now.query and re.fullmatch(parameter.pattern, now.query[name]):
-            return f"; if the service has another name for {known!r}, set the assumption {parameter.named_by}"
+            assumption = parameter.name_assumption
+            return (
+                f"; if the service has another name for {known!r}, set the assumption {assumption}"
+            )
     return ""
 
 

@@ -1,24 +1,39 @@
-"""The table of calls: the contract's eight, and the poll of an operation that it leaves unnamed.
+"""The calls: the contract's eight, and the poll of an operation that it leaves unnamed.
 
 A call is one row here and one function of the same name in `calls`. Routes, query reading, access,
-the OpenAPI document, explanations, the lists of CLI, SDK and page, and the tests read this table.
+the OpenAPI document, explanations, the lists of CLI, SDK and page, and the tests read these rows.
+What a row leaves to an assumption, `call_table.py` looks up in a world's assumptions.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple, get_args
-from urllib.parse import unquote
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
-from hosting_emulator.contract.assumptions import CONDITIONS, DEFAULTS, Assumptions, shaped_by
-from hosting_emulator.contract.problems import PROBLEMS, Refused
-from hosting_emulator.contract.resources import RESOURCES
+from msgspec import Struct
+
+from hosting_emulator.contract.access import (
+    AssumedRole,
+    OrganizationAccess,
+    ProjectAccess,
+    Role,
+)
+from hosting_emulator.contract.fields import resource_name
+from hosting_emulator.contract.resources import (
+    CreateUserApiKeyRequest,
+    DatabaseCompute,
+    DeploymentPage,
+    DevAccessTicket,
+    DnsAuthorization,
+    InitializeManagedSourceRequest,
+    OperationResource,
+    PoweredByFlag,
+    SetPoweredByFlagRequest,
+    UserApiKeyCreation,
+)
 
 Subject = Literal["project", "organization", "operation"]
-#: The names of the calls, for those who type them: editors offer them, and the rows below must have them.
+#: The names of the calls. Editors offer them, and mypy holds the rows below to them.
 CallName = Literal[
     "set_project_powered_by_flag",
     "initialize_managed_source",
@@ -30,8 +45,8 @@ CallName = Literal[
     "read_database_compute",
     "get_operation",
 ]
-#: Doors beside the calls, by the words that a fault's `call` names them with: a ticket is redeemed at a
-#: dev origin, and people sign in at an identity provider. A fault without a `call` meets none of them.
+#: Endpoints beside the calls, by the words with which a fault's `call` names them: a ticket is redeemed
+#: at a dev origin, and users sign in at an identity provider. A fault without a `call` matches none.
 DoorName = Literal[
     "redeem_ticket",
     "idp_discovery",
@@ -43,9 +58,9 @@ DoorName = Literal[
 ]
 DOORS: tuple[DoorName, ...] = get_args(DoorName)
 REDEEM_TICKET = "redeem_ticket"
-#: What the words of the identity provider's doors begin with.
+#: How the words for the identity provider's endpoints begin.
 IDENTITY_PROVIDER = "idp_"
-#: Codes that any call may answer with.
+#: Codes with which any call may be refused.
 COMMON_CODES = (
     "invalid_request",
     "unauthenticated",
@@ -58,76 +73,85 @@ COMMON_CODES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class QueryParameter:
+class QueryParameter(Struct, frozen=True, kw_only=True):
     """One query parameter of a call. The contract names none, so assumptions do.
 
-    `value` is its name among the call's values, `named_by` the assumption that holds its name on
-    the wire. It must match `pattern` whole, and `wrong` tells what is wrong otherwise. `default` is the
-    assumption that holds what stands for it when it is left out (`refused`: `missing` says that it is
-    required); None leaves the value None.
+    `value` is its name among the call's values, and `name_assumption` holds its name on the wire. A
+    whole value must match `pattern`: `complaint` says what is wrong if it does not. `default_assumption`
+    holds the value of a parameter that is left out. If it is `refused`, the parameter is required, and
+    `missing_complaint` says so. Without a `default_assumption` the value is None.
     """
 
     value: str
-    named_by: str
+    name_assumption: Literal["cursor_parameter", "limit_parameter", "environment_parameter"]
     pattern: str
-    wrong: str
+    complaint: str
     schema: Mapping[str, Any]
-    missing: str = ""
-    default: str | None = None
+    missing_complaint: str = ""
+    default_assumption: Literal["default_page_size", "missing_environment"] | None = None
     description: str = ""
     default_description: str = ""
 
-    def name(self, assumptions: Assumptions) -> str:
-        """Return its name on the wire."""
-        return str(getattr(assumptions, self.named_by))
 
-    def required(self, assumptions: Assumptions) -> bool:
-        """Tell whether a request without it is refused."""
-        return self.default is not None and getattr(assumptions, self.default) == "refused"
+class StatedStatus(Struct, frozen=True):
+    """A status that the contract gives."""
+
+    status: int
 
 
-@dataclass(frozen=True, slots=True)
-class CallSpec:
-    """One thing a client can ask, as the contract's Endpoints part describes it.
+class AssumedStatus(Struct, frozen=True):
+    """A status that the contract does not give: an assumption does."""
 
-    `success` is a status the contract gives, `role` a project role, or each the name of the assumption
-    that holds one, as `replayed` (the status of an exact replay, where it differs) and `path_from` are;
-    `decided_by` is one that decides each success besides.
-    `codes` are its own problem codes, beyond COMMON_CODES and that of its Idempotency-Key;
-    `listed_statuses` the error statuses, where the contract lists them all. `place` and the clauses are
-    the contract's (`retry_clause`: of its key sent again); `leaves` says what a success leaves there.
-    `identity_is_specified`: the contract says what makes two requests of this call the same. It
-    may also say which status a success has, and that the body is required.
+    assumption: Literal[
+        "accepted_status", "key_created_status", "key_replayed_status", "ticket_created_status"
+    ]
+
+
+class ReadStatus(Struct, frozen=True):
+    """The status of a read, 200. The contract does not give it: the assumption `read_status` does."""
+
+
+class Idempotency(Struct, frozen=True, kw_only=True):
+    """What the contract says of the Idempotency-Key of a call.
+
+    `retry_sentence` is about a key that is sent again. `replay_status` is the status of an exact
+    replay, where it differs from that of the first response.
+    """
+
+    retry_sentence: str = ""
+    replay_status: AssumedStatus | None = None
+
+
+class CallSpec(Struct, frozen=True, kw_only=True):
+    """One thing that a client can request, as the contract's Endpoints part describes it.
+
+    `codes` are its own problem codes, beyond COMMON_CODES and that of its Idempotency-Key.
+    `listed_statuses` are its error statuses, where the contract lists them all. `section` and the
+    sentences are the contract's. `effect` says what a success leaves in the project. `path_assumption`
+    and `success_assumption` name assumptions that decide its path, and each success.
     """
 
     call_id: CallName
     path: str
     summary: str
     description: str
-    role: str
-    permission: str
+    access: ProjectAccess | OrganizationAccess
+    response_type: type[Struct]
     method: str = "GET"
-    subject: Subject = "project"
-    success: int | str = 200
-    response: str = "Operation"
-    body: str | None = None
+    success: StatedStatus | AssumedStatus | ReadStatus = ReadStatus()
+    body_type: type[Struct] | None = None
     query: tuple[QueryParameter, ...] = ()
-    idempotent: bool = False
-    interactive: bool = False
-    replayed: str | None = None
-    path_from: str | None = None
-    decided_by: str | None = None
+    idempotency: Idempotency | None = None
+    path_assumption: Literal["operation_path"] | None = None
+    success_assumption: Literal["source_profile", "domains_profile", "deployment_order"] | None = (
+        None
+    )
     codes: tuple[str, ...] = ()
     listed_statuses: tuple[int, ...] = ()
-    place: str = "Endpoints"
-    query_clause: str = ""
-    body_clause: str = "No request body."
-    retry_clause: str = ""
-    leaves: str = ""
-    identity_is_specified: bool = False
-    success_is_specified: bool = False
-    body_is_specified: bool = False
+    section: str = "Endpoints"
+    query_sentence: str = ""
+    body_sentence: str = "No request body."
+    effect: str = ""
 
     @property
     def operation_id(self) -> str:
@@ -135,63 +159,74 @@ class CallSpec:
         first, *rest = self.call_id.split("_")
         return first + "".join(word.title() for word in rest)
 
-    def is_shaped_by(self, assumption: str) -> bool:
-        """Tell whether an assumption can shape its answers, beside those that can shape `every` call's.
+    @property
+    def subject(self) -> Subject:
+        """What the last id in its path is of."""
+        if "{operation_id}" in self.path:
+            return "operation"
+        return "organization" if "{organization_id}" in self.path else "project"
 
-        It is named in the row, or names calls itself: by their id, the resource they answer with or
-        their role, as `idempotent` ones, or as those with a `body`.
-        """
-        query = [name for one in self.query for name in (one.named_by, one.default)]
-        if assumption in (self.success, self.role, self.replayed, self.path_from, *query):
-            return True
-        words = [self.call_id, self.response, self.role, self.body and "body"]
-        return not shaped_by(assumption).isdisjoint([*words, self.idempotent and "idempotent"])
+    @property
+    def response(self) -> str:
+        """The name of the resource that a success returns."""
+        return resource_name(self.response_type)
 
-    def all_codes(self, assumptions: Assumptions) -> list[str]:
-        """Return the codes that it may be refused with, those of conditions assumed otherwise too."""
-        once = ("idempotency_key_reused",) if self.idempotent else ()
-        usual = (*COMMON_CODES, *once, *self.codes)
-        others = assumptions.condition_codes.items()
-        assumed = [code for name, code in others if CONDITIONS[name] in usual]
-        return list(dict.fromkeys((*usual, *assumed)))
+    @property
+    def body(self) -> str | None:
+        """The name of the resource that is its body; None if it has no body."""
+        return None if self.body_type is None else resource_name(self.body_type)
 
-    def success_status(self, assumptions: Assumptions) -> int:
-        """Return the status of a successful first answer."""
-        return self.success if isinstance(self.success, int) else getattr(assumptions, self.success)
+    @property
+    def idempotent(self) -> bool:
+        """Whether it takes an Idempotency-Key."""
+        return self.idempotency is not None
 
-    def least_role(self, assumptions: Assumptions) -> str:
-        """Return the least project role that may make this call (call 3: the organization's)."""
-        return str(getattr(assumptions, self.role, self.role))
+    @property
+    def retry_sentence(self) -> str:
+        """The contract's sentence about its Idempotency-Key sent again; empty if there is none."""
+        return "" if self.idempotency is None else self.idempotency.retry_sentence
 
+    @property
+    def interactive(self) -> bool:
+        """Whether it needs a current interactive user session."""
+        return isinstance(self.access, OrganizationAccess) and self.access.interactive
 
-def problem_status(
-    code: str, assumptions: Assumptions, spec: CallSpec | None = None, own: int | None = None
-) -> int:
-    """Return the status that a problem code has, as an answer of a call.
+    @property
+    def role(self) -> Role | AssumedRole | Literal["member"]:
+        """The least role that may make it: in the project, or `member` of the organization."""
+        return self.access.role if isinstance(self.access, ProjectAccess) else "member"
 
-    `own` is the one of this very answer, where it has another than is usual. A call that lists its
-    error statuses has no other one while that list is assumed to be closed.
-    """
-    usual = PROBLEMS[code].status
-    status = assumptions.problem_statuses.get(code, usual)
-    if own is not None and own != usual:
-        status = own
-    if spec is None or assumptions.listed_statuses == "open":
-        return status
-    return next((one for one in (status, usual, 400) if one in spec.listed_statuses), status)
+    @property
+    def permission(self) -> str:
+        """The permission that an API key needs to make it; empty if it needs none."""
+        return self.access.permission if isinstance(self.access, ProjectAccess) else ""
 
+    @property
+    def replay_status(self) -> AssumedStatus | None:
+        """The status of an exact replay, where it differs from that of the first response."""
+        return None if self.idempotency is None else self.idempotency.replay_status
 
-def is_retryable(code: str) -> bool:
-    """Return the `retryable` of a problem code."""
-    return PROBLEMS[code].retryable
+    @property
+    def assumptions(self) -> frozenset[str]:
+        """The names of the assumptions to which the row leaves a role, a status, its path or its query."""
+        assumed = [
+            part.assumption
+            for part in (self.role, self.success, self.replay_status)
+            if isinstance(part, AssumedRole | AssumedStatus)
+        ]
+        names: list[str | None] = [*assumed, self.path_assumption]
+        for parameter in self.query:
+            names += [parameter.name_assumption, parameter.default_assumption]
+        return frozenset(name for name in names if name is not None)
 
 
 CURSOR = QueryParameter(
     value="cursor",
-    named_by="cursor_parameter",
+    name_assumption="cursor_parameter",
     pattern="[A-Za-z0-9_-]{1,512}",
-    wrong="is not the next_cursor of a page of this project's deployments; leave it out to start "
-    "again.",
+    complaint=(
+        "is not the next_cursor of a page of this project's deployments; leave it out to start again."
+    ),
     description="The opaque next_cursor of the preceding page.",
     schema={
         "type": "string",
@@ -203,50 +238,49 @@ CURSOR = QueryParameter(
 )
 _LIMIT = QueryParameter(
     value="limit",
-    named_by="limit_parameter",
+    name_assumption="limit_parameter",
     pattern="[1-9][0-9]?|100",
-    wrong="must be an integer from 1 to 100.",
-    default="default_page_size",
-    # Said in words, not as `default`: generated clients would send a default with each request,
-    # and so come to depend on an assumption.
+    complaint="must be an integer from 1 to 100.",
+    default_assumption="default_page_size",
+    # The default stands in the description, not in the schema: generated clients would send a
+    # default with each request, and so come to depend on an assumption.
     description="Most items on the page",
     default_description="; {} if left out.",
     schema={"type": "integer", "minimum": 1, "maximum": 100},
 )
 _ENVIRONMENT = QueryParameter(
     value="environment",
-    named_by="environment_parameter",
+    name_assumption="environment_parameter",
     pattern="dev|prod",
-    wrong="has another value; it takes dev or prod.",
-    missing="is required; it takes dev or prod.",
-    default="missing_environment",
+    complaint="has another value; it takes dev or prod.",
+    missing_complaint="is required; it takes dev or prod.",
+    default_assumption="missing_environment",
     description="Whose compute configuration to read.",
     default_description=" {} if left out.",
     schema={"$ref": "#/components/schemas/Environment"},
 )
 
-_ROWS = (
+ROWS = (
     CallSpec(
         call_id="set_project_powered_by_flag",
         method="PUT",
         path="/v1/projects/{project_id}/powered-by-flag",
         summary="Show or hide the flag",
         description="Show or hide the 'Powered by the service' flag on a project's production site.",
-        response="PoweredByFlag",
-        role="owner",
-        permission="projects.write",
-        body="SetPoweredByFlagRequest",
-        idempotent=True,
+        response_type=PoweredByFlag,
+        access=ProjectAccess("owner", "projects.write"),
+        body_type=SetPoweredByFlagRequest,
+        idempotency=Idempotency(
+            retry_sentence="Same key and same body: first result returned without switching again."
+        ),
         codes=("powered_by_flag_required",),
         listed_statuses=(400, 401, 403, 404, 409, 503),
-        place="Endpoints, 1",
-        body_clause="Body (required, application/json): { enabled: boolean (required) }, no other "
-        "properties.",
-        retry_clause="Same key and same body: first result returned without switching again.",
-        leaves="the project's flag was switched",
-        identity_is_specified=True,
-        success_is_specified=True,
-        body_is_specified=True,
+        section="Endpoints, 1",
+        body_sentence=(
+            "Body (required, application/json): { enabled: boolean (required) }, no other properties."
+        ),
+        effect="the project's flag was switched",
+        success=StatedStatus(200),
     ),
     CallSpec(
         call_id="initialize_managed_source",
@@ -254,42 +288,38 @@ _ROWS = (
         path="/v1/projects/{project_id}/source:initialize",
         summary="Initialize managed Git source",
         description="Start an asynchronous operation that initializes a project's managed Git source.",
-        success="accepted_status",
-        role="source_role",
-        permission="projects.write",
-        body="InitializeManagedSourceRequest",
-        idempotent=True,
-        decided_by="source_profile",
+        success=AssumedStatus("accepted_status"),
+        response_type=OperationResource,
+        access=ProjectAccess(AssumedRole("source_role"), "projects.write"),
+        body_type=InitializeManagedSourceRequest,
+        idempotency=Idempotency(
+            retry_sentence="Headers: Idempotency-Key required, X-Request-Id optional."
+        ),
+        success_assumption="source_profile",
         codes=("etag_mismatch", "insufficient_organization_credits"),
-        place="Endpoints, 2",
-        body_clause="Body (application/json): { expected_source_generation: integer }.",
-        retry_clause="Headers: Idempotency-Key required, X-Request-Id optional.",
-        leaves="started initializing the project's managed source",
+        section="Endpoints, 2",
+        body_sentence="Body (application/json): { expected_source_generation: integer }.",
+        effect="started initializing the project's managed source",
     ),
     CallSpec(
         call_id="create_user_api_key",
         method="POST",
         path="/v1/organizations/{organization_id}/user-api-keys",
-        subject="organization",
         summary="Create user API key",
         description="Create a user-owned API token valid 90 days. Its value is returned only once.",
-        success="key_created_status",
-        response="UserApiKeyCreation",
-        role="member",
-        permission="",
-        body="CreateUserApiKeyRequest",
-        idempotent=True,
-        interactive=True,
-        replayed="key_replayed_status",
+        success=AssumedStatus("key_created_status"),
+        response_type=UserApiKeyCreation,
+        access=OrganizationAccess(interactive=True),
+        body_type=CreateUserApiKeyRequest,
+        idempotency=Idempotency(replay_status=AssumedStatus("key_replayed_status")),
         codes=(
             "interactive_login_required",
             "api_key_permissions_unavailable",
             "api_key_creation_uncertain",
         ),
-        place="Endpoints, 3",
-        body_clause="Body (application/json): { name: string, length 1 to 64 }.",
-        leaves="user API keys, valid 90 days",
-        identity_is_specified=True,
+        section="Endpoints, 3",
+        body_sentence="Body (application/json): { name: string, length 1 to 64 }.",
+        effect="user API keys, valid 90 days",
     ),
     CallSpec(
         call_id="apply_project_domains",
@@ -300,39 +330,40 @@ _ROWS = (
             "Start an asynchronous operation applying the server-derived development, production "
             "and mail hostnames."
         ),
-        success="accepted_status",
-        role="domains_role",
-        permission="domains.write",
-        idempotent=True,
-        decided_by="domains_profile",
+        success=AssumedStatus("accepted_status"),
+        response_type=OperationResource,
+        access=ProjectAccess(AssumedRole("domains_role"), "domains.write"),
+        idempotency=Idempotency(
+            retry_sentence=(
+                "Starts an idempotent durable operation for the exact project-derived development, "
+                "production and mail hostnames"
+            )
+        ),
+        success_assumption="domains_profile",
         codes=("paid_plan_required", "insufficient_organization_credits"),
-        place="Endpoints, 4",
-        retry_clause="Starts an idempotent durable operation for the exact project-derived "
-        "development, production and mail hostnames",
-        leaves="started applying the project's domains",
+        section="Endpoints, 4",
+        effect="started applying the project's domains",
     ),
     CallSpec(
         call_id="get_dns_authorization",
         path="/v1/projects/{project_id}/edge-dns",
         summary="Get DNS authorization status",
         description="Read the project-scoped DNS provider authorization state, without credentials.",
-        response="DnsAuthorization",
-        role="dns_role",
-        permission="dns.read",
-        place="Endpoints, 5",
+        response_type=DnsAuthorization,
+        access=ProjectAccess(AssumedRole("dns_role"), "dns.read"),
+        section="Endpoints, 5",
     ),
     CallSpec(
         call_id="list_deployments",
         path="/v1/projects/{project_id}/deployments",
         summary="List deployments",
         description="Page through a project's deployments.",
-        response="DeploymentPage",
-        role="deployments_role",
-        permission="deployments.read",
+        response_type=DeploymentPage,
+        access=ProjectAccess(AssumedRole("deployments_role"), "deployments.read"),
         query=(CURSOR, _LIMIT),
-        decided_by="deployment_order",
-        place="Endpoints, 6",
-        query_clause="Query: a continuation cursor [...] and a maximum page size (integer 1 to 100).",
+        success_assumption="deployment_order",
+        section="Endpoints, 6",
+        query_sentence="Query: a continuation cursor [...] and a maximum page size (integer 1 to 100).",
     ),
     CallSpec(
         call_id="create_dev_access_ticket",
@@ -343,40 +374,37 @@ _ROWS = (
             "Issue a single-use, ten-minute ticket for the project's dev origin. "
             "A new ticket revokes the principal's earlier unused tickets."
         ),
-        success="ticket_created_status",
-        response="DevAccessTicket",
-        role="owner",
-        permission="dev_access.write",
-        place="Endpoints, 7",
-        leaves="dev access tickets, valid ten minutes",
+        success=AssumedStatus("ticket_created_status"),
+        response_type=DevAccessTicket,
+        access=ProjectAccess("owner", "dev_access.write"),
+        section="Endpoints, 7",
+        effect="dev access tickets, valid ten minutes",
     ),
     CallSpec(
         call_id="read_database_compute",
         path="/v1/projects/{project_id}/database/compute",
         summary="Read database compute",
         description="Read the observed managed database compute configuration for dev or prod.",
-        response="DatabaseCompute",
-        role="reader",
-        permission="database.read",
+        response_type=DatabaseCompute,
+        access=ProjectAccess("reader", "database.read"),
         query=(_ENVIRONMENT,),
         codes=("compute_performance_unavailable",),
-        place="Endpoints, 8",
-        query_clause="Query: one parameter choosing the environment, allowed values dev, prod.",
+        section="Endpoints, 8",
+        query_sentence="Query: one parameter choosing the environment, allowed values dev, prod.",
     ),
     CallSpec(
         call_id="get_operation",
         path="/v1/operations/{operation_id}",
-        subject="operation",
         summary="Poll an operation",
         description="Read a durable operation as it now is.",
-        role="operation_role",
-        permission="projects.read",
-        path_from="operation_path",
+        response_type=OperationResource,
+        access=ProjectAccess(AssumedRole("operation_role"), "projects.read"),
+        path_assumption="operation_path",
     ),
 )
 
-#: Every call, by call_id, in the contract's order; and those that need no operation to be made.
-ALL_CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in _ROWS}
+#: Every call, by call_id, in the contract's order; and those that can be made without an operation.
+ALL_CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in ROWS}
 CALLS: dict[str, CallSpec] = {
     call_id: spec for call_id, spec in ALL_CALLS.items() if spec.subject != "operation"
 }
@@ -387,126 +415,3 @@ _BY_OPERATION_ID = {spec.operation_id: call_id for call_id, spec in ALL_CALLS.it
 def call_named(word: str) -> str:
     """Return the call_id of the call that the OpenAPI document names so; any other word as it is."""
     return _BY_OPERATION_ID.get(word, word)
-
-
-_NO_PATH = "The API has no such path."
-
-
-class Match(NamedTuple):
-    """A call, and the id of its subject as the path has it."""
-
-    spec: CallSpec
-    subject_id: str
-
-
-class MethodRefused(Refused):
-    """405: the path exists, the method does not; `allow` lists those that do."""
-
-    def __init__(self, method: str, allow: list[str], subject: Subject, subject_id: str) -> None:
-        super().__init__(
-            "invalid_request",
-            f"This path does not take {method[:32]}; it takes {', '.join(allow)}.",
-            status=405,
-        )
-        self.assumption = "wrong_method"
-        self.allow = ", ".join(allow)
-        self.subject = subject
-        self.subject_id = subject_id
-
-    def as_unknown_path(self) -> Refused:
-        """Return the refusal of the same request where such a path is unknown."""
-        why = f"the path takes {self.allow}"
-        return Refused("resource_not_found", _NO_PATH, why=why, assumption="wrong_method")
-
-
-class CallTable:
-    """The calls as the assumptions of a world address them, found by method and path.
-
-    A path is matched whole, and what stands behind an id (`{id}:cancel`) too; the one with the most
-    text beside its ids wins. A look-up costs the same for every call, and clients ask for the same few
-    paths over and over: those are remembered.
-    """
-
-    def __init__(self, assumptions: Assumptions = DEFAULTS) -> None:
-        self.specs = tuple(
-            replace(spec, path=getattr(assumptions, spec.path_from)) if spec.path_from else spec
-            for spec in _ROWS
-        )
-        self.by_id: dict[str, CallSpec] = {spec.call_id: spec for spec in self.specs}
-        #: Of each call, what its whole path is, and how much of that stands beside its ids.
-        self._patterns = [
-            (
-                spec,
-                re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(spec.path))),
-                len(re.sub(r"\{\w+\}", "", spec.path)),
-            )
-            for spec in self.specs
-        ]
-        #: Return the call and the id in its path. Raises Refused (404) or MethodRefused (405).
-        self.find = lru_cache(maxsize=1024)(self._find)
-
-    def __iter__(self) -> Iterator[CallSpec]:
-        return iter(self.specs)
-
-    def recognize(self, method: str, path: str) -> Match | None:
-        """Return the call and the id in its path; None: no call has this method and path."""
-        try:
-            return self.find(method, path)
-        except Refused:
-            return None
-
-    def _find(self, method: str, path: str) -> Match:
-        # A slash that is escaped ends no segment.
-        text = unquote(re.sub("%2f", "%252F", path, flags=re.IGNORECASE))
-        found = [
-            (beside, Match(spec, match[f"{spec.subject}_id"]))
-            for spec, pattern, beside in self._patterns
-            if (match := pattern.fullmatch(text))
-        ]
-        most = max((beside for beside, _ in found), default=0)
-        methods = {match.spec.method: match for beside, match in found if beside == most}
-        if method in methods:
-            return methods[method]
-        for spec, subject_id in methods.values():
-            raise MethodRefused(method, [*methods], spec.subject, subject_id)
-        raise Refused("resource_not_found", _NO_PATH, why="no call has this path")
-
-
-@lru_cache(maxsize=16)
-def calls_at(operation_path: str) -> CallTable:
-    """Return the table of calls where operations are polled at `operation_path`."""
-    return CallTable(Assumptions(operation_path=operation_path))
-
-
-def describe_calls(assumptions: Assumptions = DEFAULTS) -> list[dict[str, Any]]:
-    """Return every call as a document: its address, what it reads, who may make it, its answers."""
-    plain = "call_id operation_id method path subject summary description idempotent interactive"
-    return [
-        {name: getattr(spec, name) for name in (*plain.split(), "response")}
-        | {
-            "body": [
-                {
-                    "name": field.name,
-                    "type": field.kind.schema["type"],
-                    "required": not field.optional,
-                    "example": field.keywords["examples"][0],
-                }
-                for field in (RESOURCES[spec.body].fields if spec.body else ())
-            ],
-            "query": [
-                {
-                    "name": parameter.name(assumptions),
-                    "required": parameter.required(assumptions),
-                    "description": parameter.description,
-                    "pattern": parameter.pattern,
-                    "schema": dict(parameter.schema),
-                }
-                for parameter in spec.query
-            ],
-            "role": spec.least_role(assumptions),
-            "permission": spec.permission or None,
-            "success": spec.success_status(assumptions),
-            "codes": spec.all_codes(assumptions),
-        }
-        for spec in CallTable(assumptions)
-    ]

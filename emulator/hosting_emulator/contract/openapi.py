@@ -13,14 +13,20 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from hosting_emulator.contract.assumptions import CONDITIONS, PERMISSIONS, Assumptions
-from hosting_emulator.contract.calls import (
-    CallSpec,
+from hosting_emulator.contract.access import PERMISSIONS, AssumedRole
+from hosting_emulator.contract.assumptions import CONDITIONS, Assumptions
+from hosting_emulator.contract.call_table import (
     CallTable,
-    QueryParameter,
-    is_retryable,
+    assumed_status,
+    is_required,
+    least_role,
+    parameter_default,
+    parameter_name,
+    problem_codes,
     problem_status,
+    success_status,
 )
+from hosting_emulator.contract.calls import AssumedStatus, CallSpec, QueryParameter, ReadStatus
 from hosting_emulator.contract.fields import Field, Kind, Resource
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
@@ -124,17 +130,17 @@ def _operation(spec: CallSpec, assumptions: Assumptions, values: _Values) -> _Ob
             example[field.name] = next(iter(known), field.keywords["examples"][0])
         content = {"schema": {"$ref": _REF + spec.body}, "example": example}
         operation["requestBody"] = {"required": True, "content": {"application/json": content}}
-        if not spec.body_is_specified:
+        if not any(field.required for field in RESOURCES[spec.body].fields):
             operation["requestBody"]["x-assumption"] = "required_body"
-    if spec.path_from:
-        operation["x-assumption"] = spec.path_from
+    if spec.path_assumption:
+        operation["x-assumption"] = spec.path_assumption
     return operation
 
 
 def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
     """Return who may make the call: the least role, and the permission an API key needs."""
     whose = "organization_role" if spec.subject == "organization" else "project_role"
-    found: _Object = {whose: spec.least_role(assumptions)}
+    found: _Object = {whose: least_role(spec, assumptions)}
     if spec.permission:
         place = PERMISSIONS.index(spec.permission)
         key: _Object = {"permission": assumptions.key_permissions[place]}
@@ -142,8 +148,8 @@ def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
         found["api_key"] = key | {"x-assumption": by}
     if spec.interactive:
         found["interactive_session"] = True
-    if hasattr(assumptions, spec.role):
-        found["x-assumption"] = spec.role
+    if isinstance(spec.role, AssumedRole):
+        found["x-assumption"] = spec.role.assumption
     elif spec.role == "owner":
         found["x-assumption"] = "organization_owner"
     elif spec.subject == "organization":
@@ -188,20 +194,21 @@ _REQUEST_HEADERS = (
 
 
 def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> _Object:
-    required, description = parameter.required(assumptions), parameter.description
+    required = is_required(parameter, assumptions)
+    description = parameter.description
     schema = dict(parameter.schema)
-    if parameter.default is not None:
-        schema["x-assumption"] = parameter.default
+    if parameter.default_assumption is not None:
+        schema["x-assumption"] = parameter.default_assumption
         if not required:
-            default = getattr(assumptions, parameter.default)
+            default = parameter_default(parameter, assumptions)
             description += parameter.default_description.format(default)
     return {
-        "name": parameter.name(assumptions),
+        "name": parameter_name(parameter, assumptions),
         "in": "query",
         "required": required,
         "description": description,
         "schema": schema,
-        "x-assumption": parameter.named_by,
+        "x-assumption": parameter.name_assumption,
     }
 
 
@@ -225,7 +232,7 @@ def responses(spec: CallSpec, assumptions: Assumptions) -> _Object:
 
 
 def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_Row]:
-    for code in spec.all_codes(assumptions):
+    for code in problem_codes(spec, assumptions):
         status = problem_status(code, assumptions, spec)
         kept = status != problem_status(code, assumptions)
         yield _Row(f"{code}_{status}" if kept else code, code, status, PROBLEMS[code].title)
@@ -248,15 +255,20 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> _Object:
         success["headers"] = {"X-Request-Id": header}
     if links := _links(spec, assumptions):
         success["links"] = links
-    if isinstance(spec.success, str):
-        success["x-assumption"] = spec.success
-    elif not spec.success_is_specified:
+    if isinstance(spec.success, AssumedStatus):
+        success["x-assumption"] = spec.success.assumption
+    elif isinstance(spec.success, ReadStatus):
         success["x-assumption"] = "read_status"
-    found = {str(spec.success_status(assumptions)): success}
-    if spec.replayed is not None:
-        about = {"description": "Exact replay: metadata, no value", "x-assumption": spec.replayed}
-        found.setdefault(str(getattr(assumptions, spec.replayed)), success | about)
-    return found
+    successes = {str(success_status(spec, assumptions)): success}
+    replay = spec.replay_status
+    if replay is not None:
+        status = str(assumed_status(replay, assumptions))
+        about = {
+            "description": "Exact replay: metadata, no value",
+            "x-assumption": replay.assumption,
+        }
+        successes.setdefault(status, success | about)
+    return successes
 
 
 def _problem(spec: CallSpec, assumptions: Assumptions, status: int, rows: list[_Row]) -> _Object:
@@ -297,7 +309,7 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
             "status": row.status,
             "code": row.code,
             "request_id": "req_01JGFJJZ000000000000000002",
-            "retryable": is_retryable(problem.code),
+            "retryable": problem.retryable,
             "suggested_action": problem.suggested_action,
         }
         if row.code == "rate_limited":

@@ -17,12 +17,8 @@ from aiohttp import web
 from msgspec import UNSET, Meta, UnsetType
 
 from hosting_emulator import messages
-from hosting_emulator.contract.assumptions import (
-    AssumptionRefused,
-    Assumptions,
-    describe,
-    warnings_of,
-)
+from hosting_emulator.contract.assumption_table import describe, warnings_of
+from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp

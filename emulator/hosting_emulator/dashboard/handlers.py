@@ -22,7 +22,7 @@ from aiohttp import web
 
 from hosting_emulator.build_id import BUILD_ID
 from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator.contract.calls import describe_calls
+from hosting_emulator.contract.call_table import describe_calls
 from hosting_emulator.contract.problem_table import Problem
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.shell import command_line

@@ -19,8 +19,8 @@ from hosting_emulator.calls.answers import ANSWERS, LONGER, REDEEM_PATH
 from hosting_emulator.calls.idempotency import answer_again, recall, remember
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
 from hosting_emulator.calls.request import NO_STORE, Reply
-from hosting_emulator.contract.calls import MethodRefused, calls_at, is_retryable
-from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.call_table import MethodRefused, calls_at
+from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
 from hosting_emulator.engine.effects import Delay
 from hosting_emulator.engine.engine import Engine
@@ -80,7 +80,7 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
     """Find the call and the subject of the path."""
     calls = calls_at(engine.world.assumptions.operation_path)
     try:
-        spec, subject_id = calls.find(ctx.method, ctx.path)
+        match = calls.find(ctx.method, ctx.path)
     except Refused as refused:
         if isinstance(refused, MethodRefused):
             ctx.subject = refused.subject
@@ -92,10 +92,10 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
             raise _misplaced(ctx.path) or refused from None
         ctx.refused = refused
         return
-    ctx.spec = spec
-    ctx.subject = spec.subject
-    ctx.subject_id = subject_id
-    ctx.call = spec.call_id
+    ctx.spec = match.spec
+    ctx.subject = match.spec.subject
+    ctx.subject_id = match.subject_id
+    ctx.call = match.spec.call_id
 
 
 def _misplaced(path: str) -> Refused | None:
@@ -244,7 +244,7 @@ def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) ->
 
     A retryable one is never remembered, because a retry may succeed.
     """
-    if not ctx.spec.idempotent or is_retryable(refused.code):
+    if not ctx.spec.idempotent or PROBLEMS[refused.code].retryable:
         return
     if ctx.change.assumptions.idempotency_remembers != "all_answers":
         return

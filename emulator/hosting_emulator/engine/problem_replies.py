@@ -9,7 +9,8 @@ import msgspec
 
 from hosting_emulator.calls.request import NO_STORE, Reply
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.calls import CallSpec, is_retryable, problem_status
+from hosting_emulator.contract.call_table import problem_status
+from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 
 
@@ -57,7 +58,7 @@ def problem_reply(
         "detail": refused.detail,
         "code": refused.code,
         "request_id": request_id,
-        "retryable": is_retryable(problem.code),
+        "retryable": problem.retryable,
         "suggested_action": refused.action,
     }
     headers = [("X-Request-Id", request_id), *NO_STORE]

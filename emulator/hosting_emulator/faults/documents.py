@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import (
     ALL_CALLS,
     DOORS,
@@ -22,7 +23,6 @@ from hosting_emulator.contract.calls import (
     REDEEM_TICKET,
     CallSpec,
     call_named,
-    calls_at,
 )
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.documents import DocumentRefused, read_fields, read_options

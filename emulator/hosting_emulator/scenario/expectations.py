@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import UNSET
 
 from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator.contract.calls import ALL_CALLS, call_named, calls_at
+from hosting_emulator.contract.call_table import calls_at
+from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.criteria.requests import COUNT, request_filters
 from hosting_emulator.criteria.responses import (
     CONNECTION_HEADERS,

@@ -14,7 +14,8 @@ import msgspec
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.calls.answers import dev_origin
-from hosting_emulator.contract.calls import CALLS, GET_OPERATION, REDEEM_TICKET, calls_at
+from hosting_emulator.contract.call_table import calls_at
+from hosting_emulator.contract.calls import CALLS, GET_OPERATION, REDEEM_TICKET
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.json_values import each_text
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp

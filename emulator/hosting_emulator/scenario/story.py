@@ -21,7 +21,7 @@ from multidict import CIMultiDict
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.calls.answers import project_at
 from hosting_emulator.calls.request import Reply
-from hosting_emulator.contract.assumptions import warnings_of
+from hosting_emulator.contract.assumption_table import warnings_of
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid

@@ -24,7 +24,9 @@ from tinydb.middlewares import CachingMiddleware
 from tinydb.storages import Storage
 
 from hosting_emulator.build_id import FULL_VERSION
-from hosting_emulator.contract.assumptions import DEFAULTS, PERMISSIONS, PHASES, parse_profile
+from hosting_emulator.contract.access import PERMISSIONS
+from hosting_emulator.contract.assumption_values import parse_profile
+from hosting_emulator.contract.assumptions import DEFAULTS, PHASES
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.ids import ULID_PATTERN, is_ulid

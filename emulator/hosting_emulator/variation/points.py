@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias
 
+from hosting_emulator.contract.assumption_table import affects_call
 from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
 from hosting_emulator.contract.fields import Resource
 from hosting_emulator.contract.resources import RESOURCES
@@ -100,7 +101,7 @@ def varied_calls(point_id: str) -> list[str]:
 def _varies(point: Point, spec: CallSpec) -> bool:
     if point.varies is not None:
         return point.varies(spec)
-    return any(spec.is_shaped_by(name) for name in point.assumptions)
+    return any(affects_call(name, spec) for name in point.assumptions)
 
 
 def list_points() -> list[VariationPoint]:

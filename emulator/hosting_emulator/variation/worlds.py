@@ -12,13 +12,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from hosting_emulator import DEFAULT_SEED
-from hosting_emulator.contract.assumptions import (
-    DEFAULTS,
-    PERMISSIONS,
-    Assumptions,
-    alternatives,
-    is_outside_the_letter,
-)
+from hosting_emulator.contract.access import PERMISSIONS
+from hosting_emulator.contract.assumption_table import alternatives, is_outside_the_letter
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.draws import draw_number

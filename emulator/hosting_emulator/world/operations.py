@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from hosting_emulator.contract.assumptions import Assumptions, parse_profile
+from hosting_emulator.contract.assumption_values import parse_profile
+from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.naming import hostnames

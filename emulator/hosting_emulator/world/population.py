@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from hosting_emulator.contract.assumptions import PERMISSIONS, Role
+from hosting_emulator.contract.access import PERMISSIONS, Role
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.json_schema import whole

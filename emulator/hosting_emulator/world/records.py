@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, field
 
-from hosting_emulator.contract.assumptions import Assumptions, Role
+from hosting_emulator.contract.access import Role
+from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.messages import ClockMode
 

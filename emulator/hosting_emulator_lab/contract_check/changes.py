@@ -638,7 +638,9 @@ def follow(run: Run) -> None:
     at_first = [(found, _poll(run, found, 1)) for found in run.accepted]
     for found, answer in at_first:
         if answer.text("state") in TERMINAL and found.waited_s == run.waited_s:
-            run.see(CALLS[found.answer.call_id].role.replace("_role", "_profile"), "immediate")
+            profile = CALLS[found.answer.call_id].success_assumption
+            assert profile is not None
+            run.see(profile, "immediate")
     for found, answer in at_first:
         last = _to_its_end(run, answer, partial(_poll, run, found))
         if last.ok and last.text("state") in TERMINAL:

@@ -11,12 +11,9 @@ from urllib.parse import urlsplit
 
 from msgspec import to_builtins
 
-from hosting_emulator.contract.assumptions import (
-    DEFAULTS,
-    Assumptions,
-    needed_to_observe,
-    why_unseen,
-)
+from hosting_emulator.contract.access import AssumedRole
+from hosting_emulator.contract.assumption_table import needed_to_observe, why_unseen
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.json_values import each_text
@@ -144,7 +141,7 @@ def _first_contact(run: Run) -> str:
     """Return the first response in words. Raises CheckRefused where nothing could be learnt."""
     where, answers = run.options.base_url, []
     # Of a project, and of whose role the contract says nothing.
-    specs = [s for s in CALLS.values() if s.method == "GET" and s.role.endswith("_role")]
+    specs = [s for s in CALLS.values() if s.method == "GET" and isinstance(s.role, AssumedRole)]
     try:
         for spec in specs:
             answer = run.call(spec.call_id, judged=False)

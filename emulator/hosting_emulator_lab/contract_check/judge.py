@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
-from hosting_emulator.contract.calls import ALL_CALLS, CallSpec
+from hosting_emulator.contract.calls import ALL_CALLS, AssumedStatus, CallSpec
 from hosting_emulator.contract.fields import Field
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.markdown import read_sections
@@ -359,8 +359,9 @@ class Judge:
         self.holds(f"{call} paths v1", answer)
         if response == "flag.200":
             self.judge(response, answer.status == 200, answer, "not 200")
-        if isinstance(spec.success, str) and spec.replayed is None:  # replays have no other status
-            self.see(spec.success, answer.status)
+        # Without a status of its own, a replay has that of the first response.
+        if isinstance(spec.success, AssumedStatus) and spec.replay_status is None:
+            self.see(spec.success.assumption, answer.status)
         document = self._json_object(answer, response)
         if document is None:
             return

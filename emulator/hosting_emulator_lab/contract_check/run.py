@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from hosting_emulator.contract.access import AssumedRole
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS, GET_OPERATION, CallName
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
@@ -156,8 +157,8 @@ class Run(Judge):
             content = {f.name: _VALUES[f.kind.name] for f in RESOURCES[spec.body].fields}
             how.setdefault("body", content)
         for needed in spec.query if query is None else ():
-            if needed.missing:
-                name = self.name_of(needed.named_by) or needed.value
+            if needed.missing_complaint:
+                name = self.name_of(needed.name_assumption) or needed.value
                 query = f"?{name}={needed.pattern.partition('|')[0]}"
         path = spec.path.replace("{project_id}", subject or options.project_id)
         path = path.replace("{organization_id}", subject or options.organization_id)
@@ -234,7 +235,7 @@ class Run(Judge):
         """What was made or changed there."""
         made = []
         for call_id, ids in self.made.items():
-            what = ALL_CALLS[call_id].leaves or ALL_CALLS[call_id].summary
+            what = ALL_CALLS[call_id].effect or ALL_CALLS[call_id].summary
             what += ", and switched back" * (call_id in self.put_back)
             made.append(f"{what}: {', '.join(ids)}" if ids else what)
         return made
@@ -263,7 +264,11 @@ class Run(Judge):
         return [
             spec.call_id
             for spec in CALLS.values()
-            if all(self.name_of(needed.named_by) for needed in spec.query if needed.missing)
+            if all(
+                self.name_of(needed.name_assumption)
+                for needed in spec.query
+                if needed.missing_complaint
+            )
         ]
 
     # --- What several checks conclude --------------------------------------------------------
@@ -343,7 +348,9 @@ class Run(Judge):
         self, call_id: CallName, ask: Callable[[str, str], Answer] | None = None
     ) -> None:
         """Observe who of reader, maintainer and owner may make a call; `ask` makes it, with a token."""
-        name = ALL_CALLS[call_id].role
+        role = ALL_CALLS[call_id].role
+        assert isinstance(role, AssumedRole)
+        name = role.assumption
         ask = ask or (lambda token, about: self.call(call_id, about, token=token))
         tokens = {"reader": self.options.reader_token, "maintainer": self.options.maintainer_token}
         answers = {role: ask(token, f"as a {role}") for role, token in tokens.items() if token}

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct, field
 
-from hosting_emulator.contract.calls import CallTable
+from hosting_emulator.contract.call_table import CallTable
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.json_values import each_text
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hosting_emulator.contract.calls import CallTable
+from hosting_emulator.contract.call_table import CallTable
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.http_world import HttpWorld
 

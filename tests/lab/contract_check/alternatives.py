@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from hosting_emulator.contract.assumptions import DEFAULTS, describe
+from hosting_emulator.contract.assumption_table import describe
+from hosting_emulator.contract.assumptions import DEFAULTS
 
 _ANY: dict[str, list[Any]] = {
     "operation_path": [

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from hosting_emulator.contract.assumptions import DEFAULTS, why_unseen
+from hosting_emulator.contract.assumption_table import why_unseen
+from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator_lab.contract_check import Report
 from hosting_emulator_lab.contract_check import changes as changes
 from hosting_emulator_lab.contract_check.judge import CLAUSES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator.contract.calls import CallTable
+from hosting_emulator.contract.call_table import CallTable
 from hosting_emulator_lab.replay.recording import call_of
 
 ULID = "01JGFJJZ00TGEYDG0VT5J9EZXF"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hosting_emulator.calls.access import role_of
 from hosting_emulator.calls.request import Principal
+from hosting_emulator.contract.call_table import least_role
 from hosting_emulator.contract.calls import CallSpec
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.explanations.steps import ExplainedStep
@@ -109,8 +110,8 @@ def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Expl
         yield ExplainedStep("scope", says)
         return
     yield ExplainedStep("scope", f"{label} is within the user's access: it belongs to {owner}.")
-    least_role = spec.least_role(world.assumptions)
-    says = f"The call needs the role {least_role}; the user is {role}."
+    needed_role = least_role(spec, world.assumptions)
+    says = f"The call needs the role {needed_role}; the user is {role}."
     if principal.permissions is not None and spec.permission:
         carries = "carries" if spec.permission in principal.permissions else "lacks"
         says += f" The API key {carries} the permission {spec.permission}."

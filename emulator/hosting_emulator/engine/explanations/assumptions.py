@@ -7,8 +7,10 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs
 
-from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, describe, shaped_by
-from hosting_emulator.contract.calls import CallSpec, problem_status
+from hosting_emulator.contract.assumption_table import affects_call, affects_every_call, describe
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
+from hosting_emulator.contract.call_table import parameter_name, problem_status
+from hosting_emulator.contract.calls import AssumedStatus, CallSpec
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.exchange import Entry
@@ -29,8 +31,8 @@ def explain_assumptions(
         else:
             yield _describe(assumptions, name)
     for name in assumptions.changes():
-        shapes_call = spec is not None and spec.is_shaped_by(name)
-        if name not in deciding and (shapes_call or "every" in shaped_by(name)):
+        affects = affects_every_call(name) or (spec is not None and affects_call(name, spec))
+        if affects and name not in deciding:
             yield _describe(assumptions, name)
 
 
@@ -43,8 +45,8 @@ def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> 
     if spec is None or not 200 <= entry.status < 300:
         return
     if entry.replayed:
-        if spec.replayed:
-            yield spec.replayed
+        if spec.replay_status is not None:
+            yield spec.replay_status.assumption
         elif spec.response == "Operation":
             yield "operation_replay"
     else:
@@ -55,16 +57,17 @@ def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> 
 
 def _deciding_success(assumptions: Assumptions, entry: Entry, spec: CallSpec) -> Iterator[str]:
     """Yield the assumptions that decided the first response of a successful request."""
-    if isinstance(spec.success, str):
-        yield spec.success
-    if spec.decided_by:
-        yield spec.decided_by
-    if spec.path_from:
-        yield spec.path_from
+    if isinstance(spec.success, AssumedStatus):
+        yield spec.success.assumption
+    if spec.success_assumption is not None:
+        yield spec.success_assumption
+    if spec.path_assumption is not None:
+        yield spec.path_assumption
     query = parse_qs(entry.query, keep_blank_values=True)
     for parameter in spec.query:
-        if parameter.default and parameter.name(assumptions) not in query:
-            yield parameter.default
+        left_out = parameter_name(parameter, assumptions) not in query
+        if left_out and parameter.default_assumption is not None:
+            yield parameter.default_assumption
     is_last_page = entry.response_body.endswith((b'"next_cursor":null}', b"]}"))
     if is_last_page and spec.response == "DeploymentPage":
         yield "last_page_cursor"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from hosting_emulator.contract.assumptions import parse_profile
+from hosting_emulator.contract.assumption_values import parse_profile
 from hosting_emulator.contract.calls import GET_OPERATION
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hosting_emulator.contract.assumptions import parse_retention_ms
-from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec, calls_at
+from hosting_emulator.contract.assumption_values import parse_retention_ms
+from hosting_emulator.contract.call_table import calls_at
+from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.explanations.access import explain_access, explain_principal

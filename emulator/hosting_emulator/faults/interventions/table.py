@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 from msgspec.structs import replace
 
-from hosting_emulator.contract.assumptions import PERMISSIONS, Role
+from hosting_emulator.contract.access import PERMISSIONS, Role
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.json_schema import whole

@@ -1,0 +1,170 @@
+"""The table of assumptions as documents show it, with what each decides and what contradicts the contract."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from hosting_emulator.contract.assumption_declarations import (
+    Affected,
+    Assumption,
+    FixedAssumption,
+    OutsideTheLetter,
+)
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions, plain_value
+from hosting_emulator.contract.calls import CallSpec
+from hosting_emulator.contract.fields import resource_name
+from hosting_emulator.contract.fixed_assumptions import FIXED
+
+
+def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
+    """Return every assumption as a row: name, value, default, alternatives, about, sentence.
+
+    `outside_the_letter` are the alternatives that contradict the contract, and `contradicts` is the
+    sentence that they contradict. `warning` is empty unless the value is such an alternative.
+    Our choices that cannot be set come last: `fixed` gives the reason.
+    """
+    rows = [_row(assumptions, name) for name in Assumptions.__struct_fields__]
+    return rows + [_fixed_row(fixed) for fixed in FIXED.values()]
+
+
+def _row(assumptions: Assumptions, name: str) -> dict[str, Any]:
+    declaration = _declarations()[name]
+    outside = declaration.outside_the_letter
+    return {
+        "name": name,
+        "value": plain_value(getattr(assumptions, name)),
+        "default": plain_value(getattr(DEFAULTS, name)),
+        "alternatives": alternatives(name) or "any",
+        "outside_the_letter": list(outside.alternatives) if outside else [],
+        "contradicts": outside.sentence if outside else "",
+        "warning": _warning(name, getattr(assumptions, name)),
+        "about": declaration.doc,
+        "sentence": declaration.sentence,
+        "fixed": "",
+    }
+
+
+def _fixed_row(fixed: FixedAssumption) -> dict[str, Any]:
+    return {
+        "name": fixed.name,
+        "value": "fixed",
+        "default": "fixed",
+        "alternatives": [],
+        "outside_the_letter": [],
+        "contradicts": "",
+        "warning": "",
+        "about": fixed.doc,
+        "sentence": fixed.sentence,
+        "fixed": fixed.reason,
+    }
+
+
+def alternatives(name: str) -> list[Any]:
+    """Return the other values that an assumption may have. An empty list means any of its type."""
+    default = getattr(DEFAULTS, name)
+    if isinstance(default, tuple | dict):
+        return []
+    hint = _hints()[name]
+    bare = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return [choice for choice in get_args(bare) if choice != default]
+
+
+# --- Alternatives that contradict the contract -----------------------------------------------------
+
+
+def outside_the_letter(name: str) -> OutsideTheLetter | None:
+    """Return which alternatives of an assumption contradict the contract, if any."""
+    return _declarations()[name].outside_the_letter
+
+
+def is_outside_the_letter(name: str, value: Any) -> bool:
+    """Return whether a value of an assumption contradicts a sentence of the contract."""
+    return outside_the_letter(name) is not None and value != getattr(DEFAULTS, name)
+
+
+def warnings_of(assumptions: Assumptions) -> list[str]:
+    """Return a warning for each assumption whose value contradicts a sentence of the contract."""
+    warnings = [_warning(name, value) for name, value in assumptions.changes().items()]
+    return [warning for warning in warnings if warning]
+
+
+def _warning(name: str, value: Any) -> str:
+    outside = outside_the_letter(name)
+    if outside is None or not is_outside_the_letter(name, value):
+        return ""
+    default = getattr(DEFAULTS, name)
+    return (
+        f"The assumption {name}={value} contradicts the contract, which says: "
+        f'"{outside.sentence}" Only the default, {default}, is within the contract.'
+    )
+
+
+# --- The contract check ----------------------------------------------------------------------------
+
+
+def why_unseen(name: str) -> str:
+    """Return why the contract check never observes an assumption; empty if it can observe it."""
+    reason = _declarations()[name].unseen
+    if not reason and isinstance(getattr(DEFAULTS, name), tuple):
+        return "in which order words are used is not shown"
+    return reason
+
+
+def needed_to_observe(name: str) -> str:
+    """Return the options that the contract check needs to observe an assumption, if it needs any."""
+    return _declarations()[name].needs
+
+
+# --- Which calls an assumption affects -------------------------------------------------------------
+
+
+def affects_every_call(name: str) -> bool:
+    """Return whether an assumption can shape the responses of every call."""
+    return "every" in _affected(name)
+
+
+def affects_call(name: str, spec: CallSpec) -> bool:
+    """Return whether an assumption can shape the responses of a call, but not those of every call.
+
+    The row of the call names it, or the assumption names the call.
+    """
+    if name in spec.assumptions:
+        return True
+    return any(_covers(affected, spec) for affected in _affected(name))
+
+
+def _affected(name: str) -> tuple[Affected, ...]:
+    if name in FIXED:
+        return FIXED[name].affects
+    return _declarations()[name].affects
+
+
+def _covers(affected: Affected, spec: CallSpec) -> bool:
+    if not isinstance(affected, str):
+        return resource_name(affected) == spec.response
+    if affected == "idempotent":
+        return spec.idempotent
+    if affected == "body":
+        return spec.body is not None
+    if affected == "owner":
+        return spec.role == "owner"
+    return affected == spec.call_id
+
+
+# --- The declarations ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _hints() -> dict[str, Any]:
+    return get_type_hints(Assumptions, include_extras=True)
+
+
+@lru_cache(maxsize=1)
+def _declarations() -> dict[str, Assumption]:
+    declarations: dict[str, Assumption] = {}
+    for name, hint in _hints().items():
+        for part in hint.__metadata__:
+            if isinstance(part, Assumption):
+                declarations[name] = part
+    return declarations

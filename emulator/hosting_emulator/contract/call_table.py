@@ -1,0 +1,247 @@
+"""The calls as the assumptions of a world have them: addresses, statuses, codes and roles.
+
+What the contract leaves open in the rows of `calls.py` is looked up in a world's assumptions here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+from urllib.parse import unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hosting_emulator.contract.access import AssumedRole
+from hosting_emulator.contract.assumptions import CONDITIONS, DEFAULTS, Assumptions
+from hosting_emulator.contract.calls import (
+    COMMON_CODES,
+    ROWS,
+    AssumedStatus,
+    CallSpec,
+    QueryParameter,
+    ReadStatus,
+    StatedStatus,
+    Subject,
+)
+from hosting_emulator.contract.problems import PROBLEMS, Refused
+from hosting_emulator.contract.resources import RESOURCES
+
+_NO_PATH = "The API has no such path."
+
+
+class Match(Struct, frozen=True):
+    """A call, and the id of its subject in the path of a request."""
+
+    spec: CallSpec
+    subject_id: str
+
+
+class MethodRefused(Refused):
+    """405: the path exists, the method does not; `allow` lists those that do."""
+
+    def __init__(self, method: str, allow: list[str], subject: Subject, subject_id: str) -> None:
+        super().__init__(
+            "invalid_request",
+            f"This path does not take {method[:32]}; it takes {', '.join(allow)}.",
+            status=405,
+        )
+        self.assumption = "wrong_method"
+        self.allow = ", ".join(allow)
+        self.subject = subject
+        self.subject_id = subject_id
+
+    def as_unknown_path(self) -> Refused:
+        """Return the refusal of the same request where such a path is unknown."""
+        why = f"the path takes {self.allow}"
+        return Refused("resource_not_found", _NO_PATH, why=why, assumption="wrong_method")
+
+
+class _Route(Struct, frozen=True):
+    """The path of a call: its whole pattern, and how many of its characters belong to no id."""
+
+    spec: CallSpec
+    pattern: re.Pattern[str]
+    fixed_characters: int
+
+
+def _route(spec: CallSpec) -> _Route:
+    pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(spec.path))
+    return _Route(spec, re.compile(pattern), len(re.sub(r"\{\w+\}", "", spec.path)))
+
+
+class CallTable:
+    """The calls as the assumptions of a world address them, looked up by method and path.
+
+    A path is matched whole, with what follows an id (`{id}:cancel`). If several match, the path with
+    most characters beside its ids wins. A look-up costs the same for every call. Clients request the
+    same few paths again and again, so look-ups are cached.
+    """
+
+    def __init__(self, assumptions: Assumptions = DEFAULTS) -> None:
+        self.specs = tuple(_with_assumed_path(spec, assumptions) for spec in ROWS)
+        self.by_id: dict[str, CallSpec] = {spec.call_id: spec for spec in self.specs}
+        self._routes = [_route(spec) for spec in self.specs]
+        #: Return the call and the id in its path. Raises Refused (404) or MethodRefused (405).
+        self.find = lru_cache(maxsize=1024)(self._find)
+
+    def __iter__(self) -> Iterator[CallSpec]:
+        return iter(self.specs)
+
+    def recognize(self, method: str, path: str) -> Match | None:
+        """Return the call and the id in its path; None: no call has this method and path."""
+        try:
+            return self.find(method, path)
+        except Refused:
+            return None
+
+    def _find(self, method: str, path: str) -> Match:
+        # An escaped slash does not end a segment.
+        text = unquote(re.sub("%2f", "%252F", path, flags=re.IGNORECASE))
+        matches: list[tuple[int, Match]] = []
+        for route in self._routes:
+            path_match = route.pattern.fullmatch(text)
+            if path_match:
+                subject_id = path_match[f"{route.spec.subject}_id"]
+                matches.append((route.fixed_characters, Match(route.spec, subject_id)))
+        longest = max((length for length, _ in matches), default=0)
+        by_method = {match.spec.method: match for length, match in matches if length == longest}
+        if method in by_method:
+            return by_method[method]
+        if matches:
+            first = next(iter(by_method.values()))
+            raise MethodRefused(method, [*by_method], first.spec.subject, first.subject_id)
+        raise Refused("resource_not_found", _NO_PATH, why="no call has this path")
+
+
+def _with_assumed_path(spec: CallSpec, assumptions: Assumptions) -> CallSpec:
+    if spec.path_assumption is None:
+        return spec
+    return replace(spec, path=getattr(assumptions, spec.path_assumption))
+
+
+@lru_cache(maxsize=16)
+def calls_at(operation_path: str) -> CallTable:
+    """Return the table of calls where operations are polled at `operation_path`."""
+    return CallTable(Assumptions(operation_path=operation_path))
+
+
+# --- What assumptions decide of a call -----------------------------------------------------------
+
+
+def success_status(spec: CallSpec, assumptions: Assumptions) -> int:
+    """Return the status of a successful first response."""
+    if isinstance(spec.success, StatedStatus):
+        return spec.success.status
+    if isinstance(spec.success, ReadStatus):
+        return 200
+    return assumed_status(spec.success, assumptions)
+
+
+def assumed_status(status: AssumedStatus, assumptions: Assumptions) -> int:
+    """Return a status that the contract leaves open."""
+    return int(getattr(assumptions, status.assumption))
+
+
+def least_role(spec: CallSpec, assumptions: Assumptions) -> str:
+    """Return the least project role that may make a call; `member` for a call on an organization."""
+    if isinstance(spec.role, AssumedRole):
+        return str(getattr(assumptions, spec.role.assumption))
+    return spec.role
+
+
+def problem_codes(spec: CallSpec, assumptions: Assumptions) -> list[str]:
+    """Return the codes with which a call may be refused, with those assumed for conditions."""
+    codes = [*COMMON_CODES]
+    if spec.idempotent:
+        codes.append("idempotency_key_reused")
+    codes += spec.codes
+    for condition, code in assumptions.condition_codes.items():
+        if CONDITIONS[condition] in codes:
+            codes.append(code)
+    return list(dict.fromkeys(codes))
+
+
+def problem_status(
+    code: str, assumptions: Assumptions, spec: CallSpec | None = None, own: int | None = None
+) -> int:
+    """Return the status of a problem code in a response of a call.
+
+    `own` is the status of this very response, where it differs from the usual one. A call that lists
+    its error statuses has no other status while that list is assumed to be closed.
+    """
+    usual = PROBLEMS[code].status
+    status = assumptions.problem_statuses.get(code, usual)
+    if own is not None and own != usual:
+        status = own
+    if spec is None or assumptions.listed_statuses == "open":
+        return status
+    for candidate in (status, usual, 400):
+        if candidate in spec.listed_statuses:
+            return candidate
+    return status
+
+
+def parameter_name(parameter: QueryParameter, assumptions: Assumptions) -> str:
+    """Return the name of a query parameter on the wire."""
+    return str(getattr(assumptions, parameter.name_assumption))
+
+
+def parameter_default(parameter: QueryParameter, assumptions: Assumptions) -> Any:
+    """Return the value of a query parameter that is left out; `refused` if it is required."""
+    if parameter.default_assumption is None:
+        return None
+    return getattr(assumptions, parameter.default_assumption)
+
+
+def is_required(parameter: QueryParameter, assumptions: Assumptions) -> bool:
+    """Return whether a request without a query parameter is refused."""
+    return bool(parameter_default(parameter, assumptions) == "refused")
+
+
+# --- Descriptions of the calls -------------------------------------------------------------------
+
+
+def describe_calls(assumptions: Assumptions = DEFAULTS) -> list[dict[str, Any]]:
+    """Return every call as a document: address, what it reads, who may make it, its responses."""
+    return [_describe_call(spec, assumptions) for spec in CallTable(assumptions)]
+
+
+def _describe_call(spec: CallSpec, assumptions: Assumptions) -> dict[str, Any]:
+    return {
+        "call_id": spec.call_id,
+        "operation_id": spec.operation_id,
+        "method": spec.method,
+        "path": spec.path,
+        "subject": spec.subject,
+        "summary": spec.summary,
+        "description": spec.description,
+        "idempotent": spec.idempotent,
+        "interactive": spec.interactive,
+        "response": spec.response,
+        "body": [
+            {
+                "name": field.name,
+                "type": field.kind.schema["type"],
+                "required": not field.optional,
+                "example": field.keywords["examples"][0],
+            }
+            for field in (RESOURCES[spec.body].fields if spec.body else ())
+        ],
+        "query": [
+            {
+                "name": parameter_name(parameter, assumptions),
+                "required": is_required(parameter, assumptions),
+                "description": parameter.description,
+                "pattern": parameter.pattern,
+                "schema": dict(parameter.schema),
+            }
+            for parameter in spec.query
+        ],
+        "role": least_role(spec, assumptions),
+        "permission": spec.permission or None,
+        "success": success_status(spec, assumptions),
+        "codes": problem_codes(spec, assumptions),
+    }
