@@ -128,7 +128,7 @@ def photograph(browser: Chromium, url: str, scheme: Scheme) -> bytes:
 
 def terminal(base_url: str, newest: int) -> str:
     """Return what `requests tail` writes into a terminal up to a request's number, as SVG."""
-    command = ["hosting-emulator", "requests", "tail", "--last", str(LAST)]
+    command = ["hosting-emulator", "requests", "tail", "--limit", str(LAST)]
     environment = {
         **os.environ,
         "FORCE_COLOR": "1",

@@ -116,7 +116,7 @@ class Execution:
     patience_s: float
     quiet: bool
     conduct: str = "off"
-    conduct_off: Sequence[str] = ()
+    skip_rules: Sequence[str] = ()
     silent: bool = False
 
     def __post_init__(self) -> None:
@@ -220,9 +220,9 @@ class Execution:
         from hosting_emulator.sdk import ControlRefused
 
         try:
-            return client.observe(off=self.conduct_off).id
+            return client.observe(skip_rules=self.skip_rules).id
         except ControlRefused as refused:
-            raise Failure(f"--conduct-off: {with_rules_command(refused)}") from refused
+            raise Failure(f"--skip-rule: {with_rules_command(refused)}") from refused
 
     def _report(self, ready: Ready, outcome: Outcome) -> None:
         """Judge the run, and write the report and the worlds, as far as they are asked for.
@@ -256,7 +256,7 @@ class Execution:
         if self.keep is not None and failed:
             path, others = keep_worlds(verdict, observation, self.keep)
             if not self.quiet:
-                line = f"hosting-emulator start --ephemeral --from {shlex.quote(str(path))}"
+                line = f"hosting-emulator start --ephemeral --import {shlex.quote(str(path))}"
                 mention(f"The world was kept. Open it with: {line}")
                 if others:
                     names = ", ".join(shlex.quote(str(other)) for other in others)

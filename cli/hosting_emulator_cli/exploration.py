@@ -85,7 +85,7 @@ class CommandExploration:
     limit_s: float | None
     budget_s: float | None
     conduct: runs.ConductChoice
-    state_file: Path | None
+    results_file: Path | None
     junit_file: Path | None
     html_file: Path | None
     as_json: bool
@@ -192,7 +192,7 @@ class CommandExploration:
                 "HOSTING_BASE_URL and HOSTING_TOKEN?"
             )
         self._key = self._key_of(clean)
-        says = self.state_file and self._load_results(self.state_file, planned)
+        says = self.results_file and self._load_results(self.results_file, planned)
         out.say(report.plan_text(planned, self._jobs))
         if says:
             out.say(says)
@@ -283,10 +283,10 @@ class CommandExploration:
                     with suppress(Stopped):
                         result = future.result()
                         done[result.point] = result
-                        if self.state_file is not None:
+                        if self.results_file is not None:
                             results = [report.result_document(each) for each in done.values()]
                             found = {"format": _STATE_FORMAT, "key": self._key, "results": results}
-                            write_whole(self.state_file, out.as_json(found) + "\n")
+                            write_whole(self.results_file, out.as_json(found) + "\n")
                         show(result, len(done))
             except BaseException:
                 self._stop("it could not continue")

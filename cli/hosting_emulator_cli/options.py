@@ -207,11 +207,11 @@ USERS = _offers(lambda _, world: world.users)
 _OFFERED: dict[tuple[str, str | None], Complete] = {
     ("--call", "CALL"): CALLS,
     ("--call", "NAME"): CALLS,
-    ("--calls", "CALL,..."): CALLS,
+    ("--call", "CALL,..."): CALLS,
     ("--faults", "KIND,..."): FAULT_KINDS,
     ("--world", "NAME"): WORLDS,
     ("--scenario", "NAME|FILE"): SCENARIOS_AND_FILES,
-    ("--until", "OPERATION"): OPERATIONS,
+    ("--until-operation", "OPERATION"): OPERATIONS,
     ("--project", "PROJECT"): PROJECTS,
     ("--user", "USER"): USERS,
 }
@@ -223,7 +223,7 @@ _OFFERED: dict[tuple[str, str | None], Complete] = {
 def option(
     declared: str, *, default: Any = None, env: str | None = None, **rest: Any
 ) -> Decorator[Any]:
-    """Declare an option as help shows it, with the name it arrives under: `--from state FILE`.
+    """Declare an option as help shows it, with the name it arrives under: `--import state FILE`.
 
     Its value is read as help calls it (KINDS); what it is for stands in `commands.md`.
     """
@@ -434,7 +434,7 @@ log_options = options(
 #: How a new state begins. They arrive named as their settings, but for `assume`, a dict.
 world_options = options(
     option("--scenario NAME|FILE"),
-    option("--from state FILE"),
+    option("--import state FILE"),
     option("--seed TEXT", default=DEFAULT_SEED),
     option("--clock MODE"),
     option("--at TIMESTAMP"),
@@ -462,7 +462,7 @@ _NOUNS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hos
 #: What an emulator around a command takes: what its world is. Its address is its own.
 _WORLD = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
 #: What has no place beside a state or scenario that is typed.
-_INSTEAD = {"--from": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
+_INSTEAD = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
 #: Where a context keeps the words of such a command as they were typed.
 TYPED = "hosting_emulator_cli.typed"
 

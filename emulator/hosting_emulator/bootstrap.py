@@ -150,7 +150,7 @@ class Emulator:
             self._vary()
             return fresh
         if state is not None:
-            option, begun = "--from", (state, f"begun from {other}")
+            option, begun = "--import", (state, f"begun from {other}")
         else:
             begun = self._built(self._library.find(str(other)))
         if fresh or settings.replace:
@@ -459,7 +459,7 @@ def _check_beginning(settings: Settings) -> None:
     }
     for option, given in beside.items():
         if given:
-            raise StartError(f"{option} cannot be used with --from, whose state sets it")
+            raise StartError(f"{option} cannot be used with --import, whose state sets it")
 
 
 def control_token(settings: Settings) -> str | None:

@@ -57,7 +57,7 @@ def test_completion_offers_names_from_the_running_emulator(
     assert world.name in offered("clock show --world ")
     assert offered(f"world delete {world.name}") == {world.name}
     assert operation in offered(f"why {option} {operation[:12]}")
-    assert operation in offered(f"clock advance {option} --until ")
+    assert operation in offered(f"clock advance {option} --until-operation ")
     assert offered(f"fault remove {option} ") == {fault.id}
     assert offered(f"fault add {option} --project sh") == {"shop"}
     assert offered(f"requests list {option} --user own") == {"owner"}

@@ -96,18 +96,17 @@ def test_conduct_prints_the_report_of_the_control_api_as_json(ask, control: Fake
 
 
 def test_conduct_passes_off_and_final_on(ask, control: FakeControl):
-    request_line = (
-        "GET /worlds/w/conduct?off=polled-too-early%2Cmade-up-cursor%2Cunread-field&final=true"
-    )
+    rules = "polled-too-early%2Cmade-up-cursor%2Cunread-field"
+    request_line = f"GET /worlds/w/conduct?skip_rules={rules}&final=true"
     control.on(request_line, conduct_report())
-    off = ("--off", "polled-too-early,made-up-cursor", "--off", "unread-field")
+    off = ("--skip-rule", "polled-too-early,made-up-cursor", "--skip-rule", "unread-field")
 
     assert ask("conduct", "--final", *off, "--world", "w").exit_code == 0
 
 
 @pytest.mark.usefixtures("rules")
 def test_junit_of_conduct_has_a_case_for_each_rule(ask, control: FakeControl, tmp_path: Path):
-    control.on(PATH, conduct_report(WARNING, NOTE, ERROR, rules_off=["made-up-cursor"]))
+    control.on(PATH, conduct_report(WARNING, NOTE, ERROR, skipped_rules=["made-up-cursor"]))
     path = tmp_path / "conduct.xml"
 
     assert ask("conduct", "--junit", str(path)).exit_code == 1
@@ -128,9 +127,9 @@ def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
     ask, control: FakeControl
 ):
     detail = "no rule is named 'nope'; /_emulator/contract/conduct-rules lists them"
-    control.on(f"{PATH}?off=nope", refusal(400, detail))
+    control.on(f"{PATH}?skip_rules=nope", refusal(400, detail))
 
-    result = ask("conduct", "--off", "nope")
+    result = ask("conduct", "--skip-rule", "nope")
 
     assert result.exit_code == 2
     assert "no rule is named 'nope'; `hosting-emulator conduct rules` lists them" in result.stderr
@@ -176,5 +175,5 @@ def test_conduct_rules_needs_no_emulator(run):
 
 
 def test_exec_refuses_a_rule_that_does_not_exist_before_the_command_begins(control: FakeControl):
-    with connected(control.url, None) as client, pytest.raises(Failure, match="--conduct-off"):
-        ask_conduct(client.world(), off=["no-such-rule"], option="--conduct-off: ")
+    with connected(control.url, None) as client, pytest.raises(Failure, match="--skip-rule"):
+        ask_conduct(client.world(), skip_rules=["no-such-rule"], option="--skip-rule: ")

@@ -32,7 +32,7 @@ def assert_one_line(result, *words: str):
         "clock scale 2",
         "clock skip",
         "clock advance 1m",
-        "clock set 2030-01-01T00:00:00Z",
+        "clock advance --to 2030-01-01T00:00:00Z",
         "world list",
         "world create",
         "world fork",
@@ -48,7 +48,7 @@ def assert_one_line(result, *words: str):
         "fault clear",
         "fault kinds",
         "intervene stick_operation project=shop",
-        "intervene --list",
+        "intervene kinds",
         "scenario list",
         "scenario show x",
         "scenario load x",
@@ -68,9 +68,9 @@ def test_a_command_without_an_emulator_explains_how_to_start_one(run, line: str)
 
 
 def test_a_refusal_of_the_emulator_is_printed_in_one_line(ask, control: FakeControl):
-    control.on("PUT /worlds/default/clock", refusal(409, "the clock\ncannot move back"))
+    control.on("POST /worlds/default/clock/advance", refusal(409, "the clock\ncannot move back"))
 
-    result = ask("clock", "set", "2020-01-01T00:00:00Z")
+    result = ask("clock", "advance", "--to", "2020-01-01T00:00:00Z")
 
     assert_one_line(result, "the clock cannot move back")
 

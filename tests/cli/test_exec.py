@@ -89,7 +89,7 @@ def test_exec_passes_every_option_on(run, executed: list[Execution], tmp_path: P
 
 
 def test_exec_passes_state_and_start_time_on(run, executed: list[Execution]):
-    run("exec", "--from", "kept.json", "true")
+    run("exec", "--import", "kept.json", "true")
     run("exec", "--at", "2030-01-31T09:30:00Z", "true")
 
     assert executed[0].settings == replace(PLAIN.settings, state=Path("kept.json"))

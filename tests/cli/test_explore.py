@@ -52,7 +52,7 @@ def test_explore_without_options_tries_all_faults_on_the_clock_skip(
         budget_s=None,
         point=None,
         conduct="report",
-        state_file=None,
+        results_file=None,
         as_json=False,
         junit_file=None,
         html_file=None,
@@ -66,8 +66,8 @@ def test_explore_passes_every_option_on(run, explored: list[CommandExploration],
     run(
         *shlex.split(
             "explore --faults timeout,abort:rate_limited --faults timeout "
-            "--calls list_deployments -j 3 --max-runs 7 --time-limit 1m30s "
-            f"--budget 10m --state {files[0]} --junit {files[1]} --html {files[2]} "
+            "--call list_deployments -j 3 --max-runs 7 --time-limit 1m30s "
+            f"--budget 10m --results {files[0]} --junit {files[1]} --html {files[2]} "
             "--json --scenario mine.yaml --seed 42 --clock real --assume accepted_status=200 "
             "--user reader --export HOSTING_BASE_URL=API_URL --conduct error "
             "-- node"
@@ -91,7 +91,7 @@ def test_explore_passes_every_option_on(run, explored: list[CommandExploration],
         7,
     )
     assert (exploration.limit_s, exploration.budget_s, exploration.as_json) == (90, 600, True)
-    assert [exploration.state_file, exploration.junit_file, exploration.html_file] == files
+    assert [exploration.results_file, exploration.junit_file, exploration.html_file] == files
     assert exploration.exports == (("HOSTING_BASE_URL", "API_URL"),)
     assert repeated.point is not None
     line = exploration.repeat(repeated.point)
@@ -117,6 +117,6 @@ def test_explore_reads_a_point(run, explored: list[CommandExploration]):
 def test_explore_takes_the_clock_of_a_state(
     run, explored: list[CommandExploration], tmp_path: Path
 ):
-    run("explore", "--from", str(tmp_path / "kept.json"), "--", "node")
+    run("explore", "--import", str(tmp_path / "kept.json"), "--", "node")
 
     assert explored[0].settings.clock is None

@@ -119,7 +119,7 @@ def test_intervene_prints_a_refusal_in_one_line(ask, control: FakeControl):
 
 
 def test_intervene_list_needs_no_emulator(run):
-    lines = run("intervene", "--list").stdout.splitlines()
+    lines = run("intervene", "kinds").stdout.splitlines()
 
     assert [line.split()[0] for line in lines[1:]] == intervention_words()
     row = next(line for line in lines if line.startswith("move_dns"))
@@ -129,4 +129,4 @@ def test_intervene_list_needs_no_emulator(run):
 def test_intervene_list_asks_the_emulator_of_the_option_url(run, control: FakeControl):
     control.on("GET /contract/interventions", items())
 
-    assert json.loads(run("intervene", "--list", "--json", "--url", control.url).stdout) == []
+    assert json.loads(run("intervene", "kinds", "--json", "--url", control.url).stdout) == []

@@ -40,8 +40,8 @@ requests list --json --limit 1
 requests show 1
 requests show 2 --json
 requests har --limit 1 --no-state
-requests replay 1
-requests replay 1 --same-key --json
+requests resend 1
+requests resend 1 --same-key --json
 why 01HZZZZZZZZZZZZZZZZZZZZZZZ
 why '#1'
 why 9999
@@ -61,7 +61,7 @@ world add gizmo x
 world add
 world history --limit 3
 world history --limit 1 --json
-world fork copy --at 0 --ephemeral
+world fork copy --commit 0 --ephemeral
 world rewind 0 --world copy
 world reset copy --json
 world reset copy
@@ -72,7 +72,7 @@ clock advance 10m --json
 clock advance 90s
 clock scale 0.000001
 clock freeze
-clock set 2000-01-01T00:00:00Z
+clock advance --to 2000-01-01T00:00:00Z
 clock skip --json
 fault add abort code=service_unavailable --call apply_project_domains --times 2 --after-commit
 fault add latency delay_ms=200 jitter_ms=50 --project shop --header x-a=* --json
@@ -87,7 +87,7 @@ fault kinds
 intervene stick_operation project=shop
 intervene set_plan organization=acme plan=pro --json
 intervene expire_ticket
-intervene --list
+intervene kinds
 token --user reader --expires-in 5m
 token --user nobody-such
 token --api-key --permission dns.read --permission projects.read
@@ -101,7 +101,7 @@ wait --timeout 5s
 scenario run {tmp}/rude.yaml --world default
 conduct --final
 conduct --json
-conduct --off no-such-rule
+conduct --skip-rule no-such-rule
 conduct rules
 contract problems
 contract assumptions
@@ -135,7 +135,7 @@ TERMINAL_LINES = """
 status
 requests list
 requests show 1
-requests replay 1
+requests resend 1
 conduct
 """
 _VARYING = (

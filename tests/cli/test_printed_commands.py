@@ -236,7 +236,7 @@ def test_a_command_in_a_refusal_of_the_control_api_can_be_run(
         "hosting-emulator start --port 0 --ephemeral --scenario zzz",
         "hosting-emulator start --port 0 --ephemeral --assume zzz=1",
         "hosting-emulator start --port 0 --ephemeral --vary 5 --only zzz",
-        "hosting-emulator exec --conduct report --conduct-off zzz -- true",
+        "hosting-emulator exec --conduct report --skip-rule zzz -- true",
     ],
 )
 def test_a_command_in_a_refusal_of_the_command_line_can_be_run(typed, line: str) -> None:

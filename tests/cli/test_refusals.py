@@ -69,8 +69,8 @@ REFUSALS = [
     Refusal("clock scale fast", "fast", "above 0"),
     Refusal("clock scale 0", "above 0"),
     Refusal("clock scale nan", "above 0"),
-    Refusal("clock set yesterday", "yesterday", "2026-01-31T09:30:00Z"),
-    Refusal("clock advance", "exactly one", "DURATION", "--to", "--until"),
+    Refusal("clock advance --to yesterday", "yesterday", "2026-01-31T09:30:00Z"),
+    Refusal("clock advance", "exactly one", "DURATION", "--to", "--until-operation"),
     Refusal("clock advance 1m --to 2030-01-01T00:00:00Z", "exactly one"),
     Refusal("clock advance -5m", "'-5…' is no option", "below 0"),
     Refusal("world rewind -1", "'-1…' is no option", "below 0"),
@@ -105,8 +105,8 @@ REFUSALS = [
     Refusal("fault add timeout --times two", "--times", "two"),
     Refusal("fault add timeout --header X", "--header", "NAME=VALUE"),
     Refusal("fault remove", "FAULT"),
-    Refusal("intervene", "WORD", "--list"),
-    Refusal("intervene stick_operation --list", "WORD", "--list"),
+    Refusal("intervene", "NAME"),
+    Refusal("intervene kinds project=shop", "takes no fields"),
     Refusal("intervene stick_operation project", "'project'", "NAME=VALUE"),
     Refusal("scenario show no-such-thing", "no-such-thing", "scenario list"),
     Refusal("scenario show stuck-operatio", "did you mean stuck-operation"),
@@ -114,8 +114,8 @@ REFUSALS = [
     Refusal("scenario load no/such.yaml", "no/such.yaml", "No such file"),
     Refusal("scenario run", "SCENARIO"),
     Refusal("scenario record /", "'/' is a directory"),
-    Refusal("token --api-key --api-client", "leave out --api-client and --expires-in"),
-    Refusal("token --api-key --expires-in 5m", "leave out --api-client and --expires-in"),
+    Refusal("token --api-key --without-session", "leave out --without-session and --expires-in"),
+    Refusal("token --api-key --expires-in 5m", "leave out --without-session and --expires-in"),
     Refusal("token --permission dns.read", "--permission needs --api-key"),
     Refusal("doctor --url nonsense", "is not an address"),
     *(
@@ -127,7 +127,7 @@ REFUSALS = [
             f"start {option} ''",
             f"Invalid value for '{option}': it is empty: name one, or leave the option out",
         )
-        for option in ("--data-dir", "--ready-file", "--scenario", "--from")
+        for option in ("--data-dir", "--ready-file", "--scenario", "--import")
     ),
     Refusal("start --ready-file no/ready.json", "no such directory"),
     # Commands that are run around an emulator.
@@ -139,7 +139,7 @@ REFUSALS = [
     Refusal("exec --kill-after soon x", "--kill-after", "'soon'"),
     Refusal("exec --clock soon x", "'soon' is not real, frozen, skip or scaled:RATE"),
     Refusal("exec --keep no/such/folder.json x", "no such directory"),
-    Refusal("exec --conduct-off polled-too-early x", "--conduct-off needs --conduct: give report"),
+    Refusal("exec --skip-rule polled-too-early x", "--skip-rule needs --conduct: give report"),
     Refusal("exec --shrink x", "--shrink needs --vary"),
     *(
         refusal
@@ -152,7 +152,7 @@ REFUSALS = [
     Refusal("explore", "give a command to run: hosting-emulator explore -- CMD [ARGS]..."),
     Refusal("explore --faults timeot x", "did you mean timeout?"),
     Refusal("explore --faults abort:rate_limit x", "did you mean abort:rate_limited?"),
-    Refusal("explore --calls list_deployment x", "did you mean list_deployments?"),
+    Refusal("explore --call list_deployment x", "did you mean list_deployments?"),
     Refusal("explore --point nonsense x", "write CALL#N/FAULT/PHASE"),
     Refusal(f"explore --point '{POINT}' --json x", "--point runs one point"),
     Refusal("explore --time-limit 0s x", "leaves no time"),
@@ -245,7 +245,7 @@ REFUSALS = [
         "scenario check a.yaml", "Error: a.yaml: not UTF-8 text", files={"a.yaml": b"\xff\xfe"}
     ),
     *(
-        Refusal("world add --from own.yaml", words, files={"own.yaml": text})
+        Refusal("world add --file own.yaml", words, files={"own.yaml": text})
         for text, words in (
             ("name: x\ndescription: y\n", "has no `world`"),
             ("- 1\n", "has no `world`"),

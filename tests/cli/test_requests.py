@@ -167,7 +167,7 @@ def test_an_empty_requests_list_is_a_remark_on_a_terminal(
     ("words", "request_line"),
     [
         (("show", "2"), "GET /worlds/default/requests/2"),
-        (("replay", "2"), "POST /worlds/default/requests/2/replay"),
+        (("resend", "2"), "POST /worlds/default/requests/2/resend"),
     ],
 )
 def test_requests_show_and_replay_print_the_whole_exchange(
@@ -214,10 +214,10 @@ def test_requests_show_prints_the_size_of_a_binary_body(ask, control: FakeContro
 
 
 def test_requests_replay_can_keep_the_idempotency_key(ask, control: FakeControl):
-    control.on("POST /worlds/default/requests/2/replay", WHOLE)
-    ask("requests", "replay", "2", "--same-key")
+    control.on("POST /worlds/default/requests/2/resend", WHOLE)
+    ask("requests", "resend", "2", "--same-key")
 
-    assert control.bodies("POST /worlds/default/requests/2/replay") == [{"same_key": True}]
+    assert control.bodies("POST /worlds/default/requests/2/resend") == [{"same_key": True}]
 
 
 # --- tail ---------------------------------------------------------------------------------------

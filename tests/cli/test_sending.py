@@ -25,11 +25,16 @@ CASES: list[tuple[str, str, Any, Any]] = [
     ("clock run", SET_CLOCK, CLOCK, {"mode": "real"}),
     ("clock skip", SET_CLOCK, CLOCK, {"mode": "skip"}),
     ("clock scale 0.5", SET_CLOCK, CLOCK, {"mode": "scaled", "rate": 0.5}),
-    ("clock set 2030-01-31T09:30:00+01:00", SET_CLOCK, CLOCK, {"at": "2030-01-31T09:30:00+01:00"}),
+    (
+        "clock advance --to 2030-01-31T09:30:00+01:00",
+        ADVANCE,
+        ADVANCED,
+        {"to": "2030-01-31T09:30:00+01:00"},
+    ),
     ("clock advance 10m", ADVANCE, ADVANCED, {"by": "10m"}),
     ("clock advance PT10M", ADVANCE, ADVANCED, {"by": "PT10M"}),
     (f"clock advance --to {AT}", ADVANCE, ADVANCED, {"to": AT}),
-    ("clock advance --until 01J0", ADVANCE, ADVANCED, {"until_operation": "01J0"}),
+    ("clock advance --until-operation 01J0", ADVANCE, ADVANCED, {"until_operation": "01J0"}),
     ("world create", "POST /worlds", world("w"), {"ephemeral": False}),
     (
         f"world create w --seed 42 --clock scaled:60 --at {AT} --assume rate_limit=100/60s"
@@ -57,7 +62,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
         {"name": "copy", "ephemeral": False},
     ),
     (
-        "world fork --at 12",
+        "world fork --commit 12",
         "POST /worlds/default/fork",
         world("copy"),
         {"commit": 12, "ephemeral": False},
@@ -66,7 +71,7 @@ CASES: list[tuple[str, str, Any, Any]] = [
     ("world reset ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
     ("world reset --world ci-1", "POST /worlds/ci-1/reset", world("ci-1"), {}),
     (
-        "token --world w --user reader --organization free --api-client --expires-in 1h30m",
+        "token --world w --user reader --organization free --without-session --expires-in 1h30m",
         "POST /worlds/w/tokens",
         TOKEN,
         {

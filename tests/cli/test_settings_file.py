@@ -163,7 +163,7 @@ def test_options_of_exec_and_explore_override_the_file(
         "{scenario: ours.yaml, clock: skip, at: 2030-01-31T09:30:00Z, seed: file}"
     )
 
-    run(command, "--from", "state.json", "--", "tool", "--scenario", "x")
+    run(command, "--import", "state.json", "--", "tool", "--scenario", "x")
     run(command, "--scenario", "theirs.yaml", "--clock", "frozen", "--", "true")
 
     first, second = started_settings
@@ -175,7 +175,7 @@ def test_a_state_in_a_variable_overrides_the_scenario_of_the_file(
     run: Run, bootstrap: FakeBootstrap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("hosting-emulator.yaml").write_text("{scenario: ours.yaml, clock: skip, seed: file}")
-    monkeypatch.setenv("HOSTING_EMULATOR_FROM", "state.json")
+    monkeypatch.setenv("HOSTING_EMULATOR_IMPORT", "state.json")
 
     run("start")
 
@@ -185,7 +185,7 @@ def test_a_state_in_a_variable_overrides_the_scenario_of_the_file(
 
 def test_each_lasting_option_of_start_is_a_setting() -> None:
     options = {max(option.opts, key=len).removeprefix("--") for option in start.params}
-    once = {"from", "json", "quiet", "ready-file", "replace", "salvage"}
+    once = {"import", "json", "quiet", "ready-file", "replace", "salvage"}
     nouns = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
 
     assert {nouns.get(option, option) for option in options - once} == set(KEYS)

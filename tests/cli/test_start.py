@@ -57,13 +57,13 @@ def test_each_option_of_start_becomes_a_setting(run, bootstrap: FakeBootstrap):
 
 
 def test_the_option_from_becomes_a_setting(run, bootstrap: FakeBootstrap):
-    run("start", "--from", "kept.json")
+    run("start", "--import", "kept.json")
 
     assert bootstrap.settings == [Settings(library=FOLDER, state=Path("kept.json"))]
 
 
 def test_a_seed_beside_a_state_applies_from_then_on(run, bootstrap: FakeBootstrap):
-    run("start", "--from", "kept.json", "--seed", "42")
+    run("start", "--import", "kept.json", "--seed", "42")
 
     assert [settings.state_seed for settings in bootstrap.settings] == ["42"]
 

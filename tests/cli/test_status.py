@@ -196,7 +196,7 @@ WHY: dict[str, Any] = {
     "waits_for": None,
     "held_by": None,
     "reconciliation": None,
-    "commands": ["hosting-emulator clock advance --until 01OP"],
+    "commands": ["hosting-emulator clock advance --until-operation 01OP"],
 }
 PATH = "GET /worlds/default/operations/01OP/why"
 
@@ -214,7 +214,7 @@ def test_why_explains_an_operation(ask, control: FakeControl):
         "\n"
         "It is running (deploying), and goes on.\n"
         "The clock is frozen.\n"
-        "  hosting-emulator clock advance --until 01OP --url http://127.0.0.1:4620\n"
+        "  hosting-emulator clock advance --until-operation 01OP --url http://127.0.0.1:4620\n"
     )
 
 
@@ -227,7 +227,7 @@ def test_why_on_a_terminal_is_a_panel(ask, control: FakeControl, monkeypatch):
 
     assert text.startswith("╭─  apply_project_domains of shop  ─")
     assert "held by  its profile" in text
-    assert "$ hosting-emulator clock advance --until 01OP" in text
+    assert "$ hosting-emulator clock advance --until-operation 01OP" in text
 
 
 def test_why_refuses_an_unknown_operation(ask):

@@ -24,7 +24,7 @@ fault list
 fault kinds
 outcome list
 outcome kinds
-intervene --list
+intervene kinds
 scenario list
 conduct rules
 contract problems

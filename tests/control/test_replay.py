@@ -25,6 +25,6 @@ async def test_a_replay_shows_its_own_exchange_although_others_came_meanwhile(
     site = SimpleNamespace(tls_port=None, docs_url=lambda _: "http://docs.example")
     context: Any = SimpleNamespace(base_url="http://x.example", site=site, request=None)
 
-    exchange = await control.replay_request(context, api.engine, "1", control.Replay())
+    exchange = await control.resend_request(context, api.engine, "1", control.Resend())
 
     assert (exchange["n"], exchange["call"]) == (2, "get_dns_authorization")

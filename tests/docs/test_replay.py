@@ -20,5 +20,5 @@ def test_the_program_of_the_replay_guide_uses_the_default_port():
 def test_the_replay_guide_explains_every_option():
     options = {option.opts[0] for option in options_of(command_of(["requests", "replay"]))}
 
-    assert "--same-key" in options
+    assert "--fresh" in options
     assert {option for option in options if option not in PAGE} <= EXPLAINED_ELSEWHERE

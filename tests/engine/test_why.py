@@ -29,7 +29,7 @@ def test_why_names_the_next_change_of_an_operation_that_moves_with_time():
     }
     assert "in 2s of world time" in explanation["says"][0]
     assert "frozen" in explanation["says"][1]
-    assert explanation["commands"] == [f"clock advance --until {operation}"]
+    assert explanation["commands"] == [f"clock advance --until-operation {operation}"]
     assert (explanation["waits_for"], explanation["held_by"]) == (None, None)
 
 
@@ -65,7 +65,7 @@ def test_why_names_the_operation_that_blocks_a_waiting_operation():
     assert "with 1 more waiting ahead of it" in explanation["says"][0]
     assert explanation["says"][1].startswith("Blocking operation: It is queued")
     assert explanation["next"]["what"].endswith("(the operation it waits for)")
-    assert explanation["commands"] == [f"clock advance --until {third}"]
+    assert explanation["commands"] == [f"clock advance --until-operation {third}"]
     assert "ahead" not in api.why(second)["says"][0]
 
 

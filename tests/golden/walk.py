@@ -575,7 +575,7 @@ def control(world: WorldWalk) -> None:
     world.each_call()
     for number in (1, 2, 5):
         world.control("GET", f"requests/{number}")
-        world.control("POST", f"requests/{number}/replay", {})
+        world.control("POST", f"requests/{number}/resend", {})
     world.control("PATCH", "assumptions", {"accepted_status": 200})
     world.control("PATCH", "assumptions", {"accepted_status": 299})
     for span in ("?name=session", "?first=1&last=1", "?last=commit:1", "?first=none"):
@@ -599,7 +599,7 @@ def control(world: WorldWalk) -> None:
 def observed(world: WorldWalk) -> None:
     """Walk through an observation of one world: its chapters, one of which has ended, and its end."""
     walk = world.walk
-    first = walk.control("POST", "observations", {"worlds": [world.name], "rules_off": []}).json
+    first = walk.control("POST", "observations", {"worlds": [world.name], "skip_rules": []}).json
     path = f"observations/{first['id']}"
     world.call("PUT", world.project("powered-by-flag"), {"enabled": True}, key=None)
     world.control("POST", "reset")
@@ -611,7 +611,7 @@ def observed(world: WorldWalk) -> None:
     walk.control("DELETE", path)
     walk.control("GET", path)
     walk.control("POST", "observations", {"worlds": ["none"]})
-    walk.control("POST", "observations", {"rules_off": ["none"]})
+    walk.control("POST", "observations", {"skip_rules": ["none"]})
 
 
 def views(world: WorldWalk, paths: Sequence[str] = VIEWS) -> None:

@@ -89,17 +89,17 @@ def test_the_summary_names_the_broken_rules_first(suite: Suite):
 def test_rules_of_conduct_can_be_left_out(suite: Suite):
     suite.ini(
         "hosting_emulator_conduct = error",
-        "hosting_emulator_conduct_off = missing-idempotency-key unread-field",
+        "hosting_emulator_skip_rule = missing-idempotency-key unread-field",
     )
 
     suite.passes()
 
 
 def test_an_unknown_rule_of_conduct_is_refused_at_once(suite: Suite):
-    result = suite.run("--hosting-emulator-conduct-off=missing-idempotency-keys")
+    result = suite.run("--hosting-emulator-skip-rule=missing-idempotency-keys")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    option = "--hosting-emulator-conduct-off=missing-idempotency-keys"
+    option = "--hosting-emulator-skip-rule=missing-idempotency-keys"
     result.stderr.fnmatch_lines([f"*{option}: * missing-idempotency-key[?]"])
 
 
@@ -186,10 +186,10 @@ def test_a_test_can_assert_the_conduct_of_its_client(suite: Suite):
             with pytest.raises(AssertionError, match="unread-field"):
                 conduct.assert_clean()
             conduct.assert_clean(at_least="error")
-            conduct.assert_clean(off=["unread-field"])
-            conduct.assert_clean(off="unread-field")
+            conduct.assert_clean(skip_rules=["unread-field"])
+            conduct.assert_clean(skip_rules="unread-field")
             with pytest.raises(AssertionError, match="operation-not-followed"):
-                conduct.assert_clean(off=["unread-field"], at_least="note")
+                conduct.assert_clean(skip_rules=["unread-field"], at_least="note")
             with pytest.raises(ValueError, match="note, warning or error"):
                 conduct.assert_clean(at_least="bad")
             assert "instead" in conduct.report()

@@ -438,7 +438,7 @@ def test_findings_of_explored_runs_are_reported_at_the_end(explored: Suite):
 
 def test_rules_that_are_left_out_are_not_reported_for_explored_runs(explored: Suite):
     explored.write(test_it=RUDE)
-    off = "--hosting-emulator-conduct-off=retried-too-soon"
+    off = "--hosting-emulator-skip-rule=retried-too-soon"
 
     result = explored.passes("--hosting-emulator-conduct=report", off)
 

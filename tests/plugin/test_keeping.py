@@ -56,7 +56,7 @@ def test_the_worlds_of_failed_tests_are_kept(suite: Suite, way: str):
     assert stored_names(folder) == ["test_it-test_fails", "test_it-test_teardown"]
     result.stdout.fnmatch_lines(
         [
-            "kept: hosting-emulator start --ephemeral --from hosting-*/test_it-test_fails-*.json",
+            "kept: hosting-emulator start --ephemeral --import hosting-*/test_it-test_fails-*.json",
             "hosting emulator: 2 worlds are kept in hosting-emulator-worlds",
         ]
     )

@@ -46,10 +46,10 @@ def test_each_method_of_the_sdk_reaches_its_resource(api: HttpWorld):
     assert emulator.requests.page(limit=1, trail=False)["total"] == 1
     assert emulator.requests.whole(1).answer["body_bytes"] > 0
     assert emulator.requests.har(state=True, status="2xx")["log"]["_state"]
-    assert emulator.requests.replay(1).status == 202
+    assert emulator.requests.resend(1).status == 202
     assert emulator.report_document(requests=1)["requests"]["total"] == 2
     rule = control.contract("conduct-rules")[0]["id"]
-    assert emulator.conduct.read(off=[rule], final=True).rules_off == [rule]
+    assert emulator.conduct.read(skip_rules=[rule], final=True).skipped_rules == [rule]
     oldest = emulator.commits()[-1]
     assert emulator.rewind(oldest.commit).name == world
     assert emulator.create_api_key("reader", name="ci", permissions=[])["value"]

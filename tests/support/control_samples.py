@@ -187,7 +187,7 @@ def conduct_report(*findings: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "unseen": 0,
         "findings": list(findings),
         "counts": dict(Counter(finding["rule"] for finding in findings)),
-        "rules_off": [],
+        "skipped_rules": [],
         "remarks": [],
         "errors": [],
         "complete": True,

@@ -24,7 +24,7 @@ _Document = Mapping[str, Any]
 
 @click.group(cls=CommandGroup, invoke_without_command=True)
 @opt.flag("--final")
-@opt.option("--off RULE", multiple=True, callback=opt.read_words(tuple))
+@opt.option("--skip-rule skip_rules RULE", multiple=True, callback=opt.read_words(tuple))
 @opt.choice("--severity", "note", "warning", "error", default="warning")
 @opt.option("--junit FILE")
 @opt.json_option
@@ -33,7 +33,7 @@ _Document = Mapping[str, Any]
 def conduct(
     ctx: click.Context,
     world: opt.HostingEmulator,
-    off: tuple[str, ...],
+    skip_rules: tuple[str, ...],
     severity: str,
     junit: Path | None,
     as_json: bool,
@@ -45,10 +45,10 @@ def conduct(
     # A report of an earlier run must not stay if this one fails.
     if junit is not None and junit.is_file():
         junit.unlink()
-    report = ask_conduct(world, off=off, final=final)
+    report = ask_conduct(world, skip_rules=skip_rules, final=final)
     if junit is not None:
         all_rules = world.control.contract("conduct-rules")
-        rules = [rule for rule in all_rules if rule["id"] not in report["rules_off"]]
+        rules = [rule for rule in all_rules if rule["id"] not in report["skipped_rules"]]
         write_whole(junit, _junit(report, rules, world.name, severity))
     from hosting_emulator.sdk.text import conduct_text, of_severity
 
@@ -91,13 +91,13 @@ def undecided_reasons(report: _Document) -> list[str]:
 
 
 def ask_conduct(
-    world: HostingEmulator, *, off: Sequence[str], final: bool = False, option: str = ""
+    world: HostingEmulator, *, skip_rules: Sequence[str], final: bool = False, option: str = ""
 ) -> ConductReport:
     """Return what was found in a world; the first look begins the watch. Raises Failure: no such rule."""
     from hosting_emulator.sdk import ControlRefused
 
     try:
-        return world.conduct.read(off=off, final=final)
+        return world.conduct.read(skip_rules=skip_rules, final=final)
     except ControlRefused as refused:
         raise Failure(f"{option}{with_rules_command(refused)}") from refused
 

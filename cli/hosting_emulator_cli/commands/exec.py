@@ -76,7 +76,7 @@ _export_option = opt.option(
     default="10s",
 )
 @opt.choice("--conduct", *CONDUCT)
-@opt.option("--conduct-off RULE", multiple=True, callback=opt.read_words(tuple))
+@opt.option("--skip-rule skip_rules RULE", multiple=True, callback=opt.read_words(tuple))
 @opt.flag("--quiet")
 @_command_argument
 def exec_(shrink: bool, **given: Any) -> int:
@@ -90,8 +90,8 @@ def exec_(shrink: bool, **given: Any) -> int:
         raise click.UsageError("--shrink needs --vary: give a seed")
     if opt.source("conduct") is opt.ParameterSource.DEFAULT:
         own["conduct"] = _outer_conduct() or own["conduct"]
-    if own["conduct_off"] and own["conduct"] == "off":
-        raise click.UsageError("--conduct-off needs --conduct: give report or error")
+    if own["skip_rules"] and own["conduct"] == "off":
+        raise click.UsageError("--skip-rule needs --conduct: give report or error")
     check_folder_of(own["keep"])
     if own["quiet"] and opt.source("report") is opt.ParameterSource.DEFAULT:
         own["report"] = "never"
@@ -150,7 +150,7 @@ def _limit(text: str) -> float:
 @opt.option("--faults KIND,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_faults"))
 @opt.flag("--outcomes")
 @opt.flag("--quick")
-@opt.option("--calls CALL,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_calls"))
+@opt.option("--call calls CALL,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_calls"))
 @opt.option("-j --jobs N", type=opt.WholeNumber(1, 64))
 @opt.option("--max-runs N", type=opt.WholeNumber(1), default=300)
 @opt.option("--time-limit limit_s DURATION", type=opt.TextType("duration", _limit))
@@ -160,7 +160,7 @@ def _limit(text: str) -> float:
     type=opt.TextType("point", lambda text: load(f"{_PLAN}:FaultPoint").read(text)),
 )
 @opt.choice("--conduct", *CONDUCT, default="report")
-@opt.option("--state state_file FILE")
+@opt.option("--results results_file FILE")
 @opt.world_options
 @opt.user_option
 @_export_option
@@ -175,7 +175,7 @@ def explore(clock: str | None, **given: Any) -> int:
     # What is no field of an exploration is a setting of its emulator.
     fields = exploration.CommandExploration.__annotations__
     own = {name: given.pop(name) for name in fields if name in given}
-    reports = [own[f"{kind}_file"] for kind in ("state", "junit", "html")]
+    reports = [own[f"{kind}_file"] for kind in ("results", "junit", "html")]
     chosen = clock or (None if given["state"] else "skip")
     settings = opt.settings_of(port=0, data_dir=None, clock=chosen, **given)
     if own["point"] is not None and (own["as_json"] or any(reports)):

@@ -229,10 +229,9 @@ _intervention_columns = columns("word", ("FIELDS ([] is optional)", _field_names
 
 
 @click.command()
-@click.argument("word", required=False, shell_complete=opt.INTERVENTIONS)
+@click.argument("name", shell_complete=opt.INTERVENTIONS)
 @click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=opt.TYPED_VALUE)
 @opt.flag("--all everything")
-@opt.flag("--list listing")
 @prints(
     lambda found: _intervention_columns(found) if isinstance(found, list) else None,
     words=lambda done: (
@@ -243,20 +242,21 @@ _intervention_columns = columns("word", ("FIELDS ([] is optional)", _field_names
 @opt.url_options
 def intervene(
     world: str,
-    word: str | None,
+    name: str,
     fields: tuple[tuple[str, Any], ...],
     everything: bool,
-    listing: bool,
     **_: Any,
 ) -> Any:
     """Change a world: stick an operation, expire a ticket, move DNS, set a plan."""
-    if listing == (word is not None):
-        raise click.UsageError("give either WORD or --list")
-    if word is not None:
-        given = dict(fields) | ({"all": True} if everything else {})
-        said = opt.ask(lambda client: client.world(world).intervene(str(word), **given))
-        return {"intervention": word, "said": said}
-    return opt.ask(
-        lambda client: client.contract("interventions"),
-        "hosting_emulator.faults.interventions:describe_interventions",
-    )
+    if name == "kinds":
+        if fields or everything:
+            raise click.UsageError("`intervene kinds` takes no fields")
+        return opt.ask(
+            lambda client: client.contract("interventions"),
+            "hosting_emulator.faults.interventions:describe_interventions",
+        )
+    given = dict(fields)
+    if everything:
+        given["all"] = True
+    said = opt.ask(lambda client: client.world(world).intervene(name, **given))
+    return {"intervention": name, "said": said}

@@ -165,11 +165,11 @@ def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
 
 
 @requests.command()
-@opt.option("--last N", type=opt.WholeNumber(0, 1000), default=10)
+@opt.option("--limit N", type=opt.WholeNumber(0, 1000), default=10)
 @_filters
 @opt.flag("--json as_json")
 @opt.with_world
-def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -> None:
+def tail(world: opt.HostingEmulator, limit: int, as_json: bool, **filters: Any) -> None:
     """Show requests as they happen, until Ctrl-C."""
     aliases = _aliases(world)
 
@@ -183,7 +183,7 @@ def tail(world: opt.HostingEmulator, last: int, as_json: bool, **filters: Any) -
 
     with world.requests.listen(only=("request", "world"), **filters) as events:
         shown = 0
-        for exchange in world.requests.page(limit=last, **filters)["items"][::-1] if last else ():
+        for exchange in world.requests.page(limit=limit, **filters)["items"][::-1] if limit else ():
             put(exchange)
             shown = exchange["n"]
         for _, kind, data in events:
@@ -217,8 +217,17 @@ def har(world: opt.HostingEmulator, output: Path | None, **which: Any) -> None:
 
 
 @requests.command()
-@click.argument("what", metavar="N|FILE")
+@click.argument("n", type=opt.WholeNumber(min=1))
 @opt.flag("--same-key")
+@opt.json_option
+@opt.with_world
+def resend(world: opt.HostingEmulator, n: int, same_key: bool, as_json: bool) -> None:
+    """Send one request of the log again, as the same user, and show the response."""
+    put_whole(world, world.requests.resend(n, same_key=same_key), as_json)
+
+
+@requests.command()
+@click.argument("file", metavar="FILE")
 @opt.flag("--fresh")
 @opt.option("--scenario NAME|FILE")
 @opt.option("--seed TEXT")
@@ -227,25 +236,18 @@ def har(world: opt.HostingEmulator, output: Path | None, **which: Any) -> None:
 @opt.flag("--no-time")
 @opt.json_option
 @opt.with_world
-def replay(
-    world: opt.HostingEmulator, what: str, same_key: bool, fresh: bool, as_json: bool, **how: Any
-) -> int:
-    """Send a request or a recording again, and compare the responses."""
-    if what.isdigit():
-        if fresh or any(how.values()):
-            raise click.UsageError(
-                "a single request is sent to its own world: only --same-key goes with N"
-            )
-        put_whole(world, world.requests.replay(int(what), same_key=same_key), as_json)
-        return 0
-    if same_key:
-        raise click.UsageError("--same-key goes with N: a recording always keeps its keys")
+def replay(world: opt.HostingEmulator, file: str, fresh: bool, as_json: bool, **how: Any) -> int:
+    """Send a recording again, and compare the responses."""
+    if file.isdigit():
+        raise click.UsageError(
+            f"{file} is no recording; `requests resend {file}` sends one request of the log again"
+        )
     named = opt.typed("world")
     if named and (fresh or how["scenario"] or how["seed"] or how["assume"]):
         raise click.UsageError("--world exists already: leave out --fresh, --scenario and --seed")
     from hosting_emulator_lab import replay as replaying
 
-    record = _read_recording(what)
+    record = _read_recording(file)
     beginning, sending = _how(**how)
     made = replaying.like_recorded(world.control, record, beginning)
     with nullcontext(world) if named else made as target_world:

@@ -161,12 +161,12 @@ def _put_reports(
 
 @scenario.command()
 @click.argument("file", metavar="FILE", type=opt.KINDS["FILE"])
-@opt.option("--from first WHAT")
-@opt.option("--to last WHAT")
-@opt.option("--keeps WORDS")
+@opt.option("--first POSITION")
+@opt.option("--last POSITION")
+@opt.option("--step STEP")
 @opt.with_world
 def record(
-    world: opt.HostingEmulator, file: Path, first: str | None, last: str | None, keeps: str | None
+    world: opt.HostingEmulator, file: Path, first: str | None, last: str | None, step: str | None
 ) -> None:
     """Write what was done in a world as a scenario."""
     name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40]
@@ -174,24 +174,24 @@ def record(
     found = world.record(first=first, last=last, name=name)
     for sentence in found.left_out:
         say(f"Left out: {sentence}")
-    if keeps is None:
+    if step is None:
         put_document(found.text.rstrip("\n"), file, f"A {found.steps}-step story was written to")
     else:
-        _put_smallest(found.text, str(file), keeps, file)
+        _put_smallest(found.text, str(file), step, file)
 
 
 @scenario.command()
 @click.argument("file", metavar="FILE")
-@opt.option("--keeps WORDS", required=True)
+@opt.option("--step STEP", required=True)
 @opt.output_option
 @opt.option("--max-runs N", type=opt.WholeNumber(1, 100_000), default=500)
-def shrink(file: str, keeps: str, output: Path | None, max_runs: int) -> None:
+def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
     """Find the smallest scenario in which a step still gets the response it expects."""
-    _put_smallest(*read_scenario_file(file), keeps, output, max_runs)
+    _put_smallest(*read_scenario_file(file), step, output, max_runs)
 
 
 def _put_smallest(
-    text: str, file: str, keeps: str, output: Path | None, max_runs: int = 500
+    text: str, file: str, step: str, output: Path | None, max_runs: int = 500
 ) -> None:
     from hosting_emulator.bootstrap import visit_page
     from hosting_emulator.scenario.document import read_scenario
@@ -200,7 +200,7 @@ def _put_smallest(
 
     with failing(ScenarioError), failing(NotKept, of=f"{file}: "):
         whole = read_scenario(text, file)
-        found = shrink_scenario(whole, keeps, max_runs=max_runs, visit=visit_page)
+        found = shrink_scenario(whole, step, max_runs=max_runs, visit=visit_page)
     put_document(found.text.rstrip("\n"), output, "The result was written to")
     say(
         f"{found.steps} of {found.of} steps are left, found in {found.runs} runs"

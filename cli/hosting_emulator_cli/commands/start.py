@@ -281,7 +281,7 @@ def _whole_seconds(text: str) -> int:
 @click.command()
 @opt.user_option
 @opt.option("--organization ORG")
-@opt.flag("--api-client")
+@opt.flag("--without-session")
 @opt.flag("--api-key")
 @opt.option("--permission permissions NAME", multiple=True)
 @opt.option(
@@ -292,19 +292,19 @@ def _whole_seconds(text: str) -> int:
 def token(
     world: opt.HostingEmulator,
     user: str | None,
-    api_client: bool,
+    without_session: bool,
     api_key: bool,
     permissions: tuple[str, ...],
     expires_in_seconds: int | None,
     **of: Any,
 ) -> Any:
     """Print an access token."""
-    if api_key and (api_client or expires_in_seconds is not None):
-        raise click.UsageError("--api-key: leave out --api-client and --expires-in")
+    if api_key and (without_session or expires_in_seconds is not None):
+        raise click.UsageError("--api-key: leave out --without-session and --expires-in")
     if permissions and not api_key:
         raise click.UsageError("--permission needs --api-key")
     if api_key:
         return world.create_api_key(user, permissions=permissions or None, **of)
     return world.mint_token(
-        user, interactive=not api_client, expires_in_seconds=expires_in_seconds, **of
+        user, interactive=not without_session, expires_in_seconds=expires_in_seconds, **of
     )

@@ -116,7 +116,7 @@ _ADDED = {
 @opt.option("--project PROJECT")
 @opt.option("--role ROLE")
 @opt.option("--value TEXT")
-@opt.option("--from file FILE")
+@opt.option("--file FILE")
 @prints(words=lambda done: f"{done['said'][:1].upper()}{done['said'][1:]}.")
 @opt.with_world
 def add(
@@ -130,7 +130,7 @@ def add(
     """Add to a world: a user, a project, a key, or all that a world file has."""
     said = dict(fields) | {field: text for field, text in given.items() if text is not None}
     if (file is None) == (name is None) or (file and said):
-        raise click.UsageError("give KIND and NAME, or --from FILE")
+        raise click.UsageError("give KIND and NAME, or --file FILE")
     if kind == "user":
         role, organization = said.pop("role", None), said.pop("organization", None)
         if role and not organization:
@@ -151,7 +151,7 @@ def add(
 
 @world.command()
 @click.argument("name", required=False)
-@opt.option("--at commit COMMIT", type=opt.WholeNumber(min=0))
+@opt.option("--commit COMMIT", type=opt.WholeNumber(min=0))
 @_ephemeral_option
 @_prints_new_world
 @opt.with_world
@@ -258,7 +258,7 @@ def _add_mode(name: str, request: ClockRequest, words: str) -> None:
         return world.clock.change(request)
 
 
-_add_mode("freeze", {"mode": "frozen"}, "Stop the clock: time moves only by `advance` and `set`.")
+_add_mode("freeze", {"mode": "frozen"}, "Stop the clock: time moves only by `advance`.")
 _add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world's current time.")
 
 
@@ -281,21 +281,13 @@ _add_mode(
 @clock.command()
 @click.argument("duration", required=False)
 @opt.option("--to TIMESTAMP")
-@opt.option("--until OPERATION")
+@opt.option("--until-operation OPERATION")
 @prints(_clock_text)
 @opt.with_world
-def advance(world: opt.HostingEmulator, duration: str | None, **target: Any) -> ClockState:
+def advance(
+    world: opt.HostingEmulator, duration: str | None, to: str | None, until_operation: str | None
+) -> ClockState:
     """Move time forward and run everything that falls due."""
-    to, until = target["to"], target["until"]
-    if [duration, to, until].count(None) != 2:
-        raise click.UsageError("give exactly one of DURATION, --to and --until")
-    return world.clock.move(by=duration, to=to, until_operation=until)
-
-
-@clock.command("set")
-@click.argument("timestamp", type=opt.TIMESTAMP)
-@prints(_clock_text)
-@opt.with_world
-def set_(world: opt.HostingEmulator, timestamp: str) -> ClockState:
-    """Set the time; it cannot move back."""
-    return world.clock.change({"at": timestamp})
+    if [duration, to, until_operation].count(None) != 2:
+        raise click.UsageError("give exactly one of DURATION, --to and --until-operation")
+    return world.clock.move(by=duration, to=to, until_operation=until_operation)

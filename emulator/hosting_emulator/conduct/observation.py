@@ -61,10 +61,10 @@ class ProcessObservation:
     """
 
     def __init__(
-        self, id_: str, worlds: Worlds, names: Iterable[str] | None, off: Sequence[str] = ()
+        self, id_: str, worlds: Worlds, names: Iterable[str] | None, skip_rules: Sequence[str] = ()
     ) -> None:
         self.id = id_
-        self.rules_off = list(off)
+        self.skip_rules = list(skip_rules)
         #: When it was last used, in seconds of the machine's time.
         self.used_s = 0.0
         self._worlds = worlds
@@ -157,7 +157,7 @@ class ProcessObservation:
         chapters = []
         errors = self._errors.texts()
         for index, chapter in self._chapters.items():
-            conduct = chapter.watch.look(self.rules_off, final=final)
+            conduct = chapter.watch.look(self.skip_rules, final=final)
             errors += [f"world {chapter.name}: {text}" for text in conduct.errors]
             chapters.append(
                 ChapterReport(
@@ -205,7 +205,7 @@ class Observations:
         self._count = 0
 
     def begin(
-        self, worlds: Worlds, names: Iterable[str] | None, off: Sequence[str], now_s: float
+        self, worlds: Worlds, names: Iterable[str] | None, skip_rules: Sequence[str], now_s: float
     ) -> ProcessObservation:
         """Begin an observation at a time of the machine, in seconds. Raises TooManyObservations.
 
@@ -219,7 +219,7 @@ class Observations:
                 f"a process can have at most {MOST_OBSERVATIONS} observations; delete some"
             )
         self._count += 1
-        observation = ProcessObservation(f"observation-{self._count}", worlds, names, off)
+        observation = ProcessObservation(f"observation-{self._count}", worlds, names, skip_rules)
         observation.used_s = now_s
         self._by_id[observation.id] = observation
         return observation

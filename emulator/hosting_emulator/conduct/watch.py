@@ -135,20 +135,20 @@ class Watch:
         #: The standing findings once the chapter has ended: before, and after the final judgement.
         self._closed: tuple[dict[str, _RuleFindings], dict[str, _RuleFindings]] | None = None
 
-    def look(self, off: Sequence[str] = (), *, final: bool = False) -> ConductReport:
-        """Judge what is new, and report what was found; `off` are ids of rules to leave out.
+    def look(self, skip_rules: Sequence[str] = (), *, final: bool = False) -> ConductReport:
+        """Judge what is new, and report what was found; `skip_rules` are ids of rules to leave out.
 
         With `final` the client is done: also what can only be said then. It may go on all the same.
         """
         found = self._standing(final=final)
-        found = {id_: one for id_, one in found.items() if one.count and id_ not in off}
+        found = {id_: one for id_, one in found.items() if one.count and id_ not in skip_rules}
         findings = [finding for of_rule in found.values() for finding in of_rule.kept]
         return ConductReport(
             judged=self._judged,
             unseen=self._unseen,
             findings=sorted(findings, key=lambda finding: (finding.requests[-1], finding.rule)),
             counts={id_: of_rule.count for id_, of_rule in found.items()},
-            rules_off=list(off),
+            skipped_rules=list(skip_rules),
             remarks=self._remarks(),
             errors=self.errors.texts(),
             complete=not self._unseen,
@@ -392,13 +392,13 @@ class WorldWatch:
         self._restarts = 0
         self._chapter = Chapter(self._engine, self._engine.log.count)
 
-    def look(self, off: Sequence[str] = (), *, final: bool = False) -> ConductReport:
+    def look(self, skip_rules: Sequence[str] = (), *, final: bool = False) -> ConductReport:
         """Report what was found so far, in all chapters; see `Watch.look`.
 
         The requests of a finding in an earlier chapter are numbers of that chapter's log.
         """
-        report = self._chapter.watch.look(off, final=final)
-        earlier = [chapter.watch.look(off, final=final) for chapter in self._ended]
+        report = self._chapter.watch.look(skip_rules, final=final)
+        earlier = [chapter.watch.look(skip_rules, final=final) for chapter in self._ended]
         findings = [
             ConductFinding({**finding, "chapter": f"before the world was {chapter.ended}"})
             for chapter, part in zip(self._ended, earlier, strict=True)

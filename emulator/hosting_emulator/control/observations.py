@@ -41,7 +41,7 @@ class NewObservation(Body):
     """
 
     worlds: list[str] | None = None
-    rules_off: list[str] = msgspec.field(default_factory=list)
+    skip_rules: list[str] = msgspec.field(default_factory=list)
     replaces: str | None = None
 
 
@@ -51,14 +51,14 @@ def begin_observation(context: Context, body: NewObservation) -> JsonObject:
     It also sees worlds that are created later. Deleting, resetting, loading or replacing a world
     ends a chapter of the observation, and nothing is forgotten. End it with DELETE.
     """
-    check_rules(body.rules_off, "rules_off")
+    check_rules(body.skip_rules, "skip_rules")
     for name in body.worlds or ():
         context.engine(name)
     if body.replaces is not None:
         context.observations.end(find_observation(context, body.replaces))
     with refused_as(409, "Too many observations", TooManyObservations):
         observation = context.observations.begin(
-            context.worlds, body.worlds, body.rules_off, time.monotonic()
+            context.worlds, body.worlds, body.skip_rules, time.monotonic()
         )
     return messages.ObservationState.of(observation)
 

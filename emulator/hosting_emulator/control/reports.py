@@ -80,15 +80,15 @@ async def report(context: Context, engine: Engine, requests: Limit = 20) -> dict
     }
 
 
-async def show_conduct(engine: Engine, off: Words, final: bool = False) -> Any:
+async def show_conduct(engine: Engine, skip_rules: Words, final: bool = False) -> Any:
     """Report which conduct rules the client broke, in all requests so far.
 
-    `off` skips rules. `final` also reports what can only be judged once the client has finished.
+    `skip_rules` skips rules. `final` also reports what can only be judged once the client has finished.
     """
-    check_rules(off, "off")
+    check_rules(skip_rules, "skip_rules")
     watch = watch_of(engine)
     await judge_in_slices([watch.current])
-    return watch.look(off, final=final)
+    return watch.look(skip_rules, final=final)
 
 
 async def judge_in_slices(watches: Iterable[Watch]) -> None:

@@ -170,13 +170,13 @@ def _moment(engine: Engine, name: str, text: str | None) -> int | None:
 # --- sent again ----------------------------------------------------------------------------------
 
 
-class Replay(Body):
+class Resend(Body):
     """Whether the request keeps its Idempotency-Key."""
 
     same_key: bool = False
 
 
-async def replay_request(context: Context, engine: Engine, n: str, body: Replay) -> JsonObject:
+async def resend_request(context: Context, engine: Engine, n: str, body: Resend) -> JsonObject:
     """Send a request of the log again, and return the new exchange.
 
     The request is sent to the world as it is now, with a new access token for the same user and

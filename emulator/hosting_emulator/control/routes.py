@@ -367,8 +367,8 @@ ROUTES: Final = [
     ),
     Route(
         "POST",
-        "/worlds/{world}/requests/{n}/replay",
-        "control.requests:replay_request",
+        "/worlds/{world}/requests/{n}/resend",
+        "control.requests:resend_request",
         Json(WholeExchange),
     ),
     Route("GET", "/worlds/{world}/requests.har", "control.requests:export_har", Json(JsonObject)),

@@ -184,7 +184,7 @@ def _warn_of_world_time(request: IdentityRequest, engine: Engine, now_ms: int) -
     name = engine.world.name
     advice = ""
     if ahead_ms < 0:
-        advice = f", or move it there: `{command_line('clock set now', request.base_url, name)}`"
+        advice = f", or move it there: `{command_line('clock advance --to now', request.base_url, name)}`"
     _log.warning(
         "a user signed in to world %s at world time %s; OpenID clients compare with this machine's "
         "time, %s, and refuse the tokens: start the world with `--at now`%s",

@@ -471,7 +471,7 @@ class ConductReport(Record):
     unseen: int
     findings: list[ConductFinding]
     counts: dict[str, int]
-    rules_off: list[str]
+    skipped_rules: list[str]
     remarks: list[str]
     errors: list[str]
     complete: bool
@@ -490,10 +490,10 @@ class ConductRuleRow(Record):
 
 
 class ObservationState(Record):
-    """An observation: the `id` to read it by, and the `rules_off` that it does not judge."""
+    """An observation: the `id` to read it by, and the `skip_rules` that it does not judge."""
 
     id: str
-    rules_off: list[str]
+    skip_rules: list[str]
 
 
 class RequestInProgress(Record):

@@ -350,17 +350,17 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         self,
         worlds: Iterable[str] | None = None,
         *,
-        off: Sequence[str] = (),
+        skip_rules: Sequence[str] = (),
         replaces: WorldsObservation | None = None,
     ) -> WorldsObservation:
-        """Begin to observe every world, or `worlds` by name with their copies; `off` are rules to skip.
+        """Begin to observe every world, or `worlds` by name with their copies.
 
-        It `replaces` another observation, which ends in the same request.
+        It does not judge `skip_rules`. It `replaces` another observation, which ends in the same request.
         """
         from hosting_emulator.sdk.observation import WorldsObservation  # few programs observe
 
         names = None if worlds is None else list(worlds)
-        body: dict[str, Any] = {"worlds": names, "rules_off": list(off)}
+        body: dict[str, Any] = {"worlds": names, "skip_rules": list(skip_rules)}
         if replaces is not None:
             body["replaces"] = replaces.id
         state = self.post("observations", body)

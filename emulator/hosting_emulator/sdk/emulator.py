@@ -634,7 +634,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     ) -> messages.JsonObject:
         """Return the whole state as one document, and write it to `path` if given.
 
-        `hosting-emulator start --from PATH` and `fresh(state=…)` take it up again; with its seed, from
+        `hosting-emulator start --import PATH` and `fresh(state=…)` take it up again; with its seed, from
         which its secrets can be computed, with the same ids.
         """
         state = messages.Record(self._ask("GET", "state", seed="true" if with_seed else None))

@@ -182,10 +182,10 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         query = {"limit": limit, "state": "true" if state else None, **filters}
         return messages.Record(self._ask("GET", "requests.har", **query))
 
-    def replay(self, n: int, *, same_key: bool = False) -> messages.WholeExchange:
+    def resend(self, n: int, *, same_key: bool = False) -> messages.WholeExchange:
         """Send a request again, with a new Idempotency-Key or its own. 409 if it was not kept whole."""
         body = {"same_key": same_key}
-        return messages.WholeExchange(self._ask("POST", "requests", n, "replay", body=body))
+        return messages.WholeExchange(self._ask("POST", "requests", n, "resend", body=body))
 
     def listen(
         self,
@@ -542,41 +542,53 @@ def _often(times: int | None) -> str:
 class WorldConduct(InWorld):
     """What the client of a world did that the real service would not bear, by the emulator's rules.
 
-    `off` are ids of rules that do not count; one that does not exist is a ControlRefused.
+    `skip_rules` are ids of rules that do not count; one that does not exist is a ControlRefused.
     """
 
-    def read(self, *, off: Collection[str] = (), final: bool = False) -> messages.ConductReport:
+    def read(
+        self, *, skip_rules: Collection[str] = (), final: bool = False
+    ) -> messages.ConductReport:
         """Read what was found by now, of any severity; with `final` as for `findings`."""
-        rules = off if isinstance(off, str) else ",".join(off)
-        query = {"off": rules or None, "final": "true" if final else None}
+        rules = skip_rules if isinstance(skip_rules, str) else ",".join(skip_rules)
+        query = {"skip_rules": rules or None, "final": "true" if final else None}
         return messages.ConductReport(self._ask("GET", "conduct", **query))
 
     def findings(
-        self, *, off: Collection[str] = (), at_least: messages.Severity = "note", final: bool = True
+        self,
+        *,
+        skip_rules: Collection[str] = (),
+        at_least: messages.Severity = "note",
+        final: bool = True,
     ) -> list[messages.ConductFinding]:
         """Return what was found, in order; if `final`, also operations that were not followed."""
-        report = wording.of_severity(self.read(off=off, final=final), at_least)
+        report = wording.of_severity(self.read(skip_rules=skip_rules, final=final), at_least)
         return [
             messages.ConductFinding(found, requests=tuple(found["requests"]))
             for found in report.findings
         ]
 
     def report(
-        self, *, off: Collection[str] = (), at_least: messages.Severity = "note", final: bool = True
+        self,
+        *,
+        skip_rules: Collection[str] = (),
+        at_least: messages.Severity = "note",
+        final: bool = True,
     ) -> str:
         """Tell what was found: each rule with its requests, why it matters and what to do instead."""
-        return wording.conduct_text(wording.of_severity(self.read(off=off, final=final), at_least))
+        return wording.conduct_text(
+            wording.of_severity(self.read(skip_rules=skip_rules, final=final), at_least)
+        )
 
     def assert_clean(
         self,
         *,
-        off: Collection[str] = (),
+        skip_rules: Collection[str] = (),
         at_least: messages.Severity = "warning",
         final: bool = True,
     ) -> None:
         """Assert that nothing was found of `at_least` this severity. The AssertionError tells all."""
         __tracebackhide__ = True  # pytest then shows the test's own line
-        report = wording.of_severity(self.read(off=off, final=final), at_least)
+        report = wording.of_severity(self.read(skip_rules=skip_rules, final=final), at_least)
         if report.findings:
             raise AssertionError(
                 f"{wording.headline(report.findings)}\n\n{wording.conduct_text(report)}"

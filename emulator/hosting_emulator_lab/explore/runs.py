@@ -341,11 +341,11 @@ class Visit:
         self,
         point: FaultPoint | None = None,
         clean: CleanRun | None = None,
-        off: Sequence[str] = (),
+        skip_rules: Sequence[str] = (),
         late_ms: int = LATE_MS,
         scope: Sequence[str] | None = None,
     ) -> None:
-        self.point, self._clean, self._off, self.late_ms = point, clean, off, late_ms
+        self.point, self._clean, self._skip_rules, self.late_ms = point, clean, skip_rules, late_ms
         self.scope = scope
         self.start: State = {}
         self.seen: Observation | None = None
@@ -363,7 +363,7 @@ class Visit:
         self._clock, point = world.clock.state, self.point
         if point is None or self._clean is None:
             self.start = self._settled(world) if self._clock.mode in _RUNNING else _export(world)
-            self._watch = world.control.observe(self.scope, off=self._off)
+            self._watch = world.control.observe(self.scope, skip_rules=self._skip_rules)
             return
         self.start = self._clean.start
         alike = {r.name: r for r in self._clean.seen.requests if r.call == point.call}
@@ -387,7 +387,7 @@ class Visit:
         names = None if self.scope is None else list(self.scope)
         armed = world.control.post("protected-faults", {**body, "worlds": names})
         self._protected = armed["id"]
-        self._watch = world.control.observe(self.scope, off=self._off)
+        self._watch = world.control.observe(self.scope, skip_rules=self._skip_rules)
 
     def end(self, world: HostingEmulator) -> None:
         """Observe what the worlds have come to, those included that are gone."""
@@ -558,7 +558,7 @@ Perform = Callable[[Visit, str, float | None], RunEnd]
 
 
 class Explorer:
-    """Makes runs. `limit_s` None: as long as is usual; `off` are conduct rules to skip."""
+    """Makes runs. `limit_s` None: as long as is usual; `skip_rules` are conduct rules to skip."""
 
     def __init__(
         self,
@@ -567,10 +567,12 @@ class Explorer:
         limit_s: float | None = None,
         clean_limit_s: float | None = _CLEAN_LIMIT_S,
         conduct: ConductChoice = "report",
-        off: Sequence[str] = (),
+        skip_rules: Sequence[str] = (),
         scope: Sequence[str] | None = None,
     ) -> None:
-        self._perform, self._conduct, self._off = perform, conduct, off
+        self._perform = perform
+        self._conduct = conduct
+        self._skip_rules = skip_rules
         self._scope = scope
         self._told_s, self._clean_limit_s = limit_s, limit_s or clean_limit_s
         self.limit_s = limit_s or SHORTEST_LIMIT_S
@@ -579,7 +581,10 @@ class Explorer:
     def clean(self) -> CleanRun:
         """Run it twice without a failure. Raises CleanRunFailed."""
         visits, ends = (
-            [Visit(off=self._off, scope=self._scope), Visit(off=self._off, scope=self._scope)],
+            [
+                Visit(skip_rules=self._skip_rules, scope=self._scope),
+                Visit(skip_rules=self._skip_rules, scope=self._scope),
+            ],
             list[RunEnd](),
         )
         for name, visit in zip(("clean", "clean-again"), visits, strict=True):
@@ -609,7 +614,7 @@ class Explorer:
         What goes wrong is looked at twice, unless it hung: chance, or a busy machine, may have been
         at work, and only what happens again is held against the client.
         """
-        visit = Visit(point, clean, self._off, self._delay(point, clean), self._scope)
+        visit = Visit(point, clean, self._skip_rules, self._delay(point, clean), self._scope)
         # Who waits for what does not end may have a limit of its own.
         patient = point.lasting is not None and self._told_s is None
         limit_s = self.limit_s * (_PATIENT if patient else 1)
@@ -632,7 +637,7 @@ class Explorer:
         with self._asking:
             if not self._late_ms:
                 asked = FaultPoint(point.call, point.n, "latency", "before_commit")
-                visit = Visit(asked, clean, self._off, 2 * LATE_MS, self._scope)
+                visit = Visit(asked, clean, self._skip_rules, 2 * LATE_MS, self._scope)
                 end = self._perform(visit, "patience", self.limit_s)
                 waited = visit.seen is not None and visit.seen.sent == clean.seen.sent
                 self._late_ms = LATE_MS if waited and not end.code else _SOON_MS

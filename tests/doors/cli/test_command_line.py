@@ -67,7 +67,7 @@ def test_a_refused_fault_is_one_line_with_advice(run: Run):
 
 
 def test_commands_without_an_emulator_print_the_lists_of_the_emulator(run: Run, url: str):
-    for line in ("fault kinds", "intervene --list", "scenario list"):
+    for line in ("fault kinds", "intervene kinds", "scenario list"):
         local = run(*line.split(), "--json").stdout
         remote = run(*line.split(), "--json", "--url", url).stdout
 

@@ -77,7 +77,7 @@ def test_exec_refuses_a_file_that_cannot_be_executed(tmp_path: Path):
     [
         (["--user", "nobody"], "'nobody'"),
         (["--scenario", "stuck-operatio"], "stuck-operation?"),
-        (["--from", "no-such.json"], "no-such.json"),
+        (["--import", "no-such.json"], "no-such.json"),
         (["--keep", "no/such/folder.json"], "cannot write no/such/folder.json: no such directory"),
     ],
 )
@@ -302,11 +302,11 @@ def test_the_world_of_a_failed_command_is_saved_and_can_be_opened(tmp_path: Path
     assert result.returncode == 1
     assert result.stderr.endswith(
         "The world was kept. Open it with: "
-        f"hosting-emulator start --ephemeral --from {shlex.quote(str(path))}\n"
+        f"hosting-emulator start --ephemeral --import {shlex.quote(str(path))}\n"
     )
     assert path.stat().st_mode & 0o777 == 0o600
-    assert "2026-04-11T00:00:00.000Z" in run("--from", str(path), *sh(show_clock)).stdout
-    with emulator("--ephemeral", "--from", str(path)) as process:
+    assert "2026-04-11T00:00:00.000Z" in run("--import", str(path), *sh(show_clock)).stdout
+    with emulator("--ephemeral", "--import", str(path)) as process:
         assert process.client().control("GET", "worlds/default/clock")["now"].startswith("2026-04")
 
 

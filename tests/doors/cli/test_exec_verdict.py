@@ -160,7 +160,7 @@ operation = json.loads(text)
 def test_a_client_that_gives_up_before_the_response_is_judged_with_both_requests(
     key: str, exit_code: int
 ) -> None:
-    off = ("--conduct-off", "operation-not-followed")
+    off = ("--skip-rule", "operation-not-followed")
     result = python("--conduct", "error", *off, "--report", "never", code=GIVE_UP % key)
 
     assert result.returncode == exit_code, result.stderr

@@ -1,4 +1,4 @@
-"""`start --from FILE` begins with an exported world; an invalid file changes no stored world."""
+"""`start --import FILE` begins with an exported world; an invalid file changes no stored world."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def without_commit(state: Any) -> Any:
 
 
 def test_the_default_world_begins_as_the_file_describes_it(stored_world: Path):
-    with emulator("--ephemeral", "--from", str(stored_world)) as process:
+    with emulator("--ephemeral", "--import", str(stored_world)) as process:
         client = process.client()
         state = client.state()
         headers = {"Authorization": f"Bearer {process.ready['token']}"}
@@ -46,7 +46,7 @@ def test_the_default_world_begins_as_the_file_describes_it(stored_world: Path):
 def test_a_world_from_a_file_continues_with_a_new_seed_or_a_chosen_one(stored_world: Path):
     seeds = []
     for seed_options in ((), (), ("--seed", "given")):
-        with emulator("--ephemeral", "--from", str(stored_world), *seed_options) as process:
+        with emulator("--ephemeral", "--import", str(stored_world), *seed_options) as process:
             seeds.append(process.client().control("GET", "worlds/default")["seed"])
 
     assert seeds[2] == "given"
@@ -59,11 +59,11 @@ def test_a_world_from_a_file_replaces_the_stored_world(stored_world: Path, tmp_p
         process.client().control("POST", "worlds", {"name": "mine"})
         process.stop()
 
-    refused = failed_start(*data, "--from", str(stored_world)).stderr
+    refused = failed_start(*data, "--import", str(stored_world)).stderr
     assert "already has a kept world" in refused
     assert "--replace" in refused
 
-    with emulator(*data, "--from", str(stored_world), "--replace") as process:
+    with emulator(*data, "--import", str(stored_world), "--replace") as process:
         process.client().control("POST", "worlds/default/clock/advance", {"by": "1d"})
         process.stop()
 
@@ -132,7 +132,7 @@ def test_the_scaled_clock_of_a_file_continues_from_its_stored_time(tmp_path: Pat
     state["tables"]["clock"]["world"]["machine_ms"] -= 3_600_000  # It was exported an hour ago.
     stored_world.write_text(json.dumps(state))
 
-    with emulator("--ephemeral", "--from", str(stored_world)) as process:
+    with emulator("--ephemeral", "--import", str(stored_world)) as process:
         clock = process.client().state()["tables"]["clock"]["world"]
 
     assert (clock["mode"], clock["world_ms"]) == ("scaled", state["at_ms"])
@@ -170,7 +170,7 @@ def test_an_invalid_file_is_an_error_of_one_line_and_changes_no_stored_world(
         before = process.client().state()
         process.stop()
 
-    result = failed_start(*data, "--from", str(invalid_file))
+    result = failed_start(*data, "--import", str(invalid_file))
 
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith(f"Error: {invalid_file}")
@@ -181,7 +181,7 @@ def test_an_invalid_file_is_an_error_of_one_line_and_changes_no_stored_world(
 
 
 def test_a_missing_file_is_an_error_and_creates_no_data_directory(tmp_path: Path):
-    result = failed_start("--data-dir", "data", "--from", "no-such.json", cwd=tmp_path)
+    result = failed_start("--data-dir", "data", "--import", "no-such.json", cwd=tmp_path)
 
     assert result.returncode == 2
     assert result.stderr == "Error: no-such.json cannot be read: no such file or directory\n"
@@ -201,10 +201,12 @@ def test_a_missing_file_is_an_error_and_creates_no_data_directory(tmp_path: Path
 def test_from_refuses_other_options_that_describe_the_beginning(
     stored_world: Path, option: tuple[str, str]
 ):
-    result = failed_start("--ephemeral", "--port", "0", "--from", str(stored_world), *option)
+    result = failed_start("--ephemeral", "--port", "0", "--import", str(stored_world), *option)
 
     assert result.returncode == 2
-    assert result.stderr == f"Error: {option[0]} cannot be used with --from, whose state sets it\n"
+    assert (
+        result.stderr == f"Error: {option[0]} cannot be used with --import, whose state sets it\n"
+    )
 
 
 def test_the_option_at_is_refused_with_a_scenario():

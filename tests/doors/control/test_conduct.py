@@ -54,7 +54,7 @@ def test_the_conduct_report_describes_each_broken_rule(api: CheckedWorld) -> Non
             }
         ],
         "counts": {rule["id"]: 1},
-        "rules_off": [],
+        "skipped_rules": [],
         "remarks": [],
         "errors": [],
         "complete": True,
@@ -65,16 +65,16 @@ def test_rules_can_be_switched_off_by_their_ids(api: CheckedWorld) -> None:
     api.apply_domains(key=None)
     off = ["missing-idempotency-key", "unread-field"]
 
-    report = api.emulator.conduct.read(off=off)
+    report = api.emulator.conduct.read(skip_rules=off)
 
-    assert (report["findings"], report["counts"], report["rules_off"]) == ([], {}, off)
+    assert (report["findings"], report["counts"], report["skipped_rules"]) == ([], {}, off)
 
 
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("off=polled-to-early", "polled-too-early?"),
-        ("off=x", "/_emulator/contract/conduct-rules lists them"),
+        ("skip_rules=polled-to-early", "polled-too-early?"),
+        ("skip_rules=x", "/_emulator/contract/conduct-rules lists them"),
         ("final=yes", "final "),
         ("finel=true", "final?"),
     ],
@@ -301,7 +301,7 @@ def wait_for_requests(api: HttpWorld, expected: int) -> None:
 
 def test_a_request_that_the_emulator_replays_is_not_judged(api: CheckedWorld) -> None:
     api.apply_domains(key="a")
-    api.emulator.requests.replay(1)
+    api.emulator.requests.resend(1)
 
     report = api.emulator.conduct.read()
 
@@ -355,7 +355,7 @@ def test_a_redemption_cannot_be_sent_again(api: CheckedWorld) -> None:
     redeem(api, issue(api))
 
     with pytest.raises(ControlRefused, match="works only once"):
-        api.emulator.requests.replay(2)
+        api.emulator.requests.resend(2)
 
 
 def test_a_redemption_can_be_asserted_on(api: CheckedWorld) -> None:

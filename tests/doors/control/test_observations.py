@@ -165,7 +165,7 @@ def test_the_requests_and_the_report_of_a_deleted_world_can_be_read(
 
 
 def test_rules_that_are_off_are_not_judged(api: HttpWorld) -> None:
-    with api.emulator.control.observe([api.emulator.name], off=[MISSING]) as observation:
+    with api.emulator.control.observe([api.emulator.name], skip_rules=[MISSING]) as observation:
         api.apply_domains(key=None)
 
         assert rules(observation) == []
@@ -185,7 +185,7 @@ def test_a_closed_observation_is_gone(api: HttpWorld) -> None:
     ("body", "status"),
     [
         ({"worlds": ["no-such-world"]}, 404),
-        ({"rules_off": ["no-such-rule"]}, 400),
+        ({"skip_rules": ["no-such-rule"]}, 400),
         ({"world": "default"}, 400),
     ],
 )

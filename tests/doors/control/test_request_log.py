@@ -232,16 +232,16 @@ def test_a_har_shows_what_a_network_panel_shows(world_with_requests: CheckedWorl
 def test_a_replay_is_sent_as_the_same_user_with_a_new_key(world_with_requests: CheckedWorld):
     emulator = world_with_requests.emulator
 
-    replayed = emulator.requests.replay(4)
+    replayed = emulator.requests.resend(4)
 
     assert (replayed["n"], replayed["status"], replayed["user"]) == (5, 202, "owner")
     assert replayed["idempotency_key"] not in (None, "domains-1")
     assert not replayed["replayed"]
-    assert emulator.requests.replay(4)["idempotency_key"] != replayed["idempotency_key"]
+    assert emulator.requests.resend(4)["idempotency_key"] != replayed["idempotency_key"]
 
 
 def test_a_replay_with_the_same_key_gets_the_first_response(world_with_requests: CheckedWorld):
-    replayed = world_with_requests.emulator.requests.replay(4, same_key=True)
+    replayed = world_with_requests.emulator.requests.resend(4, same_key=True)
 
     assert (replayed["idempotency_key"], replayed["replayed"]) == ("domains-1", True)
     (decision,) = [step["says"] for step in replayed["trail"] if step["step"] == "idempotency"]
@@ -252,8 +252,8 @@ def test_a_replay_with_the_same_key_gets_the_first_response(world_with_requests:
 def test_a_replay_works_although_the_token_has_expired(world_with_requests: CheckedWorld):
     world_with_requests.emulator.clock.advance("90d")
 
-    assert world_with_requests.emulator.requests.replay(1)["status"] == 200
-    assert world_with_requests.emulator.requests.replay(2)["user"] == "outsider"
+    assert world_with_requests.emulator.requests.resend(1)["status"] == 200
+    assert world_with_requests.emulator.requests.resend(2)["user"] == "outsider"
 
 
 def test_a_replay_sends_the_same_api_key_or_unknown_token(api: CheckedWorld):
@@ -262,8 +262,8 @@ def test_a_replay_sends_the_same_api_key_or_unknown_token(api: CheckedWorld):
     api.dns(token="x.y.z")
     emulator = api.emulator
 
-    by_key = emulator.requests.replay(2)
-    unknown = emulator.requests.replay(3)
+    by_key = emulator.requests.resend(2)
+    unknown = emulator.requests.resend(3)
 
     assert by_key["status"] == 200
     assert "API key 'ci'" in by_key["trail"][0]["says"]
@@ -274,7 +274,7 @@ def test_a_replay_meets_faults_without_waiting_for_them(world_with_requests: Che
     world_with_requests.emulator.fault("latency", delay_ms=1)
     world_with_requests.emulator.fault("timeout", times=1)
 
-    replayed = world_with_requests.emulator.requests.replay(1)
+    replayed = world_with_requests.emulator.requests.resend(1)
 
     assert (replayed["status"], replayed["lost"]) == (0, "timeout")
     assert [step["says"] for step in replayed["trail"] if step["step"] == "fault"][:2] == [
@@ -296,16 +296,16 @@ def test_the_log_stores_only_the_beginning_of_long_headers(api: CheckedWorld):
     assert headers["X-23"] == "... (8000 bytes)"
     assert sum(map(len, headers.values())) < 20_000
     with pytest.raises(ControlRefused, match="only the beginning of the headers"):
-        api.emulator.requests.replay(1)
+        api.emulator.requests.resend(1)
 
 
 def test_a_request_that_is_not_stored_completely_cannot_be_replayed(api: CheckedWorld):
     api.send("PUT", "/v1/nowhere", raw=b"x" * 20_000)
 
     with pytest.raises(ControlRefused, match="only the first 16384 of 20000 bytes"):
-        api.emulator.requests.replay(1)
+        api.emulator.requests.resend(1)
     with pytest.raises(ControlRefused, match="no request '9'"):
-        api.emulator.requests.replay(9)
+        api.emulator.requests.resend(9)
 
 
 def test_the_request_that_began_an_operation_names_it(api: CheckedWorld):

@@ -53,7 +53,7 @@ def test_a_replayed_request_of_the_page_is_not_judged(hosting_emulator: HostingE
     (n,) = [exchange["n"] for exchange in hosting_emulator.requests.page()["items"]]
 
     hosting_emulator.control.post(
-        f"worlds/{hosting_emulator.name}/requests/{n}/replay", {"same_key": True}
+        f"worlds/{hosting_emulator.name}/requests/{n}/resend", {"same_key": True}
     )
 
     assert hosting_emulator.conduct.findings() == []

@@ -72,7 +72,9 @@ def test_why_names_the_command_that_advances_to_the_end_of_an_operation(api: Htt
 
     explanation = api.emulator.control.get(path(api, f"operations/{operation}/why"))
 
-    command = f"hosting-emulator clock advance --until {operation} --world {api.emulator.name}"
+    command = (
+        f"hosting-emulator clock advance --until-operation {operation} --world {api.emulator.name}"
+    )
     [printed] = explanation["commands"]
     assert printed.startswith(f"{command} --url http://127.0.0.1:")
     with pytest.raises(ControlRefused, match="no operation 'none'"):

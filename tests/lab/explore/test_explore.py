@@ -248,7 +248,7 @@ def test_killing_explore_leaves_no_process_behind():
 
 def test_explore_continues_after_an_interruption(tmp_path: Path):
     state = tmp_path / "so-far.json"
-    options = ("--faults", "connection_reset,empty_response", "-j", "1", "--state", str(state))
+    options = ("--faults", "connection_reset,empty_response", "-j", "1", "--results", str(state))
 
     with begin(*options, *client("careful", 1)) as process:
         until(lambda: state.exists() or None)
@@ -271,7 +271,7 @@ def test_explore_reports_the_points_that_its_budget_left_out():
 
 
 def test_explore_starts_over_for_another_command_or_after_a_finished_exploration(tmp_path: Path):
-    state = ("--state", str(tmp_path / "so-far.json"), "--faults", "connection_reset")
+    state = ("--results", str(tmp_path / "so-far.json"), "--faults", "connection_reset")
 
     first = run(*state, *client("careful", 1))
     repetition = run(*state, *client("careful", 1))
@@ -287,7 +287,7 @@ def test_explore_does_not_overwrite_a_file_that_is_not_its_state(tmp_path: Path)
     notes = tmp_path / "notes.json"
     notes.write_text('{"mine": 1}')
 
-    process = run("--state", str(notes), *client("careful", 1))
+    process = run("--results", str(notes), *client("careful", 1))
 
     assert process.returncode == 2
     assert "is not the state of an exploration" in process.stderr

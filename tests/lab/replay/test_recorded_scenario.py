@@ -100,9 +100,7 @@ def test_a_session_recorded_on_the_command_line_passes_and_shrinks(api: HttpWorl
     recording = run("scenario", "record", "Bug 12.yaml")
     check = run("scenario", "check", "Bug 12.yaml")
     story = run("scenario", "run", "Bug 12.yaml")
-    shrinking = run(
-        "scenario", "shrink", "Bug 12.yaml", "--keeps", REUSED, "--output", "small.yaml"
-    )
+    shrinking = run("scenario", "shrink", "Bug 12.yaml", "--step", REUSED, "--output", "small.yaml")
     second_check = run("scenario", "check", "small.yaml")
 
     assert (recording.exit_code, recording.stdout) == (0, "")
@@ -117,7 +115,7 @@ def test_a_session_recorded_on_the_command_line_passes_and_shrinks(api: HttpWorl
 def test_scenario_record_can_shrink_at_once(api: HttpWorld, run: Run):
     perform_session(api)
 
-    result = run("scenario", "record", "-", "--keeps", REUSED)
+    result = run("scenario", "record", "-", "--step", REUSED)
 
     assert result.exit_code == 0
     assert result.stdout.count("call:") == 2
@@ -127,9 +125,9 @@ def test_scenario_record_can_shrink_at_once(api: HttpWorld, run: Run):
 @pytest.mark.parametrize(
     ("arguments", "phrase"),
     [
-        (("record", "x.yaml", "--from", "9"), "there is nothing at 9: kept are no request"),
+        (("record", "x.yaml", "--first", "9"), "there is nothing at 9: kept are no request"),
         (("record", "x.yaml", "--to", "end"), "to must be a request's number (12) or a commit's"),
-        (("shrink", "x.yaml", "--keeps", "n=1"), "x.yaml: No such file"),
+        (("shrink", "x.yaml", "--step", "n=1"), "x.yaml: No such file"),
     ],
 )
 def test_scenario_record_and_shrink_refuse_bad_arguments_in_one_line(

@@ -59,7 +59,7 @@ const idle = (step, says) => step === "fault" && / did not act: |not match the r
 
 function Acts({ item }) {
   const again = (/** @type {boolean} */ same) => () => act(
-    () => inWorld.post(`/requests/${item.n}/replay`, { same_key: same }),
+    () => inWorld.post(`/requests/${item.n}/resend`, { same_key: same }),
     ({ n, status }) => `Sent again as request ${n}: ${status || "the response was lost"}.`,
     ({ n }) => go("requests", n));
   return html`<${CopyButton} label="Copy as curl" text=${() => Promise.resolve(command(item))} />
