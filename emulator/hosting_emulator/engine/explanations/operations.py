@@ -256,7 +256,7 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
         what = f"{next_step.what} (the operation it waits for)"
         reason.next_step = _NextStep(next_step.at, what)
         if all(map(_ends_with_time, (holder, *waiting_ahead, operation))):
-            reason.commands = [f"clock advance --until {operation.id}"]
+            reason.commands = [f"clock advance --until-operation {operation.id}"]
     return reason
 
 
@@ -296,7 +296,7 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
     becomes, into = _next_state(operation, is_stale=is_stale)
     remaining = format_duration(max(0, due_ms - now_ms))
     if is_stale or _ends_with_time(operation):
-        command = f"clock advance --until {operation.id}"
+        command = f"clock advance --until-operation {operation.id}"
     else:
         command = f"clock advance {remaining}"
     at = format_timestamp(due_ms)
