@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from hosting_emulator.calls.answers import REDEEM_PATH
+from hosting_emulator.calls.dev_access import REDEEM_PATH
 from hosting_emulator.conduct.observation import Observations
 from hosting_emulator.control import dispatch
 from hosting_emulator.control.routes import PREFIX

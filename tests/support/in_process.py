@@ -12,7 +12,7 @@ from typing import Any
 
 from multidict import CIMultiDict
 
-from hosting_emulator.calls.answers import project_at
+from hosting_emulator.calls.dev_access import project_at
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.engine.connection import Connection, Passage

@@ -27,64 +27,68 @@ from hosting_emulator.world.tables import (
 from hosting_emulator.world.value import Change
 
 _RANKS = {"reader": 1, "maintainer": 2, "owner": 3}
-#: The longest wait that can be said (contract, Errors: `retry_after_seconds`).
+#: The longest wait that a response can state (contract, Errors: `retry_after_seconds`).
 _LONGEST_WAIT_S = 86_400
 _NOT_FOUND = "No such {} exists within your access."
 
 
 def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
-    """Return what the request is about, if its principal may make this call on it.
+    """Return the record that the request is about, if its principal may make this call on it.
 
     Raises Refused: organization_required, resource_not_found, forbidden, interactive_login_required.
     """
-    principal, spec, assumptions = request.principal, request.spec, change.assumptions
+    principal = request.principal
+    spec = request.spec
     if principal.organization_id is None:
         raise Refused(
             "organization_required",
             "The access token names no organization; sign in to one and use its token.",
         )
-    if assumptions.malformed_project_id == "invalid_request" and not is_ulid(request.subject_id):
-        raise Refused(
-            "invalid_request",
-            f"The {spec.subject} id in the path is not 26 characters of a Ulid.",
-            field=f"{spec.subject}_id",
-            assumption="malformed_project_id",
-        )
-    if spec.subject == "organization":
+    _check_id(change, request)
+    subject = spec.subject
+    if subject == "organization":
         return _organization(change, request)
-    # Nothing is written yet, so the world's own tables have all there is.
+    # Nothing is written yet, so the world's own tables are complete.
     tables = change.world.tables
-    project_id, operation = request.subject_id, None
-    if spec.subject == "operation":
+    project_id = request.subject_id
+    operation: Operation | None = None
+    if subject == "operation":
         operation = tables[OPERATIONS.name].get(request.subject_id)
         project_id = operation.project_id if operation else ""
-        named = map(unquote, request.path.split("/"))
-        if "{project_id}" in spec.path and project_id not in named:
-            raise _not_found(spec.subject, "the path names another project than the operation's")
+        segments = map(unquote, request.path.split("/"))
+        if "{project_id}" in spec.path and project_id not in segments:
+            raise _not_found(subject, "the path names another project than the operation's")
     project: Project | None = tables[PROJECTS.name].get(project_id)
     if project is None:
-        raise _not_found(spec.subject, "nothing has this id")
-    inside = project.organization_id == principal.organization_id
-    role = role_of(change, principal.user_id, project) if inside else None
+        raise _not_found(subject, "nothing has this id")
+    role = None
+    if project.organization_id == principal.organization_id:
+        role = role_of(change, principal.user_id, project)
     if role is None:
-        outside = f"it exists in project {project.id}, outside the user's access"
-        raise _not_found(spec.subject, outside)
-    least = least_role(spec, assumptions)
-    if _RANKS[role] < _RANKS[least]:
-        allowed = "the project's owner" if least == "owner" else f"a project {least} or above"
-        raise Refused(
-            "forbidden",
-            f"Only {allowed} may do this; you are its {role}.",
-            why=f"the call needs the role {least}, the user has {role}",
-            assumption=spec.role.assumption if isinstance(spec.role, AssumedRole) else None,
-        )
+        why = f"it exists in project {project.id}, outside the user's access"
+        raise _not_found(subject, why)
+    _check_role(change, request, role)
     if principal.permissions is not None:
-        _check_key(change, request, principal.permissions)
+        _check_permissions(change, request, principal.permissions)
     return operation or project
 
 
+def _check_id(change: Change, request: CallRequest) -> None:
+    """Raise Refused if a malformed id is assumed to be an invalid request."""
+    if change.assumptions.malformed_project_id != "invalid_request":
+        return
+    if not is_ulid(request.subject_id):
+        subject = request.spec.subject
+        raise Refused(
+            "invalid_request",
+            f"The {subject} id in the path is not 26 characters of a Ulid.",
+            field=f"{subject}_id",
+            assumption="malformed_project_id",
+        )
+
+
 def role_of(change: Change, user_id: str, project: Project) -> str | None:
-    """Return a user's role in a project, whatever their token is for; None where they have none."""
+    """Return a user's role in a project, whatever organization the token is for; None for no role."""
     tables = change.world.tables
     membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{user_id}")
     if membership is None:
@@ -95,11 +99,26 @@ def role_of(change: Change, user_id: str, project: Project) -> str | None:
     return grant.role if grant else None
 
 
+def _check_role(change: Change, request: CallRequest, role: str) -> None:
+    """Raise Refused if a role in the project is less than the call needs."""
+    spec = request.spec
+    needed = least_role(spec, change.assumptions)
+    if _RANKS[role] < _RANKS[needed]:
+        allowed = "the project's owner" if needed == "owner" else f"a project {needed} or above"
+        raise Refused(
+            "forbidden",
+            f"Only {allowed} may do this; you are its {role}.",
+            why=f"the call needs the role {needed}, the user has {role}",
+            assumption=spec.role.assumption if isinstance(spec.role, AssumedRole) else None,
+        )
+
+
 def _not_found(subject: str, why: str) -> Refused:
     return Refused("resource_not_found", _NOT_FOUND.format(subject), why=why)
 
 
 def _organization(change: Change, request: CallRequest) -> Organization:
+    """Return the organization that the request is about. Raises Refused."""
     principal = request.principal
     organization = change.get(ORGANIZATIONS, request.subject_id)
     if organization is None:
@@ -107,22 +126,23 @@ def _organization(change: Change, request: CallRequest) -> Organization:
     membership = change.get(MEMBERSHIPS, f"{organization.id}/{principal.user_id}")
     if membership is None or organization.id != principal.organization_id:
         raise _not_found("organization", "it exists, outside the user's access")
-    current = is_current(change.world, principal.session_id, principal.user_id)
-    if request.spec.interactive and not current:
-        ended = (
-            "that session has ended" if principal.interactive else "it was issued without a session"
-        )
+    has_session = is_current(change.world, principal.session_id, principal.user_id)
+    if request.spec.interactive and not has_session:
+        reason = "it was issued without a session"
+        if principal.interactive:
+            reason = "that session has ended"
         raise Refused(
             change.assumptions.code_of("session_missing"),
             "This call needs a current interactive user session; an API key or a token without a "
             "session cannot make it.",
-            why=f"the token has no current session: {ended}",
+            why=f"the token has no current session: {reason}",
         )
     return organization
 
 
-def _check_key(change: Change, request: CallRequest, permissions: frozenset[str]) -> None:
-    # What the organization has enabled is looked at anew each time: a key never outlives it.
+def _check_permissions(change: Change, request: CallRequest, permissions: frozenset[str]) -> None:
+    """Raise Refused if an API key may not make the call, or its organization no longer allows it."""
+    # The permissions of the organization are read each time: a key never outlives them.
     organization = change.get(ORGANIZATIONS, request.principal.organization_id or "")
     enabled = organization.permissions if organization else ()
     needed = request.spec.permission
@@ -139,20 +159,21 @@ def _check_key(change: Change, request: CallRequest, permissions: frozenset[str]
 def count_request(change: Change, user_id: str) -> None:
     """Count a request of a user, if there is a limit, in fixed windows of world time.
 
-    Raises Refused `rate_limited` when it is one too many.
+    Raises Refused `rate_limited` for a request over the limit.
     """
     limit = parse_rate_limit(change.assumptions.rate_limit)
     if limit is None:
         return
-    most, window_ms = limit
-    window, now_ms = change.get(RATE_WINDOWS, user_id), change.now_ms
+    allowed, window_ms = limit
+    now_ms = change.now_ms
+    window = change.get(RATE_WINDOWS, user_id)
     if window is None or not 0 <= now_ms - window.began_ms < window_ms:
         window = RateWindow(now_ms, 0)
-    if window.count >= most:
+    if window.count >= allowed:
         seconds = -(-(window.began_ms + window_ms - now_ms) // 1000)
         raise Refused(
             change.assumptions.code_of("rate_exceeded"),
-            f"More than {most} requests in {window_ms // 1000} seconds.",
+            f"More than {allowed} requests in {window_ms // 1000} seconds.",
             retry_after_seconds=max(1, min(_LONGEST_WAIT_S, seconds)),
             assumption="rate_limit",
         )

@@ -1,7 +1,7 @@
-"""Idempotency-Keys: what a key is answered with again.
+"""Idempotency-Keys: the response to a key that is sent again.
 
-The first answer under a key is remembered and returned again, byte for byte. A key belongs to its
-principal. Whatever else it is used for (another call, path or body) is refused with
+The first response under a key is remembered and returned again, byte for byte. A key belongs to its
+principal. Any other request with it (another call, path or body) is refused with
 `idempotency_key_reused`, as the contract says.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-from hosting_emulator.calls.answers import AGAIN
 from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.calls.responses import REPLAY_FUNCTIONS
 from hosting_emulator.contract.assumption_values import parse_retention_ms
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import Refused
@@ -26,15 +26,16 @@ _IDEMPOTENT_CALLS = tuple(call_id for call_id, spec in ALL_CALLS.items() if spec
 def recall(
     change: Change, request: CallRequest, in_flight: dict[str, CallRequest]
 ) -> RememberedAnswer | None:
-    """Return the answer remembered for the principal and the key (and the call, if assumed), if any.
+    """Return the response remembered for the principal and the key (and the call, if assumed), if any.
 
-    Raises Refused: `idempotency_key_reused` when the key was used for another request, and, where that
-    is assumed, `service_unavailable` while one with it is `in_flight`; this one is then one of them.
+    Raises Refused: `idempotency_key_reused` if the key was used for another request, and, if that is
+    assumed, `service_unavailable` while another request with the key is `in_flight`. This request is
+    then added to `in_flight`.
     """
     assumptions = change.assumptions
-    # Its digest: what clients choose may be a secret, and is not for files.
-    sent = request.idempotency_key.encode("utf-8", "surrogatepass")
-    sent_digest = blake2b(sent, digest_size=16).hexdigest()
+    # Only a digest is stored: a key that a client chose may be a secret.
+    sent_key = request.idempotency_key.encode("utf-8", "surrogatepass")
+    sent_digest = blake2b(sent_key, digest_size=16).hexdigest()
     user_key = f"{request.principal.user_id}|{sent_digest}"
     key = user_key
     if assumptions.idempotency_scope == "principal_and_call":
@@ -52,14 +53,16 @@ def recall(
             "The first request with this Idempotency-Key is still in progress.",
             assumption="idempotency_in_flight",
         )
-    found: RememberedAnswer | None = change.world.tables[REMEMBERED.name].get(key)
-    if found is None:
-        found = _remembered_elsewhere(change, request, user_key)
-    if found is None or _is_forgotten(found, change):
+    remembered: RememberedAnswer | None = change.world.tables[REMEMBERED.name].get(key)
+    if remembered is None:
+        remembered = _remembered_elsewhere(change, request, user_key)
+    if remembered is None or _is_forgotten(remembered, change):
         return None
-    if found.fingerprint != request.fingerprint:
-        raise _reused(f"the key was first used by {found.call_id}, which got {found.status}")
-    return found
+    if remembered.fingerprint != request.fingerprint:
+        raise _reused(
+            f"the key was first used by {remembered.call_id}, which got {remembered.status}"
+        )
+    return remembered
 
 
 def _remembered_elsewhere(
@@ -90,8 +93,8 @@ def _reused(why: str) -> Refused:
 
 
 def remember(change: Change, request: CallRequest, reply: Reply) -> None:
-    """Keep an answer under the request's key, and forget an old one whose time is over."""
-    # One for each one added keeps the table from growing without ever making a request slow.
+    """Remember a response under the request's key, and forget one whose retention is over."""
+    # Forgetting one for each that is added keeps the table from growing, and no request is slow.
     queue = change.world.remembered
     oldest = queue.entries.get(queue.first)
     if oldest is not None and _is_forgotten(oldest[1], change):
@@ -101,7 +104,7 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
         fingerprint=request.fingerprint,
         call_id=request.spec.call_id,
         status=reply.status,
-        # A replay of what shows a secret is made anew, without it (see `answer_again`).
+        # The replay of a response that shows a secret is made anew, without it: see `replay`.
         body="" if reply.secret else reply.body.decode(),
         expires_ms=None if retention_ms is None else change.now_ms + retention_ms,
         subject=reply.subject,
@@ -111,22 +114,27 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     change.put(REMEMBERED, request.storage_key, record)
 
 
-def _is_forgotten(answer: RememberedAnswer, change: Change) -> bool:
-    """Tell whether the time is over for which an answer is remembered."""
-    expires_ms = answer.expires_ms
+def _is_forgotten(remembered: RememberedAnswer, change: Change) -> bool:
+    """Return whether the retention of a response is over."""
+    expires_ms = remembered.expires_ms
     return expires_ms is not None and expires_ms <= change.now_ms
 
 
-def answer_again(change: Change, request: CallRequest, found: RememberedAnswer) -> Reply:
-    """Answer a retry from what was remembered, as its call has it."""
-    if found.status < 400:
-        if own := AGAIN.get(request.spec.call_id):
-            return own(change, request, found)
-        current = change.assumptions.operation_replay == "current"
-        if current and request.spec.response == "Operation":
-            operation = change.row(OPERATIONS, str(found.subject))
+def replay(change: Change, request: CallRequest, remembered: RememberedAnswer) -> Reply:
+    """Return the response to a retry, from what was remembered. Raises Refused."""
+    if remembered.status < 400:
+        replay_function = REPLAY_FUNCTIONS.get(request.spec.call_id)
+        if replay_function is not None:
+            return replay_function(change, request, remembered)
+        shows_current = change.assumptions.operation_replay == "current"
+        if shows_current and request.spec.response == "Operation":
+            operation = change.row(OPERATIONS, str(remembered.subject))
             body = views.encode(views.operation(change, operation), change.assumptions)
-            return Reply(found.status, body, operation.id)
+            return Reply(remembered.status, body, operation.id)
     return Reply(
-        found.status, found.body.encode(), found.subject, found.content_type, varied=found.varied
+        remembered.status,
+        remembered.body.encode(),
+        remembered.subject,
+        remembered.content_type,
+        varied=remembered.varied,
     )

@@ -1,6 +1,6 @@
 """Reading a request's headers, query and body, strictly, against the call's row in the table.
 
-Every fault is a Refused `invalid_request` that names the place and what would be right there.
+Every mistake is a Refused `invalid_request` that names the header, parameter or field, and what is right.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from hosting_emulator.contract.models import SourceGeneration
 
 _HEADER_LIMIT = 128
-#: Bodies of at most so many bytes are read once, however often they come.
-_REMEMBERED_BODY = 256
+#: A body of at most so many bytes is read once, however often it is sent.
+_CACHED_BODY_BYTES = 256
 _NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
-#: Two bodies are the same request when they say the same, however they are spelled; what is ignored
-#: says nothing (contract, operation 3: an exact replay is the same name and Idempotency-Key).
+#: Two bodies make the same request if the fields that the call reads are equal, however they are
+#: written (contract, operation 3: an exact replay is the same name and Idempotency-Key).
 _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -37,29 +37,11 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
     """Fill in the request's idempotency key and values. Raises Refused `invalid_request`."""
     spec = request.spec
     if spec.idempotent:
-        found = request.headers.getall("Idempotency-Key", ())
-        if not found:
-            raise _invalid(
-                "Idempotency-Key",
-                "The header Idempotency-Key is required: send 1 to 128 characters, new for each "
-                "request that is not a retry.",
-            )
-        key = found[0]
-        plain = len(found) == 1 and key.isascii() and 1 <= len(key) <= _HEADER_LIMIT
-        request.idempotency_key = key if plain else _one_header("Idempotency-Key", found)
+        request.idempotency_key = _read_key(request)
     query = _read_query(request.query) if request.query else _NO_QUERY
     if spec.body is not None:
-        found = request.headers.getall("Content-Type", ())
-        media_type = found[0].partition(";")[0].strip() if found else ""
-        if media_type.lower() != "application/json":
-            what = f"not {_shown(media_type)}" if media_type else "but none was sent"
-            raise Refused(
-                assumptions.code_of("wrong_media_type"),
-                f"The Content-Type must be application/json, {what}.",
-                field="Content-Type",
-                assumption="wrong_media_type",
-            )
-        read_body = _read_small_body if len(request.body) <= _REMEMBERED_BODY else _read_body
+        _check_media_type(request, assumptions)
+        read_body = _read_small_body if len(request.body) <= _CACHED_BODY_BYTES else _read_body
         request.values, request.canonical_body = read_body(
             request.body,
             spec.body,
@@ -74,20 +56,49 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
             values[parameter.value] = _read_parameter(parameter, query, assumptions)
         request.values = values
     if query and assumptions.unknown_query_parameters == "refused":
-        known = {parameter_name(parameter, assumptions) for parameter in spec.query}
+        names = {parameter_name(parameter, assumptions) for parameter in spec.query}
         for name in query:
-            if name not in known:
-                detail = f"This call has no such query parameter: {_shown(name)}."
+            if name not in names:
+                detail = f"This call has no such query parameter: {_quoted(name)}."
                 raise _invalid("query", detail, "unknown_query_parameters")
 
 
-def read_request_id(found: Sequence[str], assumptions: Assumptions) -> str | None:
-    """Return the id that a client gave its request; None: it is none, and that is assumed to be fine.
+def _read_key(request: CallRequest) -> str:
+    """Return the Idempotency-Key. Raises Refused."""
+    values = request.headers.getall("Idempotency-Key", ())
+    if not values:
+        raise _invalid(
+            "Idempotency-Key",
+            "The header Idempotency-Key is required: send 1 to 128 characters, new for each "
+            "request that is not a retry.",
+        )
+    key = values[0]
+    if len(values) == 1 and key.isascii() and 1 <= len(key) <= _HEADER_LIMIT:
+        return key
+    return _one_header("Idempotency-Key", values)
+
+
+def _check_media_type(request: CallRequest, assumptions: Assumptions) -> None:
+    """Raise Refused if the body is not sent as JSON."""
+    values = request.headers.getall("Content-Type", ())
+    media_type = values[0].partition(";")[0].strip() if values else ""
+    if media_type.lower() != "application/json":
+        sent = f"not {_quoted(media_type)}" if media_type else "but none was sent"
+        raise Refused(
+            assumptions.code_of("wrong_media_type"),
+            f"The Content-Type must be application/json, {sent}.",
+            field="Content-Type",
+            assumption="wrong_media_type",
+        )
+
+
+def read_request_id(values: Sequence[str], assumptions: Assumptions) -> str | None:
+    """Return the id that a client gave its request; None if it is invalid and assumed to be ignored.
 
     Raises Refused.
     """
     try:
-        return _one_header("X-Request-Id", found)
+        return _one_header("X-Request-Id", values)
     except Refused as refused:
         if assumptions.request_id_invalid == "ignored":
             return None
@@ -96,7 +107,7 @@ def read_request_id(found: Sequence[str], assumptions: Assumptions) -> str | Non
 
 
 def bad_cursor(name: str) -> Refused:
-    """Return the refusal of a cursor that no page of this list gave."""
+    """Return the refusal of a cursor that no page of this list contained."""
     return _invalid(name, f"The query parameter {name} {CURSOR.complaint}")
 
 
@@ -104,11 +115,11 @@ def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
     return Refused("invalid_request", detail, field=field, assumption=assumption)
 
 
-def _one_header(name: str, found: Sequence[str]) -> str:
-    """Return the single text of 1 to 128 characters that a header is."""
-    value = found[0]
-    if len(found) > 1:
-        raise _invalid(name, f"The header {name} was sent {len(found)} times; send it once.")
+def _one_header(name: str, values: Sequence[str]) -> str:
+    """Return the single value of 1 to 128 characters that a header must have. Raises Refused."""
+    value = values[0]
+    if len(values) > 1:
+        raise _invalid(name, f"The header {name} was sent {len(values)} times; send it once.")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
@@ -162,54 +173,59 @@ def _judge_body(
         raise _invalid(name, f"The request body needs the field {name!r}.")
     if first["type"] == "extra_forbidden":
         assumption = None if RESOURCES[resource].closed else "unknown_body_fields"
-        raise _invalid(name, f"The request body has no field {_shown(name)}.", assumption)
+        raise _invalid(name, f"The request body has no field {_quoted(name)}.", assumption)
     raise _invalid(
         name, f"The field {name!r} is wrong: {first['msg']}; found {_kind(document[name])}."
     )
 
 
-#: Clients send the same few small bodies over and over: reading one is a pure function of its bytes.
+#: Clients send the same few small bodies again and again, and reading one depends on its bytes alone.
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 
 
 def load_models() -> None:
-    """Load what the first request with a body would otherwise wait for: about 0.1 s, once."""
+    """Load what the first request with a body would otherwise wait for: about 0.1 s."""
     from hosting_emulator.contract.models import body_model
 
     body_model("SetPoweredByFlagRequest", closed=False, source_generation="checked")
 
 
-def _shown(text: str) -> str:
-    """Return a client's text as it may stand in a message: quoted, escaped, not too long."""
-    return repr(text) if len(text) <= 60 else repr(text[:60]) + "…"
+def _quoted(text: str) -> str:
+    """Return a client's text for a message: quoted, escaped, and not too long."""
+    if len(text) <= 60:
+        return repr(text)
+    return repr(text[:60]) + "…"
 
 
 def _kind(value: Any) -> str:
+    """Return what a JSON value is, for a message."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
-        return f"the number {value!r}" if abs(value) < 1e15 else "the number a large number"
+        return f"the number {value!r}" if abs(value) < 1e15 else "a large number"
     if isinstance(value, str):
         return f"a string of {len(value)} characters"
-    return "an array" if isinstance(value, list) else "an object"
+    if isinstance(value, list):
+        return "an array"
+    return "an object"
 
 
 # --- the query -------------------------------------------------------------------------------------
 
 
-#: `re` remembers patterns as well, but asking it takes three times as long.
+#: `re` caches patterns, too, but a look-up there takes three times as long.
 _compiled = lru_cache(re.compile)
 
 
 @lru_cache(maxsize=512)
 def _read_query(raw: str) -> Mapping[str, list[str]]:
     try:
-        found = parse_qs(raw, keep_blank_values=True, errors="strict", max_num_fields=100)
+        query = parse_qs(raw, keep_blank_values=True, errors="strict", max_num_fields=100)
     except UnicodeDecodeError:
         raise _invalid("query", "The query string is not UTF-8.") from None
     except ValueError:
         raise _invalid("query", "The query string has more than 100 parameters.") from None
-    return MappingProxyType(found)
+    return MappingProxyType(query)
 
 
 def _read_parameter(

@@ -1,4 +1,4 @@
-"""What a call is asked and what it answers: plain values, without sockets."""
+"""The request and the reply of a call: plain values, without sockets."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from hosting_emulator.world.records import OperationOutcome
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import World
 
-#: What goes with every answer of a call.
+#: The headers of every response of a call.
 NO_STORE = (("Cache-Control", "no-store"),)
-
-
-#: The headers of a request: one name may have come more than once, in any case.
+#: The headers of a request. A name may occur more than once, in any case.
 Headers: TypeAlias = MultiMapping[str]
 NO_HEADERS = CIMultiDict[str]()
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks. `permissions` is None for an access token: only API keys are limited to some.
+    """The user or API key that makes a request.
 
-    `session_id` is the session that the token was issued in, which may have ended since.
+    `permissions` is None for an access token: only an API key is limited to some. `session_id` is the
+    session in which the token was issued. It may have ended since.
     """
 
     user_id: str
@@ -39,11 +38,11 @@ class Principal:
 
     @property
     def interactive(self) -> bool:
-        """Whether the token is one that a session gives."""
+        """Whether the token was issued in a session."""
         return self.session_id is not None
 
     def __bool__(self) -> bool:
-        """Whether it is anybody."""
+        """Whether a user or an API key was authenticated."""
         return self is not NOBODY
 
 
@@ -51,11 +50,11 @@ NOBODY = Principal("", None)
 
 
 class CallRequest(msgspec.Struct, kw_only=True):
-    """One request of a call: how it came in, and what has been read of it since.
+    """One request of a call: as it arrived, and what has been read from it since.
 
-    `path` is without a world's prefix; `dev_port` is the port dev origins answer at, None for the
-    scheme's own. `world` is as the request found it; `n`, and how often the world was started
-    before, tell the request from every other of its world.
+    `path` is without the prefix of a world. `dev_port` is the port of dev origins, None for the
+    default of https. `world` is the world before the request. `n` and `starts` (how often the world was
+    started before) together identify the request within its world.
     """
 
     method: str
@@ -75,15 +74,15 @@ class CallRequest(msgspec.Struct, kw_only=True):
     values: Mapping[str, Any] = {}
     idempotency_key: str = ""
     canonical_body: str = ""
-    #: Where an answer under its Idempotency-Key is remembered, and what two requests share exactly
-    #: when they are the same request: call, path and body.
+    #: The key under which the response to its Idempotency-Key is remembered.
     storage_key: str = ""
+    #: Equal for two requests exactly if they are the same request: call, path and body.
     fingerprint: str = ""
-    #: What is told beforehand of the operation that the call is to begin.
+    #: The outcome that was set in advance for the operation that the call starts.
     outcome: OperationOutcome | None = None
 
     def request_id(self) -> str:
-        """Return the id the client gave, or one of our own, which is worked out when it is needed."""
+        """Return the id that the client gave, or else one of our own, derived when it is needed."""
         if self.given_request_id is None:
             number = f"{self.starts}/{self.n}" if self.starts else str(self.n)
             self.given_request_id = derived_request_id(self.world.seed, number, self.at_ms)
@@ -91,16 +90,16 @@ class CallRequest(msgspec.Struct, kw_only=True):
 
 
 def derived_request_id(seed: str, number_text: str, now_ms: int) -> str:
-    """Return the request id of the request of this number."""
+    """Return the request id of the request with this number."""
     return "req_" + make_ulid(now_ms, derive(seed, "request", number_text, size=10))
 
 
 class Reply(msgspec.Struct):
-    """An answer: its status (0: none at all), its body's bytes and what it made (for explanations).
+    """The response of a call: status (0: no response at all), body, and the id of its subject.
 
-    `secret` says that the body shows credential material, so it must not be kept. `varied` are the
-    points at which the body was varied; None: nobody has looked yet. `assumption` is one without
-    which the body would say something else, where only the call can tell.
+    `secret`: the body shows credential material and must not be stored. `varied` are the points at
+    which the body was varied; None: it was not varied yet. `assumption` names one that decided the body,
+    where only the call can know.
     """
 
     status: int

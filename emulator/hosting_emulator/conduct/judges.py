@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hosting_emulator.calls.answers import REDEEM_PATH
+from hosting_emulator.calls.dev_access import REDEEM_PATH
 from hosting_emulator.calls.inputs import bad_cursor
 from hosting_emulator.conduct.rules import (
     A_RETRY_MS,

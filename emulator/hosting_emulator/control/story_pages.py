@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from aiohttp import web
 from multidict import CIMultiDict
 
-from hosting_emulator.calls.answers import REDEEM_PATH, project_at
+from hosting_emulator.calls.dev_access import REDEEM_PATH, project_at
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.control.dispatch import provider_exchange
 from hosting_emulator.control.routes import PREFIX, ROUTES, Route

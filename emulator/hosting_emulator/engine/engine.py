@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hosting_emulator.calls.answers import make_key
+from hosting_emulator.calls.api_keys import make_key
 from hosting_emulator.calls.request import CallRequest, derived_request_id
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.engine.exchange import ExchangeContext

@@ -15,10 +15,12 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.calls.access import authorize, count_request
-from hosting_emulator.calls.answers import ANSWERS, LONGER, REDEEM_PATH
-from hosting_emulator.calls.idempotency import answer_again, recall, remember
+from hosting_emulator.calls.deployment_pages import LONGER
+from hosting_emulator.calls.dev_access import REDEEM_PATH
+from hosting_emulator.calls.idempotency import recall, remember, replay
 from hosting_emulator.calls.inputs import read_inputs, read_request_id
 from hosting_emulator.calls.request import NO_STORE, Reply
+from hosting_emulator.calls.responses import CALL_FUNCTIONS
 from hosting_emulator.contract.call_table import MethodRefused, calls_at
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
@@ -186,7 +188,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
     if ctx.spec.idempotent:
         remembered = recall(ctx.change, ctx, engine.in_flight)
     if remembered is not None:
-        reply = answer_again(ctx.change, ctx, remembered)
+        reply = replay(ctx.change, ctx, remembered)
         ctx.replayed = True
         status = remembered.status
         ctx.why += (f"replay of the first response for this Idempotency-Key ({status})",)
@@ -228,7 +230,7 @@ def _call(engine: Engine, ctx: ExchangeContext) -> Reply:
     if begins_operation and engine.world.tables[OUTCOMES.name]:
         ctx.outcome = next_outcome(ctx.change, fault_subject(engine, ctx))
     try:
-        reply = ANSWERS[ctx.spec.call_id](ctx.change, ctx, ctx.record)
+        reply = CALL_FUNCTIONS[ctx.spec.call_id](ctx.change, ctx, ctx.record)
     except Refused as refused:
         if begins_operation:
             observe_outcomes(engine, ctx, refused=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs
 
-from hosting_emulator.calls.answers import (
+from hosting_emulator.calls.dev_access import (
     DEV_SESSION_COOKIE,
     DEV_SESSION_LIFETIME_MS,
     dev_origin,

@@ -18,7 +18,7 @@ from urllib.parse import parse_qs
 
 from aiohttp import StreamReader, web
 
-from hosting_emulator.calls.answers import (
+from hosting_emulator.calls.dev_access import (
     DEV_SESSION_COOKIE,
     REDEEM_PATH,
     project_at,

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from hosting_emulator import DEFAULT_SEED
-from hosting_emulator.calls.answers import dev_origin
+from hosting_emulator.calls.dev_access import dev_origin
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import CALLS, GET_OPERATION, REDEEM_TICKET
 from hosting_emulator.contract.durations import format_duration

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from multidict import CIMultiDict
 
 from hosting_emulator import DEFAULT_SEED
-from hosting_emulator.calls.answers import project_at
+from hosting_emulator.calls.dev_access import project_at
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.assumption_table import warnings_of
 from hosting_emulator.contract.calls import CALLS, CallSpec

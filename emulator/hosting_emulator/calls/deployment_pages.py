@@ -1,0 +1,110 @@
+"""Pages of deployments, and the cursors that lead from one to the next.
+
+A cursor names a position in the project's list, which only grows at its new end. So each deployment that
+existed when the paging began comes exactly once, whatever arrives meanwhile. The same position can be
+written at several lengths (`LONGER`): each is read, whichever is written now.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import TypeAlias
+
+from hosting_emulator.calls.inputs import bad_cursor
+from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.world import views
+from hosting_emulator.world.records import Project
+from hosting_emulator.world.streams import derive
+from hosting_emulator.world.value import Change, Run, deployment_count, deployment_runs, in_runs
+
+#: By how many characters a variation may write a cursor longer than it must be.
+LONGER = (1, 6, 20, 48, 80)
+#: The bytes of a cursor: a tag that binds it to its list, and the position in the list.
+_TAG_BYTES = 6
+_POSITION_BYTES = 6
+_SHORTEST = (_TAG_BYTES + _POSITION_BYTES) * 4 // 3
+
+_PageKey: TypeAlias = tuple[str, str, int, int, int | None, int]
+#: Pages that were written: a page is a pure function of its runs, its key and the assumptions.
+_pages: dict[_PageKey, tuple[list[Run], Assumptions, bytes]] = {}
+_MOST_PAGES = 256
+
+
+def list_deployments(change: Change, request: CallRequest, project: Project) -> Reply:
+    """Return one page, and a cursor for the next."""
+    assumptions = change.assumptions
+    newest_first = assumptions.deployment_order == "newest_first"
+    indexes = change.world.indexes
+    count = deployment_count(indexes, project.id)
+    limit = request.values["limit"]
+    cursor = request.values["cursor"]
+    following: int | None
+    if newest_first:
+        stop = count if cursor is None else _read_cursor(change, project, cursor, count)
+        start = max(0, stop - limit)
+        following = start if start > 0 else None
+    else:
+        start = 0 if cursor is None else _read_cursor(change, project, cursor, count)
+        stop = min(count, start + limit)
+        following = stop if stop < count else None
+    runs = deployment_runs(indexes, project.id, start, stop)
+    longer = request.values.get("cursor_longer", 0)
+    key = (change.world.seed, project.id, start, stop, following, longer)
+    # A run is immutable, and is replaced when one of its deployments changes. So a page of equal runs
+    # is still right, in this world and in any other.
+    cached = _pages.get(key)
+    if cached is not None:
+        cached_runs, cached_assumptions, cached_body = cached
+        if cached_assumptions is assumptions and cached_runs == runs:
+            return Reply(200, cached_body, project.id)
+    next_cursor = None
+    if following is not None:
+        next_cursor = _write_cursor(change, project, following, longer)
+    records = in_runs(runs, start, stop)[:: -1 if newest_first else 1]
+    body = views.deployments_page(records, next_cursor, assumptions)
+    if len(_pages) >= _MOST_PAGES:
+        _pages.clear()
+    _pages[key] = (runs, assumptions, body)
+    return Reply(200, body, project.id)
+
+
+def _write_cursor(change: Change, project: Project, position: int, longer: int) -> str:
+    packed = position.to_bytes(_POSITION_BYTES, "big")
+    shortest = urlsafe_b64encode(_tag(change, project, packed) + packed).decode()
+    return _lengthened(change, shortest, longer)
+
+
+def _lengthened(change: Change, shortest: str, longer: int) -> str:
+    """Write a cursor `longer` characters longer. The first is then neither a letter nor a digit."""
+    if not longer:
+        return shortest
+    drawn = derive(change.world.seed, "longer cursor", shortest, str(longer), size=64)
+    return ("-_"[drawn[0] % 2] + urlsafe_b64encode(drawn[1:]).decode())[:longer] + shortest
+
+
+def _read_cursor(change: Change, project: Project, cursor: str, count: int) -> int:
+    """Return the position that a cursor names, 1 to `count`. Raises Refused."""
+    name = change.assumptions.cursor_parameter
+    shortest = cursor[-_SHORTEST:]
+    longer = len(cursor) - _SHORTEST
+    if longer and longer not in LONGER:
+        raise bad_cursor(name)
+    unpacked = urlsafe_b64decode(shortest)
+    tag = unpacked[:_TAG_BYTES]
+    packed = unpacked[_TAG_BYTES:]
+    position = int.from_bytes(packed, "big")
+    if tag != _tag(change, project, packed) or not 0 < position <= count:
+        raise bad_cursor(name)
+    if cursor != _lengthened(change, shortest, longer):
+        raise bad_cursor(name)
+    return position
+
+
+def _tag(change: Change, project: Project, packed: bytes) -> bytes:
+    """Return the bytes that bind a position to its list.
+
+    A cursor that was made up, or that belongs to another project or order, is refused.
+    """
+    order = change.assumptions.deployment_order
+    return derive(change.world.seed, "cursor", order, project.id, packed.hex(), size=_TAG_BYTES)

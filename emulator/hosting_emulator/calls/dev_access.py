@@ -1,0 +1,130 @@
+"""Tickets of dev origins: issuing one, and what becomes of it at the dev origin.
+
+To a stranger, a ticket that is unknown, used, expired, revoked or of another origin looks the same.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from hosting_emulator.calls.replies import success_reply
+from hosting_emulator.calls.request import CallRequest, Reply
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.world.naming import hostnames, zone_of
+from hosting_emulator.world.records import Project, Ticket
+from hosting_emulator.world.streams import digest, new_id, new_secret
+from hosting_emulator.world.tables import PROJECTS, TICKETS
+from hosting_emulator.world.value import Change
+
+#: A ticket is valid ten minutes (contract, Limits).
+TICKET_LIFETIME_MS = 600_000
+#: The cookie that a redeemed ticket sets at the dev origin.
+DEV_SESSION_COOKIE = "dev_access"
+#: How long (world time) the cookie opens the dev origin.
+DEV_SESSION_LIFETIME_MS = 12 * 3_600_000
+REDEEM_PATH = "/.service/dev-access/redeem"
+
+# --- Issuing ---------------------------------------------------------------------------------------
+
+
+def create_dev_access_ticket(change: Change, request: CallRequest, project: Project) -> Reply:
+    """Issue a single-use ticket, and revoke the principal's earlier unused one."""
+    principal = request.principal.user_id
+    _revoke_earlier_ticket(change, principal)
+    secret = new_secret(change)
+    ticket = Ticket(
+        id=new_id(change),
+        project_id=project.id,
+        principal=principal,
+        digest=digest(secret),
+        expires_ms=change.now_ms + TICKET_LIFETIME_MS,
+    )
+    change.put(TICKETS, ticket.id, ticket)
+    origin = dev_origin(change, project, request.dev_port)
+    document = {
+        "ticket_id": ticket.id,
+        "project_id": project.id,
+        "environment_id": project.dev_environment_id,
+        "origin": origin,
+        "redeem_url": f"{origin}{REDEEM_PATH}?stage=dev&ticket={secret}",
+        "expires_at": format_timestamp(ticket.expires_ms),
+    }
+    return success_reply(change, request, document, ticket.id)
+
+
+def _revoke_earlier_ticket(change: Change, principal: str) -> None:
+    # Each new ticket revokes the one before, so at most the last one can still be unused.
+    last_id = change.world.indexes.get(f"last_ticket:{principal}")
+    last = change.get(TICKETS, last_id) if last_id else None
+    if last is not None and last.state == "unused" and last.expires_ms > change.now_ms:
+        change.put(TICKETS, last.id, replace(last, state="revoked"))
+
+
+def dev_origin(change: Change, project: Project, port: int | None) -> str:
+    """Return the https origin of a project's dev host."""
+    host = hostnames(change.world.name, change.assumptions, project).development
+    if port in (None, 443):
+        return f"https://{host}"
+    return f"https://{host}:{port}"
+
+
+# --- At the dev origin -----------------------------------------------------------------------------
+
+
+def project_at(change: Change, host: str) -> Project | None:
+    """Return the project whose dev host this is (without port), or None."""
+    label, _, zone = host.lower().partition(".")
+    if zone != zone_of(change.world.name, change.assumptions.dev_zone):
+        return None
+    project_id = change.world.indexes.get(f"dev:{label}")
+    return change.get(PROJECTS, project_id) if project_id else None
+
+
+def ticketed_project(change: Change, secret: str) -> Project | None:
+    """Return the project that a ticket was issued for, also if it is no longer valid."""
+    ticket = _ticket_of(change, secret)
+    return None if ticket is None else change.get(PROJECTS, ticket.project_id)
+
+
+def _ticket_of(change: Change, secret: str) -> Ticket | None:
+    ticket_id = change.world.indexes.get(f"ticket:{digest(secret)}")
+    return change.get(TICKETS, ticket_id) if ticket_id else None
+
+
+def redeem(change: Change, project: Project, secret: str) -> str:
+    """Use a ticket up and return the secret of the session that it opens. Raises Refused."""
+    ticket = _ticket_of(change, secret)
+    reason = _why_refused(change, project, ticket)
+    if ticket is None or reason is not None:
+        detail = "This ticket cannot be redeemed here: ask for a new one."
+        raise Refused("resource_not_found", detail, why=reason)
+    session = new_secret(change)
+    used = replace(ticket, state="used", session_digest=digest(session), used_ms=change.now_ms)
+    change.put(TICKETS, ticket.id, used)
+    return f"{ticket.id}.{session}"
+
+
+def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str | None:
+    """Return why a ticket cannot be redeemed at a project's dev origin; None if it can."""
+    if ticket is None:
+        return "no ticket has this secret"
+    if ticket.project_id != project.id:
+        return f"the ticket is for project {ticket.project_id}"
+    if ticket.state != "unused":
+        return f"the ticket is {ticket.state}"
+    if ticket.expires_ms <= change.now_ms:
+        return "the ticket has expired"
+    return None
+
+
+def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
+    """Return the ticket that opened this session at this project's origin, or None."""
+    ticket_id, _, session = cookie.partition(".")
+    ticket = change.get(TICKETS, ticket_id)
+    if ticket is None or ticket.used_ms is None or ticket.session_digest != digest(session):
+        return None
+    has_expired = ticket.used_ms + DEV_SESSION_LIFETIME_MS <= change.now_ms
+    if has_expired or ticket.project_id != project.id:
+        return None
+    return ticket
