@@ -146,7 +146,7 @@ class CommandExploration:
             clean = explorer.clean()
             if self.point is None:
                 return self._all(explorer, clean)
-            with failing(ValueError, of="--point: "):
+            with failing(ValueError, prefix="--point: "):
                 result = explorer.result("point", self.point, clean, once=True)
         except Stopped:
             return 2

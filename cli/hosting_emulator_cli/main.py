@@ -1,16 +1,14 @@
-"""The `hosting-emulator` entry point: how commands are found, described and fail, and their names.
+"""The `hosting-emulator` entry point: the table of commands, and what their errors print.
 
-It must not import a command, nor anything of the emulator, before that command is needed.
+It must not import a command, or any part of the emulator, before that command is needed.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
@@ -32,100 +30,67 @@ class Failure(click.ClickException):
 
 
 @contextmanager
-def failing(*errors: type[Exception], of: str = "") -> Iterator[None]:
-    """Let what is raised within, if it is one of these, end the command; `of` stands before its text."""
+def failing(*errors: type[Exception], prefix: str = "") -> Iterator[None]:
+    """Turn these errors into a Failure whose message begins with `prefix`."""
     try:
         yield
     except errors as error:
-        raise Failure(f"{of}{error}") from error
+        raise Failure(f"{prefix}{error}") from error
 
 
 def load(address: Any) -> Any:
-    """Import what `module:attribute` names; anything else stands for itself."""
+    """Import what `module:attribute` names. Returns anything that is not text as it is."""
     if not isinstance(address, str):
         return address
     module, _, attribute = address.partition(":")
     return getattr(import_module(module), attribute)
 
 
-def near(word: str, known: Iterable[str], otherwise: str = "there are {}") -> str:
-    """Say behind an error which word was probably meant, or else all that there are."""
+def near(word: str, choices: Iterable[str], otherwise: str = "there are {}") -> str:
+    """Return the end of an error: the choice that was probably meant, or else all choices."""
     from hosting_emulator.contract.suggestions import nearest
 
-    known = list(known)
-    return nearest(word, known) or f"; {otherwise.format(', '.join(known))}"
+    names = list(choices)
+    return nearest(word, names) or f"; {otherwise.format(', '.join(names))}"
 
 
-@cache
-def _sections() -> dict[str, str]:
-    text = Path(__file__).with_name("commands.md").read_text("utf-8")
-    return dict(section.split("\n", 1) for section in text.split("\n## ")[1:])
-
-
-def _describe(command: click.Command, path: str) -> click.Command:
-    """Give a command and its options the help that `commands.md` has for them."""
-    section = _sections().get(path, "")
-    text, _, examples = section.partition("\n```bash\n")
-    prose = re.split(r"^- `", text, maxsplit=1, flags=re.MULTILINE)[0].strip()
-    # `\b`: Click leaves the lines as they are.
-    prose = re.sub(
-        r"```text\n(.*?)\n```",
-        lambda found: f"\b\n{indent(found[1], '  ')}",
-        prose,
-        flags=re.DOTALL,
-    )
-    command.help = "\n\n".join(filter(None, [cleandoc(command.help or ""), prose]))
-    if examples:
-        command.epilog = "\b\nExamples:\n" + indent(examples.partition("\n```")[0], "  ")
-    items = f"{_sections()['Options in common']}\n{text}"
-    described = dict(re.findall(r"^- `(--[^`]+)`: (.*(?:\n  .*)*)", items, re.MULTILINE))
-    for option in command.params:
-        if isinstance(option, click.Option) and option.help is None:
-            option.help = described.get(option.opts[-1], "").replace("\n  ", " ") or None
-    return command
+def examples(lines: str) -> str:
+    """Return the end of a command's help: example command lines, which Click does not rewrap."""
+    return "\b\nExamples:\n" + indent(cleandoc(lines), "  ")
 
 
 class CommandGroup(click.Group):
-    """A group whose help lists its commands as they are written, with what `commands.md` says of each.
+    """A group whose help lists its commands in the order of their declaration.
 
-    `lazy` maps names to `module:attribute`: those modules are imported when first needed.
+    `lazy` maps names to `module:attribute`. Such a module is imported when its command is needed.
     """
 
     def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **attrs: Any) -> None:
         super().__init__(*args, **attrs)
         self._lazy = lazy or {}
-        self._described: dict[str, click.Command] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands in their order."""
+        """Return the names of the commands in their order."""
         return [*self._lazy, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return one command, None if there is none of that name."""
-        if cmd_name not in self._described:
-            command = load({**self._lazy, **self.commands}.get(cmd_name))
-            if command is None:
-                return None
-            path = f"{self.name} {cmd_name}".removeprefix(f"{PROGRAM} ")
-            self._described[cmd_name] = _describe(command, path)
-        return self._described[cmd_name]
+        """Return a command, or None if no command has this name."""
+        command: click.Command | None
+        command = load(self._lazy[cmd_name]) if cmd_name in self._lazy else None
+        return command or super().get_command(ctx, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is meant. Raises UsageError, naming the nearest."""
-        known = self.list_commands(ctx)
-        if not ctx.resilient_parsing and args[0] not in known:
-            ctx.fail(f"no command is named {args[0]!r}{near(args[0], known)}")
+        """Return the command that the arguments name. Raises UsageError, which suggests a name."""
+        names = self.list_commands(ctx)
+        if not ctx.resilient_parsing and args[0] not in names:
+            ctx.fail(f"no command is named {args[0]!r}{near(args[0], names)}")
         return super().resolve_command(ctx, args)
 
 
 class RootGroup(CommandGroup):
-    """The whole command line: an error is one line, `Error: …`; a command returns its exit code."""
-
-    def __init__(self, *args: Any, **attrs: Any) -> None:
-        super().__init__(*args, **attrs)
-        _describe(self, PROGRAM)
+    """The whole command line. An error is one line, `Error: …`. A command returns its exit code."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line and exit: 0, 2 for an error, 130 after Ctrl-C."""
@@ -135,24 +100,32 @@ class RootGroup(CommandGroup):
         return super().main(*args, **kwargs)
 
     def _exit_code(self, *args: Any, **kwargs: Any) -> int:
-        code = 2
         try:
             result = super().main(*args, **kwargs)
-            return result if isinstance(result, int) else 0
         except click.exceptions.Abort:
             return 130
         except click.ClickException as error:
-            text, code = error.format_message(), error.exit_code
-            if isinstance(error, click.NoSuchOption) and error.option_name[1:].isdigit():
-                text = f"'{error.option_name}…' is no option, and no value here is below 0"
-            # A group called bare: its help is the answer. (Click names this class from 8.2 on.)
+            # A group without a command prints its help. (Click names this class from 8.2 on.)
             if type(error).__name__ == "NoArgsIsHelpError":
                 error.show()
-                return code
-        except (OSError, UnicodeEncodeError) as error:  # a full disk, a name no LC_ALL=C can write
-            text = str(getattr(error, "strerror", None) or error).lower()
-        click.echo(f"Error: {' '.join(text.split())}", err=True)
-        return code
+            else:
+                _print_error(_message_of(error))
+            return error.exit_code
+        # Such as a full disk, or a name that LC_ALL=C cannot write.
+        except (OSError, UnicodeEncodeError) as error:
+            _print_error(str(getattr(error, "strerror", None) or error).lower())
+            return 2
+        return result if isinstance(result, int) else 0
+
+
+def _message_of(error: click.ClickException) -> str:
+    if isinstance(error, click.NoSuchOption) and error.option_name[1:].isdigit():
+        return f"'{error.option_name}…' is no option, and no value here is below 0"
+    return error.format_message()
+
+
+def _print_error(text: str) -> None:
+    click.echo(f"Error: {' '.join(text.split())}", err=True)
 
 
 _HERE = "hosting_emulator_cli.commands"
@@ -182,6 +155,13 @@ _HERE = "hosting_emulator_cli.commands"
         "contract": f"{_HERE}.contract:contract",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples(
+        """
+        hosting-emulator start
+        eval "$(hosting-emulator env)"
+        hosting-emulator clock advance 10m
+        """
+    ),
 )
 @click.version_option(
     f"{__version__} (build {BUILD_ID})",
@@ -189,13 +169,18 @@ _HERE = "hosting_emulator_cli.commands"
     help="Print the version and the build.",
 )
 def cli() -> None:
-    """A local emulator of the Project Hosting Control API."""
+    """A local emulator of the Project Hosting Control API.
+
+    `start` runs the emulator, `exec` runs it for the length of one command; every other command
+    talks to a running emulator. Data goes to stdout, messages to stderr. An error is one line and
+    exit code 2.
+    """
 
 
 def main() -> None:
     """Run the command line and exit."""
-    for name in ("stdout", "stderr"):  # None where whoever started it has closed them
+    for name in ("stdout", "stderr"):
+        # A parent process may have closed it. Output then goes to the null device, which stays open.
         if getattr(sys, name) is None:
-            # It stays open: whatever is printed goes there.
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     cli(prog_name=PROGRAM)

@@ -1,7 +1,8 @@
-"""Options that commands share: kinds of values, what a shell offers for them, and the settings file.
+"""Options that commands share: types of values, completions in a shell, and the settings file.
 
-Each kind says in one line what would be right. An option holds before its variable, and that before
-the file. Nothing of the emulator is imported before a command runs.
+The error of each type says in one line what would be right. An option takes precedence over its
+environment variable, and that over the settings file. No part of the emulator is imported before a
+command runs.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
-#: Where a command finds how answers vary, so that worlds made elsewhere vary too.
+#: Variables that `exec` sets for its command: worlds that the command creates itself vary too.
 SEED_VARIABLE = "HOSTING_EMULATOR_VARY"
 ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
 
@@ -39,64 +40,70 @@ F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
 
-# --- Kinds of values -----------------------------------------------------------------------------
+# --- Types of values -----------------------------------------------------------------------------
 
 
 class TextType(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.4 only
-    """Text that `read` turns into a value; its ValueError is what is wrong with the text."""
+    """Text that `read` turns into a value. The ValueError of `read` says what is wrong with it."""
 
     def __init__(self, name: str, read: Callable[[str], Any]) -> None:
         self.name = name
         self._read = read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read it. Raises BadParameter."""
+        """Return the value of a text. Raises BadParameter."""
+        if not isinstance(value, str):
+            return value
         try:
-            return self._read(value) if isinstance(value, str) else value
+            return self._read(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
 
 class WholeNumber(click.IntRange):
-    """A whole number of a range, which says so when it is given something else."""
+    """A whole number of a range. Its error names the range."""
 
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read it. Raises BadParameter."""
-        least, most = int(self.min or 0), self.max
+        """Return the number. Raises BadParameter."""
+        least = int(self.min or 0)
         with suppress(ValueError):
-            if least <= (number := int(value)) and (most is None or number <= most):
+            number = int(value)
+            if least <= number and (self.max is None or number <= self.max):
                 return number
-        limits = f"{least} or more" if most is None else f"{least} to {most}"
+        limits = f"{least} or more" if self.max is None else f"{least} to {self.max}"
         self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
 
 
 def _file_name(text: str) -> str:
     if not text:
-        raise ValueError("it is empty: name one, or leave the option out")
+        raise ValueError("it is empty: name a file, or leave the option out")
     if "\0" in text:
-        raise ValueError(f"{text[:80]!r} has a NUL, which no file's name can have")
+        raise ValueError(f"{text[:80]!r} contains a NUL character, which no file name can contain")
     return text
 
 
 class FilePath(click.Path):
-    """A path; an empty one is refused, which would be this folder."""
+    """A path. The empty path is refused, because it would mean the current directory."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read it. Raises BadParameter."""
+        """Return the path. Raises BadParameter."""
         return super().convert(_FILE_NAME.convert(value, param, ctx), param, ctx)
 
 
 def seconds(text: str) -> float:
-    """Read a duration such as `30s`, `10m` or `PT10M` as seconds."""
+    """Return a duration such as `30s`, `10m` or `PT10M` in seconds. Raises ValueError."""
     from hosting_emulator.contract.durations import parse_duration_ms
 
     return parse_duration_ms(text) / 1000
 
 
 def timestamp(text: str) -> str:
-    """Return an RFC 3339 timestamp with `Z` or an offset as it is, and for `now` this machine's time."""
+    """Check an RFC 3339 timestamp with `Z` or an offset; replace `now` by this machine's time.
+
+    Raises ValueError.
+    """
     from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 
     if text == "now":
@@ -106,11 +113,20 @@ def timestamp(text: str) -> str:
 
 
 def clock_request(mode: str | None, at: str | None) -> ClockRequest:
-    """Turn a clock mode as people write it, and a timestamp, into a clock's settings."""
+    """Return the clock settings for a mode such as `scaled:60` and a timestamp. Raises ValueError."""
     from hosting_emulator.sdk.control import clock_request
 
-    request: ClockRequest = {} if mode is None else clock_request(mode)
-    return request if at is None else {**request, "at": at}
+    request: ClockRequest = {}
+    if mode is not None:
+        request = clock_request(mode)
+    if at is not None:
+        request = {**request, "at": at}
+    return request
+
+
+def _clock_mode(text: str) -> str:
+    clock_request(text, None)
+    return text
 
 
 def _rate(text: str) -> float:
@@ -139,72 +155,81 @@ def _typed_value(text: str) -> tuple[str, Any]:
 _FILE_NAME = TextType("text", _file_name)
 TIMESTAMP = TextType("timestamp", timestamp)
 RATE = TextType("rate", _rate)
-#: A value is JSON where it reads as JSON, else plain text.
+#: A value that parses as JSON is JSON, otherwise text.
 TYPED_VALUE = TextType("NAME=VALUE", _typed_value)
-#: The kind of an option's value, by what help calls it.
-KINDS: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
+#: The type of an option's value by its name in the help.
+TYPES: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
     "FILE": FilePath(dir_okay=False, path_type=Path),
     "NAME|FILE": _FILE_NAME,
     "PORT": WholeNumber(0, 65535),
     "DURATION": TextType("duration", seconds),
     "TIMESTAMP": TIMESTAMP,
-    "MODE": TextType("mode", lambda text: clock_request(text, None) and text),
+    "MODE": TextType("mode", _clock_mode),
     "NAME=VALUE": TextType("NAME=VALUE", _named_value),
     "NAME=PATTERN": TextType("NAME=VALUE", _named_value),
 }
 
 
-# --- What a shell is offered ---------------------------------------------------------------------
+# --- Completions in a shell ----------------------------------------------------------------------
 
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
-#: Names of our own, as `module:attribute`; or what asks the running emulator and the line's world.
+#: A table of names as `module:attribute`, or a function of the running emulator and the line's world.
 Source = str | Callable[["ControlClient", "HostingEmulator"], Iterable[str]]
-#: How long a person at a prompt waits for an emulator, in real seconds.
+#: How long a shell's completion waits for an emulator, in real seconds.
 _PATIENCE_S = 1.0
 
 
-def _offers(*sources: Source, files: bool = False) -> Complete:
-    def names(given: Mapping[str, Any]) -> Iterator[str]:
+def _completion(*sources: Source, files: bool = False) -> Complete:
+    def names(params: Mapping[str, Any]) -> Iterator[str]:
         for source in sources:
             if isinstance(source, str):
-                found = load(source)
-                yield from found() if callable(found) else found
+                table = load(source)
+                if callable(table):
+                    table = table()
+                yield from table
                 continue
-            url, token = given.get("url") or default_url(), given.get("control_token")
+            url = params.get("url") or default_url()
+            token = params.get("control_token")
             with connected(url, token, timeout_s=_PATIENCE_S) as client:
-                yield from source(client, client.world(given.get("world") or "default"))
+                yield from source(client, client.world(params.get("world") or "default"))
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = []
-        with suppress(Exception):  # a prompt is no place for errors
-            found = [CompletionItem(n) for n in names(ctx.params) if n.startswith(incomplete)]
-        return found + ([CompletionItem(incomplete, type="file")] if files else [])
+        items = []
+        with suppress(Exception):  # an error would garble the user's prompt
+            items = [
+                CompletionItem(name) for name in names(ctx.params) if name.startswith(incomplete)
+            ]
+        if files:
+            items.append(CompletionItem(incomplete, type="file"))
+        return items
 
     return complete
 
 
+def _operation_ids(_: ControlClient, world: HostingEmulator) -> list[str]:
+    operations = world.control.get(world.control_path("operations"))["items"]
+    return [operation["id"] for operation in operations]
+
+
 _LIBRARY = "hosting_emulator_cli.files:library_names"
-SCENARIOS, SCENARIOS_AND_FILES = _offers(_LIBRARY), _offers(_LIBRARY, files=True)
-CALLS = _offers(
+SCENARIOS = _completion(_LIBRARY)
+SCENARIOS_AND_FILES = _completion(_LIBRARY, files=True)
+CALLS = _completion(
     "hosting_emulator.contract.calls:ALL_CALLS", "hosting_emulator.contract.calls:DOORS"
 )
-FAULT_KINDS = _offers("hosting_emulator.faults.kinds:fault_kinds")
-OUTCOME_KINDS = _offers("hosting_emulator.faults.outcomes:OUTCOME_KINDS")
-INTERVENTIONS = _offers("hosting_emulator.faults.interventions:INTERVENTIONS")
-WORLDS = _offers(lambda client, _: (world["name"] for world in client.worlds()))
-OPERATIONS = _offers(
-    lambda client, world: [
-        one["id"] for one in client.get(world.control_path("operations"))["items"]
-    ]
-)
-FAULTS = _offers(lambda _, world: (fault.id for fault in world.faults))
-OUTCOMES = _offers(lambda _, world: (outcome.id for outcome in world.outcomes))
-PROJECTS = _offers(lambda _, world: world.projects)
-USERS = _offers(lambda _, world: world.users)
-#: Of options, by what help calls their value.
-_OFFERED: dict[tuple[str, str | None], Complete] = {
+FAULT_KINDS = _completion("hosting_emulator.faults.kinds:fault_kinds")
+OUTCOME_KINDS = _completion("hosting_emulator.faults.outcomes:OUTCOME_KINDS")
+INTERVENTIONS = _completion("hosting_emulator.faults.interventions:INTERVENTIONS")
+WORLDS = _completion(lambda client, _: (world["name"] for world in client.worlds()))
+OPERATIONS = _completion(_operation_ids)
+FAULTS = _completion(lambda _, world: (fault.id for fault in world.faults))
+OUTCOMES = _completion(lambda _, world: (outcome.id for outcome in world.outcomes))
+PROJECTS = _completion(lambda _, world: world.projects)
+USERS = _completion(lambda _, world: world.users)
+#: The completion of an option by its name and the name of its value in the help.
+_COMPLETIONS: dict[tuple[str, str | None], Complete] = {
     ("--call", "CALL"): CALLS,
     ("--call", "NAME"): CALLS,
     ("--call", "CALL,..."): CALLS,
@@ -221,44 +246,61 @@ _OFFERED: dict[tuple[str, str | None], Complete] = {
 
 
 def option(
-    declared: str, *, default: Any = None, env: str | None = None, **rest: Any
+    *names: str,
+    help: str,
+    metavar: str | None = None,
+    default: Any = None,
+    env: str | None = None,
+    **attrs: Any,
 ) -> Decorator[Any]:
-    """Declare an option as help shows it, with the name it arrives under: `--import state FILE`.
+    """Declare an option: its names, the name of its parameter if that differs, and its help.
 
-    Its value is read as help calls it (KINDS); what it is for stands in `commands.md`.
+    `metavar` is the name of its value in the help. It selects the type (TYPES) and the completion
+    in a shell, unless `attrs` name others.
     """
-    names = declared.split()
-    metavar = None if names[-1].islower() else names.pop()
-    if (offer := _OFFERED.get((names[0], metavar))) is not None:
-        rest["shell_complete"] = offer
-    if metavar in KINDS:
-        rest = {"type": KINDS[metavar], **rest}
-    if default is not None or "/" in declared:
-        rest = {"default": default, "show_default": default is not None, **rest}
+    completion = _COMPLETIONS.get((names[0], metavar))
+    if completion is not None:
+        attrs["shell_complete"] = completion
+    if metavar in TYPES:
+        attrs.setdefault("type", TYPES[metavar])
+    if default is not None or "/" in names[0]:
+        attrs["default"] = default
+        attrs.setdefault("show_default", default is not None)
     if env is not None:
-        rest |= {"envvar": env, "show_envvar": True}
-    return click.option(*names, metavar=metavar, **rest)
+        attrs["envvar"] = env
+        attrs["show_envvar"] = True
+    return click.option(*names, metavar=metavar, help=help, **attrs)
 
 
-def flag(names: str, **rest: Any) -> Decorator[Any]:
+def flag(*names: str, help: str, **attrs: Any) -> Decorator[Any]:
     """Declare an option without a value."""
-    return option(names, is_flag=True, **rest)
+    return option(*names, help=help, is_flag=True, **attrs)
 
 
-def choice(names: str, *choices: str, **rest: Any) -> Decorator[Any]:
-    """Declare an option with one of some values, the first unless told otherwise."""
-    return option(names, **{"default": choices[0], "type": click.Choice(choices), **rest})
+def choice(
+    *names: str, choices: Sequence[str], help: str, default: str | None = None, **attrs: Any
+) -> Decorator[Any]:
+    """Declare an option with one of some values, by default the first."""
+    kind = click.Choice(choices)
+    return option(*names, help=help, type=kind, default=default or choices[0], **attrs)
 
 
 def options(*decorators: Decorator[Any]) -> Decorator[Any]:
     """Bundle options, in the order in which help lists them."""
-    return lambda command: functools.reduce(
-        lambda found, decorate: decorate(found), reversed(decorators), command
-    )
+
+    def decorate_all(command: Any) -> Any:
+        for decorate in reversed(decorators):
+            command = decorate(command)
+        return command
+
+    return decorate_all
 
 
 def read_words(read: str | Callable[[list[str]], Any]) -> Callable[..., Any]:
-    """Make a callback for words, given one by one or with commas or spaces between; `read` takes them."""
+    """Return a callback that passes all words of a repeatable option to `read`.
+
+    A value may hold several words, separated by commas or spaces.
+    """
 
     def callback(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> Any:
         words = [word for text in texts for word in text.replace(",", " ").split()]
@@ -271,86 +313,137 @@ def read_words(read: str | Callable[[list[str]], Any]) -> Callable[..., Any]:
 
 
 def source(name: str) -> ParameterSource | None:
-    """Tell where the value of a parameter is from."""
+    """Return where the value of a parameter is from."""
     return click.get_current_context().get_parameter_source(name)
 
 
 def typed(*names: str) -> bool:
-    """Tell whether the command line itself gives one of these, and no variable or file does."""
-    return ParameterSource.COMMANDLINE in map(source, names)
+    """Return whether the command line sets one of these parameters, not a variable or a file."""
+    return any(source(name) is ParameterSource.COMMANDLINE for name in names)
 
 
 # --- Which emulator, which world -----------------------------------------------------------------
 
 
 def default_url() -> str:
-    """Return where an emulator listens that was started here; imports nothing until it is asked."""
+    """Return the URL of an emulator that was started on this machine.
+
+    The SDK is imported here, when a command needs the URL: `--help` must stay fast.
+    """
     from hosting_emulator.sdk.control import default_url
 
     return default_url()
 
 
 url_options = options(
-    option("--url URL", default=default_url, show_default=DEFAULT_URL, env="HOSTING_EMULATOR_URL"),
-    option("--control-token TEXT", env="HOSTING_EMULATOR_CONTROL_TOKEN"),
+    option(
+        "--url",
+        metavar="URL",
+        help="URL of the running emulator.",
+        default=default_url,
+        show_default=DEFAULT_URL,
+        env="HOSTING_EMULATOR_URL",
+    ),
+    option(
+        "--control-token",
+        metavar="TEXT",
+        help="Token for the control API, if the emulator requires one.",
+        env="HOSTING_EMULATOR_CONTROL_TOKEN",
+    ),
 )
-world_option = option("--world NAME", default="default", env="HOSTING_EMULATOR_WORLD")
-json_option = flag("--json as_json")
-user_option = option("--user USER")
-output_option = option("--output FILE")
-junit_option = option("--junit FILE")
-assume_option = option("--assume NAME=VALUE", multiple=True)
+world_option = option(
+    "--world",
+    metavar="NAME",
+    help="The world to use.",
+    default="default",
+    env="HOSTING_EMULATOR_WORLD",
+)
+json_option = flag(
+    "--json",
+    "as_json",
+    help="Print JSON.",
+)
+user_option = option(
+    "--user",
+    metavar="USER",
+    help=(
+        "The user the token is for: an alias such as member or reader, or an id. "
+        "Default: owner, or the first organization's owner."
+    ),
+)
+output_option = option(
+    "--output",
+    metavar="FILE",
+    help=("Write to this file instead of stdout. It is written completely or not at all."),
+)
+junit_option = option(
+    "--junit",
+    metavar="FILE",
+    help="Also write the report to this file as JUnit XML.",
+)
+assume_option = option(
+    "--assume",
+    metavar="NAME=VALUE",
+    help=("Set an assumption; repeatable. `hosting-emulator contract assumptions` lists them."),
+    multiple=True,
+)
 
 
 def with_client(command: F) -> F:
-    """Give a command `client`, a client of the running emulator, and the options to find it."""
+    """Pass `client`, a client of the running emulator, to a command and add its options."""
 
     @functools.wraps(command)
-    def call(*args: Any, url: str, control_token: str | None, **rest: Any) -> Any:
+    def call(*args: Any, url: str, control_token: str | None, **params: Any) -> Any:
         with connected(url, control_token) as client:
-            return command(*args, client=client, **rest)
+            return command(*args, client=client, **params)
 
     return url_options(call)  # type: ignore[no-any-return]
 
 
 def with_world(command: F) -> F:
-    """Give a command `world`, a handle of the world meant, in the running emulator."""
+    """Pass `world`, a handle of a world in the running emulator, to a command and add its options."""
 
     @with_client
     @functools.wraps(command)
-    def call(*args: Any, client: ControlClient, world: str, **rest: Any) -> Any:
+    def call(*args: Any, client: ControlClient, world: str, **params: Any) -> Any:
         from hosting_emulator.sdk import ControlRefused
 
         try:
-            return command(*args, world=client.world(world), **rest)
+            return command(*args, world=client.world(world), **params)
         except ControlRefused as refused:
             if refused.status != 404:
                 raise
             address = client.control_url.removesuffix("/_emulator")
-            where = "" if refused.title == "No such world" else f"world {world} "
-            raise Failure(f"{refused} ({where}at {address})") from refused
+            where = f"world {world} at {address}"
+            if refused.title == "No such world":  # the message names the world
+                where = f"at {address}"
+            raise Failure(f"{refused} ({where})") from refused
 
     return world_option(call)  # type: ignore[no-any-return]
 
 
-def ask(of_client: Callable[[ControlClient], Any], by_itself: Any = None) -> Any:
-    """Return the running emulator's answer to a command with `url_options`, or our own.
+def ask(
+    ask_emulator: Callable[[ControlClient], Any],
+    offline: str | Callable[[], Any] | None = None,
+) -> Any:
+    """Return what the running emulator responds, or what this installation says by itself.
 
-    Where there is our own, a function or `module:function`, the emulator is asked only if the command
-    line names one: the environment names one for all commands, running or not.
+    With `offline`, a function or `module:function`, the emulator is asked only if the command line
+    names it. Variables in the environment do not count: they are set for all commands, whether an
+    emulator runs or not.
     """
-    if by_itself is not None and not typed("url", "world"):
-        return load(by_itself)()
-    given = click.get_current_context().params
-    with connected(given["url"], given["control_token"]) as client:
-        return of_client(client)
+    if offline is not None and not typed("url", "world"):
+        return load(offline)()
+    params = click.get_current_context().params
+    with connected(params["url"], params["control_token"]) as client:
+        return ask_emulator(client)
 
 
 @contextmanager
 def connected(
     url: str, control_token: str | None, *, timeout_s: float = 30
 ) -> Iterator[ControlClient]:
-    """Open a client of the emulator at `url`; what goes wrong with it becomes a Failure."""
+    """Open a client of the emulator at `url`. Its errors become a Failure."""
     from hosting_emulator.sdk import ControlError
 
     client = open_client(url, control_token, timeout_s=timeout_s)
@@ -359,7 +452,7 @@ def connected(
 
 
 def open_client(url: str, control_token: str | None, *, timeout_s: float) -> ControlClient:
-    """Return a client of the emulator at a base URL. Raises BadParameter for no address."""
+    """Return a client of the emulator at a base URL. Raises BadParameter if it is not an address."""
     from hosting_emulator.sdk import ControlClient
 
     address = url.rstrip("/").removesuffix("/_emulator")
@@ -367,23 +460,25 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
         return ControlClient(f"{address}/_emulator", token=control_token, timeout_s=timeout_s)
     except ValueError as error:
         message = f"{url!r} is not an address: write it like {DEFAULT_URL}"
-        names = {ParameterSource.DEFAULT: "_PORT", ParameterSource.ENVIRONMENT: "_URL"}
-        at = names.get(source("url") or ParameterSource.COMMANDLINE)
-        hint = f"the variable HOSTING_EMULATOR{at}" if at else "--url"
+        origins = {
+            ParameterSource.DEFAULT: "the variable HOSTING_EMULATOR_PORT",
+            ParameterSource.ENVIRONMENT: "the variable HOSTING_EMULATOR_URL",
+        }
+        hint = origins.get(source("url") or ParameterSource.COMMANDLINE, "--url")
         raise click.BadParameter(message, param_hint=hint) from error
 
 
 def typed_here(line: str) -> str:
-    """Return a command that the emulator printed so that it works in a shell with our variables."""
+    """Complete a command that the emulator printed, so that it works in a shell with our variables."""
     if " --world " not in line and os.environ.get("HOSTING_EMULATOR_WORLD"):
         line += " --world default"
-    elsewhere = os.environ.get("HOSTING_EMULATOR_URL") or default_url()
-    if " --url " not in line and elsewhere != DEFAULT_URL:
+    shell_url = os.environ.get("HOSTING_EMULATOR_URL") or default_url()
+    if " --url " not in line and shell_url != DEFAULT_URL:
         line += f" --url {DEFAULT_URL}"
     return line
 
 
-# --- How answers vary ----------------------------------------------------------------------------
+# --- How responses vary ---------------------------------------------------------------------------
 
 
 def _read_points(
@@ -393,163 +488,281 @@ def _read_points(
         return None
     if ctx.params.get("vary") is None:
         raise click.UsageError("--only needs --vary: give a seed")
-    found: tuple[str, ...]
-    found = read_words("hosting_emulator.variation.points:read_points")(ctx, param, texts)
-    return found or None
+    points: tuple[str, ...]
+    points = read_words("hosting_emulator.variation.points:read_points")(ctx, param, texts)
+    return points or None
 
 
-#: They arrive as `vary` and `vary_only`, which is None for all points.
+#: Their parameters are `vary` and `vary_only`, which is None for all points.
 vary_options = options(
-    option("--vary SEED", env=SEED_VARIABLE, is_eager=True),
-    option("--only vary_only POINT", multiple=True, callback=_read_points, env=ONLY_VARIABLE),
+    option(
+        "--vary",
+        metavar="SEED",
+        help=(
+            "Vary responses wherever the contract allows it, drawn from this seed. `contract "
+            "variation-points` lists where."
+        ),
+        env=SEED_VARIABLE,
+        is_eager=True,
+    ),
+    option(
+        "--only",
+        "vary_only",
+        metavar="POINT",
+        help="Vary only at this point; repeatable.",
+        multiple=True,
+        callback=_read_points,
+        env=ONLY_VARIABLE,
+    ),
 )
 
 
 # --- An emulator of its own ----------------------------------------------------------------------
 
 
-def address_options(*, port: int) -> Decorator[Any]:
-    """Add `--host`, `--port` and `--tls-port`, named as their settings; `port` is the default."""
+def address_options(*, port: int, port_help: str) -> Decorator[Any]:
+    """Add `--host`, `--port` and `--tls-port`, named like their settings; `port` is the default."""
     return options(
-        option("--host ADDRESS", default="127.0.0.1"),
-        option("--port PORT", default=port, show_default=bool(port)),
-        option("--tls-port PORT"),
+        option(
+            "--host",
+            metavar="ADDRESS",
+            help=(
+                "Address to listen on. Any address but loopback is open to other machines on the "
+                "network."
+            ),
+            default="127.0.0.1",
+        ),
+        option(
+            "--port",
+            metavar="PORT",
+            help=port_help,
+            default=port,
+            show_default=bool(port),
+        ),
+        option(
+            "--tls-port",
+            metavar="PORT",
+            help=(
+                "Serve the dev origins over HTTPS on this TCP port, with a local certificate "
+                "authority; 0 picks a free port. Default: off."
+            ),
+        ),
     )
 
 
 log_options = options(
-    choice("--log-format", "text", "json", env="HOSTING_EMULATOR_LOG_FORMAT"),
+    choice(
+        "--log-format",
+        choices=("text", "json"),
+        help="Format of stderr: text, or one JSON object per line.",
+        env="HOSTING_EMULATOR_LOG_FORMAT",
+    ),
     choice(
         "--log-level",
-        "error",
-        "warning",
-        "info",
-        "debug",
+        choices=("error", "warning", "info", "debug"),
+        help=(
+            "Log to stderr from this level on: error, warning, info (also each request, and the "
+            "life of worlds) or debug (also each commit and due event)."
+        ),
         default="warning",
         env="HOSTING_EMULATOR_LOG_LEVEL",
     ),
-    flag("--log-requests", env="HOSTING_EMULATOR_LOG_REQUESTS"),
+    flag(
+        "--log-requests",
+        help="Log each request to stderr: one line with the response and the reason for it.",
+        env="HOSTING_EMULATOR_LOG_REQUESTS",
+    ),
 )
 
-#: How a new state begins. They arrive named as their settings, but for `assume`, a dict.
+#: The content of a new state. Their parameters are named like their settings, except `assume`.
 world_options = options(
-    option("--scenario NAME|FILE"),
-    option("--import state FILE"),
-    option("--seed TEXT", default=DEFAULT_SEED),
-    option("--clock MODE"),
-    option("--at TIMESTAMP"),
+    option(
+        "--scenario",
+        metavar="NAME|FILE",
+        help=(
+            "Start with this scenario's world: a name from `scenario list`, or a YAML file. "
+            "--clock and --assume override the scenario's."
+        ),
+    ),
+    option(
+        "--import",
+        "state",
+        metavar="FILE",
+        help=(
+            "Start with the world in this file: written by `world export`, or kept when a test "
+            "failed."
+        ),
+    ),
+    option(
+        "--seed",
+        metavar="TEXT",
+        help=(
+            "Seed for the ids, handles and secrets of a new world. With --import: for everything "
+            "created from then on."
+        ),
+        default=DEFAULT_SEED,
+    ),
+    option(
+        "--clock",
+        metavar="MODE",
+        help=(
+            "The clock of a new world: real (default), frozen, skip (polling moves time), or "
+            "scaled:RATE (world seconds per real second). For a world that exists already, use the "
+            "`clock` command."
+        ),
+    ),
+    option(
+        "--at",
+        metavar="TIMESTAMP",
+        help=(
+            "World time at which a new world starts: RFC 3339, such as 2030-01-31T09:30:00Z, or "
+            "`now` for this machine's time. Default: 2026-01-01T00:00:00Z for a frozen or skip "
+            "clock, otherwise now."
+        ),
+    ),
     assume_option,
 )
 
 
-def settings_of(*, assume: Sequence[tuple[str, str]], **same: Any) -> Settings:
-    """Build an emulator's settings of options named as they are, and of `assume`. Raises UsageError."""
-    if source("seed") is not ParameterSource.DEFAULT and same["state"] is not None:
-        same["state_seed"] = same["seed"]
-    # What stands in a variable or a file is meant for every start: it must not end the second.
-    named = [name for name in ("scenario", "state") if same[name]]
-    same["only_new"] = bool(named) and not typed(*named)
+def settings_of(*, assume: Sequence[tuple[str, str]], **options: Any) -> Settings:
+    """Return an emulator's settings for `assume` and options with the names of settings."""
+    if source("seed") is not ParameterSource.DEFAULT and options["state"] is not None:
+        options["state_seed"] = options["seed"]
+    # A variable or a file applies to every start. The second start must keep the world of the first.
+    sources = [name for name in ("scenario", "state") if options[name]]
+    options["only_new"] = bool(sources) and not typed(*sources)
     from hosting_emulator.settings import Settings
     from hosting_emulator_scenarios import FOLDER
 
-    return Settings(assumptions=dict(assume), library=FOLDER, **same)
+    return Settings(assumptions=dict(assume), library=FOLDER, **options)
 
 
 # --- The settings file ---------------------------------------------------------------------------
 
-#: What an option is called in the file, where that is a noun; many values are a list or a mapping.
-_NOUNS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
-#: What an emulator around a command takes: what its world is. Its address is its own.
-_WORLD = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
-#: What has no place beside a state or scenario that is typed.
-_INSTEAD = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
-#: Where a context keeps the words of such a command as they were typed.
+#: Options whose key in the file is another noun. Several values are a list or a mapping.
+_FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
+#: The options that a command with its own emulator reads from the file: they describe its world.
+_WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
+#: The options that the file does not set if the command line names a state or a scenario.
+_REPLACED_OPTIONS = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
+#: The key of a context's `meta` for the arguments of such a command as they were typed.
 TYPED = "hosting_emulator_cli.typed"
 
 
 def origin_of(ctx: click.Context, param: click.Parameter) -> str | None:
-    """Name the variable or the file that a setting is from; None for one that is typed, or by default."""
-    origins = {
-        ParameterSource.ENVIRONMENT: f"the variable {param.envvar}",
-        ParameterSource.DEFAULT_MAP: str(ctx.obj),
-    }
-    return origins.get(ctx.get_parameter_source(str(param.name)))  # type: ignore[arg-type]
+    """Return the variable or the file that sets a parameter, or None if neither does."""
+    parameter_source = ctx.get_parameter_source(str(param.name))
+    if parameter_source is ParameterSource.ENVIRONMENT:
+        return f"the variable {param.envvar}"
+    if parameter_source is ParameterSource.DEFAULT_MAP:
+        return str(ctx.obj)
+    return None
 
 
 @contextmanager
 def starting() -> Iterator[None]:
-    """Let what keeps an emulator from starting end the command, with where the setting it names is from."""
+    """Turn a StartError into a Failure that names the variable or file behind the refused setting."""
     from hosting_emulator.settings import StartError
 
     try:
         yield
     except StartError as error:
-        ctx, text = click.get_current_context(), str(error)
+        text = str(error)
+        ctx = click.get_current_context()
         for param in ctx.command.params:
-            found = ctx.params[str(param.name)]
-            words = [str(one[0] if isinstance(one, tuple) else one) for one in _several(found)]
-            if (origin := origin_of(ctx, param)) and any(word and word in text for word in words):
+            origin = origin_of(ctx, param)
+            words = _words_of(ctx.params[str(param.name)])
+            if origin is not None and any(word and word in text for word in words):
                 raise Failure(f"{origin}: {text}") from error
         raise Failure(text) from error
 
 
-def _several(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
+def _words_of(value: Any) -> list[str]:
+    """Return the words that an error names for a parameter's value: of a pair, its name."""
+    if not isinstance(value, tuple):
+        return [str(value)]
+    return [str(item[0]) if isinstance(item, tuple) else str(item) for item in value]
 
 
 class SettingsCommand(click.Command):
-    """`start`, whose options may stand in the file; or a command that takes of it what its world is."""
+    """A command that also reads options from the settings file.
+
+    `start` reads all of its options there, other commands those that describe a world.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line, variables and the file. Raises Failure for what the file has wrong."""
+        """Read the command line, variables and the file. Raises Failure for an error in the file."""
         from hosting_emulator.settings_file import read_settings_file
 
         with failing(ValueError):
-            name, found = read_settings_file()
+            file_name, file_settings = read_settings_file()
         ctx.meta[TYPED] = [*args]
-        words = {word.partition("=")[0] for word in args[: [*args, "--"].index("--")]}
-        if self.name == "start":  # whose options are variables too
-            words |= {
-                flag for flag in _INSTEAD if f"HOSTING_EMULATOR_{flag[2:].upper()}" in os.environ
-            }
-        left_out = {key for flag, keys in _INSTEAD.items() if flag in words for key in keys}
-        ctx.default_map = self._defaults(name, found, left_out)
-        ctx.obj = name
+        ctx.default_map = self._defaults(file_name, file_settings, self._replaced_options(args))
+        ctx.obj = file_name
         try:
             return super().parse_args(ctx, args)
         except click.BadParameter as error:
-            origin = origin_of(ctx, error.param) if error.param else None
-            if origin is not None:
-                raise Failure(f"{origin}: {error.format_message()}") from error
-            raise
+            origin = None
+            if error.param is not None:
+                origin = origin_of(ctx, error.param)
+            if origin is None:
+                raise
+            raise Failure(f"{origin}: {error.format_message()}") from error
 
-    def _defaults(self, name: str, found: Mapping[str, Any], left_out: set[str]) -> dict[str, Any]:
-        """Return the file's values by the names of our options, each as it would be typed."""
-        from hosting_emulator.settings_file import as_text
+    def _replaced_options(self, args: Sequence[str]) -> set[str]:
+        """Return the options that the file must not set, because another option replaces them."""
+        own_args = args[: [*args, "--"].index("--")]
+        flags = {arg.partition("=")[0] for arg in own_args}
+        if self.name == "start":  # its options are variables too
+            for flag in _REPLACED_OPTIONS:
+                if f"HOSTING_EMULATOR_{flag[2:].upper()}" in os.environ:
+                    flags.add(flag)
+        return {name for flag in flags for name in _REPLACED_OPTIONS.get(flag, ())}
 
+    def _defaults(
+        self, file_name: str, file_settings: Mapping[str, Any], replaced: set[str]
+    ) -> dict[str, Any]:
+        """Return the file's values by parameter, each as it would be typed. Raises Failure."""
+        if not file_settings:
+            return {}
         is_start = self.name == "start"
-        start = (
-            load("hosting_emulator_cli.commands.start:start") if found and not is_start else self
-        )
+        start: click.Command = self
+        if not is_start:
+            start = load("hosting_emulator_cli.commands.start:start")
         options = {max(option.opts, key=len).lstrip("-"): option for option in start.params}
-        own = {option.name for option in self.params}
-        keys = {_NOUNS.get(option, option): option for option in options}
+        names_by_key = {_FILE_KEYS.get(name, name): name for name in options}
+        own_parameters = {option.name for option in self.params}
         defaults: dict[str, Any] = {}
-        for key, value in found.items():
-            option = keys[key]
-            taken = option not in left_out and (is_start or option in _WORLD)
-            param = options[option]
-            if value is None or not taken or param.name not in own:
+        for key, value in file_settings.items():
+            name = names_by_key[key]
+            param = options[name]
+            is_used = is_start or name in _WORLD_OPTIONS
+            if value is None or not is_used or name in replaced:
                 continue
-            if param.multiple and option != "assume" and not isinstance(value, Mapping | list):
-                value = [value]
-            several = isinstance(value, Mapping | list)
-            if several != param.multiple:
-                form = "one value" if several else "several values: write a mapping"
-                raise Failure(f"{name}: {key} is {form}")
-            if isinstance(value, Mapping):
-                value = [f"{key}={as_text(item)}" for key, item in value.items()]
-            elif several:
-                value = [as_text(item) for item in value]
-            defaults[param.name] = value if isinstance(value, bool | list) else as_text(value)
+            if param.name not in own_parameters:
+                continue
+            try:
+                defaults[str(param.name)] = _typed_words(value, param)
+            except ValueError as error:
+                raise Failure(f"{file_name}: {key} is {error}") from None
         return defaults
+
+
+def _typed_words(value: Any, param: click.Parameter) -> Any:
+    """Return a value of the file as it would be typed. Raises ValueError for a wrong number of values."""
+    from hosting_emulator.settings_file import as_text
+
+    if param.multiple and param.name != "assume" and not isinstance(value, Mapping | list):
+        value = [value]
+    is_several = isinstance(value, Mapping | list)
+    if is_several and not param.multiple:
+        raise ValueError("one value")
+    if param.multiple and not is_several:
+        raise ValueError("several values: write a mapping")
+    if isinstance(value, Mapping):
+        return [f"{name}={as_text(item)}" for name, item in value.items()]
+    if is_several:
+        return [as_text(item) for item in value]
+    if isinstance(value, bool):
+        return value
+    return as_text(value)

@@ -92,6 +92,12 @@ def say_warnings(report: Mapping[str, Any]) -> None:
         say(f"Warning: {warning}")
 
 
+def intervention_sentence(result: Mapping[str, Any]) -> str:
+    """Return what an intervention did, as a sentence."""
+    text = result["said"]
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def fields(pairs: Iterable[tuple[str, object]]) -> str:
     """Lay out labels and values in two columns; a value of None leaves its line out."""
     shown = [(label, value) for label, value in pairs if value is not None]

@@ -154,7 +154,7 @@ _VARYING = (
 def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
     """Yield the options and arguments of each command, independent of Click's layout."""
     yield f"=== {' '.join(path)}"
-    yield cleandoc(command.help or "")
+    yield unwrapped(command.help or "")
     for parameter in command.params:
         names = " ".join([*parameter.opts, *parameter.secondary_opts])
         facts = {
@@ -175,6 +175,15 @@ def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[str]:
             subcommand = command.get_command(context, name)
             assert subcommand is not None
             yield from commands(subcommand, (*path, name))
+
+
+def unwrapped(text: str) -> str:
+    """Return a text with each paragraph on one line, except those that Click leaves as they are."""
+    paragraphs = cleandoc(text).split("\n\n")
+    return "\n\n".join(
+        paragraph if paragraph.startswith("\b") else " ".join(paragraph.split())
+        for paragraph in paragraphs
+    )
 
 
 def type_words(kind: click.ParamType) -> str:

@@ -4,12 +4,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import pytest
 
-import hosting_emulator_cli
 from hosting_emulator_cli.main import cli
 
 HEAVY = {
@@ -71,28 +69,6 @@ def test_each_option_and_argument_is_explained():
     ]
 
     assert silent == []
-
-
-def test_commands_md_names_only_existing_commands_and_options():
-    page = Path(hosting_emulator_cli.__file__).with_name("commands.md").read_text("utf-8")
-    sections = dict(section.split("\n", 1) for section in page.split("\n## ")[1:])
-    common = set(re.findall("^- `(--.+?)`", sections.pop("Options in common"), re.MULTILINE))
-
-    flags = {
-        " ".join(path) or "hosting-emulator": {p.opts[-1] for p in command_at(path).params}
-        for path in ALL
-    }
-    documented_flags = {
-        name: set(re.findall("^- `(--.+?)`", text, re.MULTILINE)) for name, text in sections.items()
-    }
-
-    assert documented_flags.keys() <= flags.keys()
-    assert {
-        name: names - flags[name] for name, names in documented_flags.items() if names - flags[name]
-    } == {}
-    assert common <= {
-        flag for name in flags for flag in flags[name] - documented_flags.get(name, set())
-    }
 
 
 def test_help_is_printed_and_fits_80_columns(run, monkeypatch: pytest.MonkeyPatch):

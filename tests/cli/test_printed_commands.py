@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -28,7 +28,6 @@ from tests.support.checked_world import CheckedWorld
 from tests.support.warm import programs
 
 PACKAGES = (hosting_emulator, hosting_emulator_cli, pytest_hosting_emulator)
-HELP = Path(hosting_emulator_cli.__file__).with_name("commands.md").read_text("utf-8")
 #: Texts print these for an emulator of the reader's choice, or for a shell that evaluated `env`.
 OF_ANY_EMULATOR = {
     "requests har",
@@ -258,17 +257,25 @@ def test_doctor_names_a_start_command_for_the_port_of_the_address(typed) -> None
 
 
 def sentences() -> Iterator[str]:
-    """Yield each command in the texts of the code, without docstrings."""
+    """Yield each command in the texts of the code, without docstrings and the examples of `--help`."""
     for package in PACKAGES:
         for path in Path(str(package.__file__)).parent.rglob("*.py"):
             text = path.read_text("utf-8")
             if "hosting-emulator " not in text:
                 continue
             nodes = [*ast.walk(ast.parse(text))]
-            docs = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+            help_texts = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+            help_texts |= {id(text) for text in example_texts(nodes)}
             for node in nodes:
-                if isinstance(node, ast.Constant) and id(node) not in docs:
+                if isinstance(node, ast.Constant) and id(node) not in help_texts:
                     yield from re.findall(r"hosting-emulator ([a-z -]+)", str(node.value))
+
+
+def example_texts(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the parts of each argument of `examples()`."""
+    for node in nodes:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "examples":
+            yield from ast.walk(node.args[0])
 
 
 def command_of(words: str) -> click.Command | None:
@@ -293,18 +300,27 @@ def test_each_command_in_a_text_of_the_product_needs_no_emulator(typed) -> None:
             assert typed(f"hosting-emulator {words}").exit_code == 0, words
 
 
-def examples() -> list[str]:
-    blocks = re.findall("```bash\n(.*?)```", HELP, re.DOTALL)
-    lines = "".join(blocks).replace("\\\n", " ").splitlines()
-    return [line for line in lines if line.startswith("hosting-emulator ")]
+def examples(command: click.Command = cli) -> Iterator[str]:
+    """Yield the example command lines in the help of a command and of its subcommands."""
+    lines = (command.epilog or "").replace("\\\n", " ").splitlines()
+    for line in lines:
+        if line.strip().startswith("hosting-emulator "):
+            yield line.strip()
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            yield from examples(subcommand)
 
 
 def test_each_example_of_the_help_is_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("BASE_URL", "TOKEN", "PROJECT_ID", "ORGANIZATION_ID"):
         monkeypatch.setenv(f"HOSTING_{name}", "http://as-env-sets-it")
-    assert len(examples()) > 100
-    for line in examples():
+    lines = list(examples())
+    assert len(lines) > 100
+    for line in lines:
         words = shlex.split(re.split(r" [|>&] ?", line)[0], comments=True)[1:]
         command: click.Command = cli
         while isinstance(command, click.Group):

@@ -125,7 +125,7 @@ REFUSALS = [
     *(
         Refusal(
             f"start {option} ''",
-            f"Invalid value for '{option}': it is empty: name one, or leave the option out",
+            f"Invalid value for '{option}': it is empty: name a file, or leave the option out",
         )
         for option in ("--data-dir", "--ready-file", "--scenario", "--import")
     ),
@@ -215,9 +215,11 @@ REFUSALS = [
     settings_refusal("scenario: [a]", "hosting-emulator.yaml: scenario is one value"),
     settings_refusal("port", "hosting-emulator.yaml contains no settings"),
     settings_refusal(
-        r'scenario: "a\0b.yaml"', "Invalid value for '--scenario': 'a\\x00b.yaml' has a NUL"
+        r'scenario: "a\0b.yaml"', "Invalid value for '--scenario': 'a\\x00b.yaml' contains a NUL"
     ),
-    settings_refusal(r'data-dir: "a\0b"', "Invalid value for '--data-dir': 'a\\x00b' has a NUL"),
+    settings_refusal(
+        r'data-dir: "a\0b"', "Invalid value for '--data-dir': 'a\\x00b' contains a NUL"
+    ),
     settings_refusal(b'seed: "\xff"\n', "Error: hosting-emulator.yaml: not UTF-8 text"),
     Refusal(
         "start",

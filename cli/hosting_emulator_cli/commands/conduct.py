@@ -10,7 +10,7 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import write_whole
-from hosting_emulator_cli.main import CommandGroup, Failure
+from hosting_emulator_cli.main import CommandGroup, Failure, examples
 from hosting_emulator_cli.output import columns, has_color, prints, put, put_json, say
 from hosting_emulator_cli.verdict import UNDECIDED
 
@@ -22,11 +22,40 @@ CONDUCT = ("off", "report", "error")
 _Document = Mapping[str, Any]
 
 
-@click.group(cls=CommandGroup, invoke_without_command=True)
-@opt.flag("--final")
-@opt.option("--skip-rule skip_rules RULE", multiple=True, callback=opt.read_words(tuple))
-@opt.choice("--severity", "note", "warning", "error", default="warning")
-@opt.option("--junit FILE")
+@click.group(
+    cls=CommandGroup,
+    invoke_without_command=True,
+    epilog=examples(
+        """
+        hosting-emulator conduct --final
+        hosting-emulator conduct --skip-rule unread-field --junit conduct.xml
+        hosting-emulator conduct rules
+        """
+    ),
+)
+@opt.flag(
+    "--final",
+    help="The client has finished: also report what it left unfinished.",
+)
+@opt.option(
+    "--skip-rule",
+    "skip_rules",
+    metavar="RULE",
+    help="Skip a rule, by its id; repeatable. `hosting-emulator conduct rules` lists them.",
+    multiple=True,
+    callback=opt.read_words(tuple),
+)
+@opt.choice(
+    "--severity",
+    choices=("note", "warning", "error"),
+    help="Findings of this severity or worse make the exit code 1.",
+    default="warning",
+)
+@opt.option(
+    "--junit",
+    metavar="FILE",
+    help="Also write JUnit XML, with a test case per rule.",
+)
 @opt.json_option
 @opt.with_world
 @click.pass_context
@@ -39,7 +68,14 @@ def conduct(
     as_json: bool,
     final: bool,
 ) -> int:
-    """Report what the client did wrong."""
+    """Report what the client did wrong.
+
+    Checks every request of the world against rules, each from a sentence of the contract or of
+    HTTP. Requests before a reset or another scenario count too; after the first check, no later
+    request is missed. The exit code is 1 if a finding has severity warning or worse (--severity
+    changes that). It is 2 if there is none but the world received no request, or not every request
+    could be checked: `conduct clear` starts over.
+    """
     if ctx.invoked_subcommand is not None:
         return 0
     # A report of an earlier run must not stay if this one fails.
@@ -64,17 +100,23 @@ def conduct(
     return UNDECIDED if gaps else 0
 
 
-@conduct.command()
+@conduct.command(epilog=examples("hosting-emulator conduct clear"))
 @opt.with_world
 def clear(world: opt.HostingEmulator) -> None:
-    """Forget what was found, and judge from now on."""
+    """Forget what was found, and judge from now on.
+
+    The next check judges only requests that arrive from now on.
+    """
     world.control.delete(world.control_path("conduct"))
 
 
-@conduct.command()
+@conduct.command(epilog=examples("hosting-emulator conduct rules --json"))
 @prints(columns(("RULE", "id"), "severity", "title"))
 def rules() -> list[dict[str, Any]]:
-    """List the rules, with the severity of each."""
+    """List the rules, with the severity of each.
+
+    Works without a running emulator. --json adds the reason for each rule, and what to do instead.
+    """
     from hosting_emulator.conduct.rules import RULES
 
     return list(RULES.values())

@@ -14,19 +14,32 @@ import click
 
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import check_folder_of, put_document, write_whole
-from hosting_emulator_cli.main import CommandGroup, Failure, near
+from hosting_emulator_cli.main import CommandGroup, Failure, examples, near
 from hosting_emulator_cli.output import cell_text, columns, prints, say
 
 if TYPE_CHECKING:
     from hosting_emulator_lab.contract_check import Report
 
 
-@click.group(cls=CommandGroup)
+@click.group(
+    cls=CommandGroup,
+    epilog=examples(
+        """
+        hosting-emulator contract openapi --output openapi.json
+        hosting-emulator contract problems
+        hosting-emulator contract check --base-url https://staging.example
+        """
+    ),
+)
 def contract() -> None:
-    """Show the contract as the emulator understands it."""
+    """Show the contract as the emulator understands it.
+
+    Works without a running emulator and shows the defaults; with --url or --world it asks the
+    running one. `check` checks any server against the contract.
+    """
 
 
-@contract.command()
+@contract.command(epilog=examples("hosting-emulator contract openapi --output openapi.json"))
 @opt.output_option
 @opt.world_option
 @opt.url_options
@@ -43,7 +56,11 @@ def openapi(output: Path | None, world: str, **_: Any) -> None:
 @prints(columns("code", "status", "retryable", ("FROM CONTRACT", "specified"), "title"))
 @opt.url_options
 def problems(**_: Any) -> Any:
-    """List every problem code."""
+    """List every problem code.
+
+    FROM CONTRACT lists what the contract itself says; the rest is an assumption. --json adds what
+    each code means, when it is returned, and what a client should do.
+    """
 
     def default() -> Any:
         from hosting_emulator.contract.problems import PROBLEMS
@@ -71,12 +88,22 @@ def _alternatives(row: dict[str, Any]) -> str:
     )
 
 
-@contract.command()
+@contract.command(
+    epilog=examples(
+        """
+        hosting-emulator contract assumptions
+        hosting-emulator contract assumptions --world checkout --json
+        """
+    )
+)
 @prints(columns("name", ("VALUE", _value), ("ALTERNATIVES", _alternatives), "about"))
 @opt.world_option
 @opt.url_options
 def assumptions(world: str, **_: Any) -> Any:
-    """List what is assumed where the contract is silent, and the alternatives."""
+    """List what is assumed where the contract is silent, and the alternatives.
+
+    --json adds the sentence of the contract that leaves each one open.
+    """
 
     def default() -> Any:
         from hosting_emulator.contract.assumption_table import describe
@@ -138,24 +165,136 @@ def _allowed(words: list[str]) -> frozenset[str]:
     return frozenset(ALLOWED if "all" in words else words)
 
 
-@contract.command()
-@opt.option("--base-url URL", env="HOSTING_BASE_URL", required=True)
-@opt.option("--token TOKEN", env="HOSTING_TOKEN", required=True)
-@opt.option("--project project_id ID", env="HOSTING_PROJECT_ID", required=True)
-@opt.option("--organization organization_id ID", env="HOSTING_ORGANIZATION_ID", required=True)
-@opt.option("--allow WORDS", multiple=True, callback=opt.read_words(_allowed))
-@opt.option("--maintainer-token TOKEN", env="HOSTING_MAINTAINER_TOKEN")
-@opt.option("--reader-token TOKEN", env="HOSTING_READER_TOKEN")
-@opt.option("--outsider-token TOKEN", env="HOSTING_OUTSIDER_TOKEN")
-@opt.option("--no-organization-token TOKEN", env="HOSTING_NO_ORGANIZATION_TOKEN")
-@opt.option("--api-key TOKEN", env="HOSTING_API_KEY")
-@opt.option("--assume assumed NAME=VALUE", multiple=True)
-@opt.option("--origin-url URL")
-@opt.option("--ca-file FILE", env="HOSTING_CA_FILE", type=str)
-@opt.option("--timeout timeout_s DURATION", default="10s")
-@opt.option("--patience patience_s DURATION", default="2m")
-@opt.flag("--no-waiting")
-@opt.option("--scenario FILE")
+@contract.command(
+    epilog=examples(
+        r"""
+        hosting-emulator contract check --base-url https://staging.example \
+            --project 01J…
+        hosting-emulator contract check --allow flag,tickets \
+            --scenario observed.yaml
+        hosting-emulator exec -- hosting-emulator contract check --allow all
+        """
+    )
+)
+@opt.option(
+    "--base-url",
+    metavar="URL",
+    help="The server's URL, with or without /v1 at the end.",
+    env="HOSTING_BASE_URL",
+    required=True,
+)
+@opt.option(
+    "--token",
+    metavar="TOKEN",
+    help="An access token of the project's owner, from an interactive session.",
+    env="HOSTING_TOKEN",
+    required=True,
+)
+@opt.option(
+    "--project",
+    "project_id",
+    metavar="ID",
+    help="The project to use; one with deployments shows more.",
+    env="HOSTING_PROJECT_ID",
+    required=True,
+)
+@opt.option(
+    "--organization",
+    "organization_id",
+    metavar="ID",
+    help="The project's organization.",
+    env="HOSTING_ORGANIZATION_ID",
+    required=True,
+)
+@opt.option(
+    "--allow",
+    metavar="WORDS",
+    help=(
+        "What the check may change: all, or some of flag, source, keys, domains, tickets, "
+        "separated by commas. Default: nothing; it only reads, and sends requests that must be "
+        "refused."
+    ),
+    multiple=True,
+    callback=opt.read_words(_allowed),
+)
+@opt.option(
+    "--maintainer-token",
+    metavar="TOKEN",
+    help="A token of one of the project's maintainers.",
+    env="HOSTING_MAINTAINER_TOKEN",
+)
+@opt.option(
+    "--reader-token",
+    metavar="TOKEN",
+    help="A token of one of the project's readers.",
+    env="HOSTING_READER_TOKEN",
+)
+@opt.option(
+    "--outsider-token",
+    metavar="TOKEN",
+    help="A token of a user of another organization.",
+    env="HOSTING_OUTSIDER_TOKEN",
+)
+@opt.option(
+    "--no-organization-token",
+    metavar="TOKEN",
+    help="A token that names no organization.",
+    env="HOSTING_NO_ORGANIZATION_TOKEN",
+)
+@opt.option(
+    "--api-key",
+    metavar="TOKEN",
+    help="A user API key; --allow keys creates one.",
+    env="HOSTING_API_KEY",
+)
+@opt.option(
+    "--assume",
+    "assumed",
+    metavar="NAME=VALUE",
+    help=(
+        "Set what the check cannot find out: operation_path, cursor_parameter, limit_parameter or "
+        "environment_parameter; repeatable."
+    ),
+    multiple=True,
+)
+@opt.option(
+    "--origin-url",
+    metavar="URL",
+    help="URL that serves the dev origins, if their names do not resolve here.",
+)
+@opt.option(
+    "--ca-file",
+    metavar="FILE",
+    help="File with the certificate authorities to trust.",
+    env="HOSTING_CA_FILE",
+    type=str,
+)
+@opt.option(
+    "--timeout",
+    "timeout_s",
+    metavar="DURATION",
+    help="How long to wait for each response.",
+    default="10s",
+)
+@opt.option(
+    "--patience",
+    "patience_s",
+    metavar="DURATION",
+    help="How long to wait in total: for operations to end, and when the server says to wait.",
+    default="2m",
+)
+@opt.flag(
+    "--no-waiting",
+    help=(
+        "Never wait, whatever the server says: for a server whose time moves by itself, such as "
+        "`start --clock skip`."
+    ),
+)
+@opt.option(
+    "--scenario",
+    metavar="FILE",
+    help="Write a scenario that behaves as observed.",
+)
 @opt.junit_option
 @prints(
     _check_text,
@@ -170,7 +309,15 @@ def check(
     junit: Path | None,
     **same: Any,
 ) -> Report:
-    """Check any server against the contract, sentence by sentence."""
+    """Check any server against the contract, sentence by sentence.
+
+    Each sentence of the contract holds, differs, cannot be seen from outside, or is skipped, with
+    the responses that show it, or the reason. Where the contract is silent and the server differs
+    from this emulator, the difference is printed as assumptions, ready for a scenario.
+
+    It needs a project, and changes only what --allow permits. Exit code 0: nothing differs. 1:
+    something does. 2: the check could not be made.
+    """
     from hosting_emulator_lab import contract_check
 
     if (path := same["ca_file"]) is not None and not os.access(path, os.R_OK):
@@ -204,10 +351,17 @@ def check(
     return report
 
 
-@contract.command("variation-points")
+@contract.command(
+    "variation-points",
+    epilog=examples("hosting-emulator exec --vary 7 --only page-size -- npm test"),
+)
 @prints(columns(("POINT", "id"), ("WHAT VARIES", "about")))
 def variation_points() -> list[dict[str, Any]]:
-    """List where responses can vary with --vary."""
+    """List where responses can vary with --vary.
+
+    Each point is one freedom that the contract leaves. --json adds the sentence that leaves it, the
+    calls whose responses vary and the assumptions that decide it.
+    """
     from hosting_emulator.variation.points import list_points
 
     return [*list_points()]

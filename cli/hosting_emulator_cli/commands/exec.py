@@ -15,7 +15,7 @@ from hosting_emulator import EXEC_CONDUCT_VARIABLE
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.conduct import CONDUCT
 from hosting_emulator_cli.files import check_folder_of
-from hosting_emulator_cli.main import load, near
+from hosting_emulator_cli.main import examples, load, near
 
 #: What the command finds in its environment. The last two are there only with --tls-port.
 VARIABLES = (
@@ -56,31 +56,120 @@ def _export(text: str) -> tuple[str, str]:
 
 
 _export_option = opt.option(
-    "--export exports NAME=OTHER", multiple=True, type=opt.TextType("export", _export)
+    "--export",
+    "exports",
+    metavar="NAME=OTHER",
+    help=("Set the variable NAME under another name, as in HOSTING_BASE_URL=API_URL; repeatable."),
+    multiple=True,
+    type=opt.TextType("export", _export),
 )
 
 
-@click.command("exec", cls=opt.SettingsCommand, context_settings=_WRAPS)
+@click.command(
+    "exec",
+    cls=opt.SettingsCommand,
+    context_settings=_WRAPS,
+    epilog=examples(
+        """
+        hosting-emulator exec -- node --test
+        hosting-emulator exec --clock skip --scenario provider-outage -- ./smoke.sh
+        hosting-emulator exec --export HOSTING_BASE_URL=API_URL -- go test ./...
+        hosting-emulator exec --vary 7 --shrink -- pytest -x
+        hosting-emulator exec --keep failed.json -- make e2e
+        hosting-emulator start --ephemeral --import failed.json  # and look around
+        hosting-emulator exec -- bash                          # with the variables
+        """
+    ),
+)
 @opt.world_options
 @opt.vary_options
-@opt.flag("--shrink")
+@opt.flag(
+    "--shrink",
+    help=(
+        "If CMD fails with --vary, run it again with fewer and fewer points until only those that "
+        "matter are left; at most about forty runs."
+    ),
+)
 @opt.user_option
 @_export_option
-@opt.address_options(port=0)
+@opt.address_options(port=0, port_help="TCP port to listen on. Default: a free port.")
 @opt.log_options
-@opt.choice("--report", "failed", "always", "never")
-@opt.option("--keep FILE")
+@opt.choice(
+    "--report",
+    choices=("failed", "always", "never"),
+    help=(
+        "When to report on stderr what happened: requests with responses and reasons, pending "
+        "operations, faults, the clock."
+    ),
+)
 @opt.option(
-    "--kill-after patience_s DURATION",
+    "--keep",
+    metavar="FILE",
+    help=(
+        "Write the world to this file if CMD fails; `start --import FILE` opens it. Further "
+        "worlds that received requests are written beside it, each under its own name."
+    ),
+)
+@opt.option(
+    "--kill-after",
+    "patience_s",
+    metavar="DURATION",
+    help=(
+        "How long CMD may take to end after Ctrl-C or another signal before it is killed; `never` "
+        "for a CMD that handles Ctrl-C itself."
+    ),
     type=opt.TextType("duration", lambda text: inf if text == "never" else opt.seconds(text)),
     default="10s",
 )
-@opt.choice("--conduct", *CONDUCT)
-@opt.option("--skip-rule skip_rules RULE", multiple=True, callback=opt.read_words(tuple))
-@opt.flag("--quiet")
+@opt.choice(
+    "--conduct",
+    choices=CONDUCT,
+    help=(
+        "Report on stderr what CMD did wrong as a client; with `error`, a finding makes the exit "
+        "code 1. An `exec` that CMD runs judges likewise. See `hosting-emulator conduct`."
+    ),
+)
+@opt.option(
+    "--skip-rule",
+    "skip_rules",
+    metavar="RULE",
+    help="Skip this conduct rule; repeatable.",
+    multiple=True,
+    callback=opt.read_words(tuple),
+)
+@opt.flag(
+    "--quiet",
+    help="Print nothing, and no report unless --report asks for one.",
+)
 @_command_argument
 def exec_(shrink: bool, **given: Any) -> int:
-    """Run a command with a fresh emulator, and exit with its exit code."""
+    """Run a command with a fresh emulator, and exit with its exit code.
+
+    `exec -- CMD [ARGS]` starts the emulator on a free port, with the scenario, seed, clock and
+    assumptions of a settings file that is here (see `start`), then runs CMD with these environment
+    variables:
+
+    \b
+      HOSTING_BASE_URL         the API; HOSTING_DEV_BASE_URL is its second server
+      HOSTING_TOKEN            a token for --user, for ten years of world time
+      HOSTING_ORGANIZATION_ID  an organization; HOSTING_PROJECT_ID a project of it
+      HOSTING_CONTROL_URL      the control API: clock, faults, requests and more
+      HOSTING_ISSUER_URL       the identity provider, for OpenID discovery
+      HOSTING_EMULATOR_URL     for our command in CMD, as HOSTING_EMULATOR_WORLD
+      HOSTING_EMULATOR_EXEC_URL  makes the pytest plugin use this emulator
+      HOSTING_TLS_URL          with --tls-port; HOSTING_CA_FILE, the CA to trust
+
+    Nothing is kept: when CMD ends, the emulator stops, and so does whatever CMD left running.
+    Ctrl-C ends both; a second Ctrl-C kills them at once.
+
+    The exit code is CMD's own: 127 if CMD was not found, 126 if it cannot be run, 128+N after
+    signal N. It is 2 if the emulator could not start; CMD was not run then. It is also 2 if CMD
+    succeeded but --conduct could not judge it: with `error`, if no request reached the emulator; if
+    the emulator does not respond when CMD ends; or if a check itself fails.
+
+    Report, verdict and --keep cover every world of the emulator, also those that CMD created, reset
+    or deleted.
+    """
     from hosting_emulator_cli.execution import Execution, execute, execute_varied
 
     # What is no field of a run is a setting of its emulator.
@@ -146,30 +235,139 @@ def _limit(text: str) -> float:
     return limit_s
 
 
-@click.command(cls=opt.SettingsCommand, context_settings=_WRAPS)
-@opt.option("--faults KIND,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_faults"))
-@opt.flag("--outcomes")
-@opt.flag("--quick")
-@opt.option("--call calls CALL,...", multiple=True, callback=opt.read_words(f"{_PLAN}:check_calls"))
-@opt.option("-j --jobs N", type=opt.WholeNumber(1, 64))
-@opt.option("--max-runs N", type=opt.WholeNumber(1), default=300)
-@opt.option("--time-limit limit_s DURATION", type=opt.TextType("duration", _limit))
-@opt.option("--budget budget_s DURATION", type=opt.TextType("duration", _limit))
+@click.command(
+    cls=opt.SettingsCommand,
+    context_settings=_WRAPS,
+    epilog=examples(
+        r"""
+        hosting-emulator explore -- node deploy.js
+        hosting-emulator explore --outcomes -- node deploy.js
+        hosting-emulator explore --outcomes --faults wire --quick -- node deploy.js
+        hosting-emulator explore --faults timeout,connection_reset -- ./smoke.sh
+        hosting-emulator explore --call create_user_api_key --html report.html \
+            -- make e2e
+        hosting-emulator explore --results so-far.json --budget 10m -- go test ./...
+        hosting-emulator explore \
+            --point 'create_user_api_key#1/timeout/after_commit' -- ./smoke.sh
+        """
+    ),
+)
 @opt.option(
-    "--point POINT",
+    "--faults",
+    metavar="KIND,...",
+    help=(
+        "Try only these faults: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
+        "gateway_error:STATUS, abort:* for every code, `wire` for all kinds, or one that "
+        "--outcomes includes; repeatable."
+    ),
+    multiple=True,
+    callback=opt.read_words(f"{_PLAN}:check_faults"),
+)
+@opt.flag(
+    "--outcomes",
+    help=(
+        "Try lasting failures: an operation fails or is stuck, a request is refused every time, a "
+        "token expires, an outage does not end. With --faults both are tried, otherwise only "
+        "these."
+    ),
+)
+@opt.flag(
+    "--quick",
+    help="Make only a tenth of the runs, the most informative ones.",
+)
+@opt.option(
+    "--call",
+    "calls",
+    metavar="CALL,...",
+    help="Apply faults only to requests of these calls, such as create_user_api_key; repeatable.",
+    multiple=True,
+    callback=opt.read_words(f"{_PLAN}:check_calls"),
+)
+@opt.option(
+    "-j",
+    "--jobs",
+    metavar="N",
+    help="Number of parallel runs. Default: three per processor.",
+    type=opt.WholeNumber(1, 64),
+)
+@opt.option(
+    "--max-runs",
+    metavar="N",
+    help="Make at most this many runs, spread over all requests.",
+    type=opt.WholeNumber(1),
+    default=300,
+)
+@opt.option(
+    "--time-limit",
+    "limit_s",
+    metavar="DURATION",
+    help=(
+        "End a run that takes longer. Default: 10s, or three times the clean run if that is more; "
+        "twice that with --outcomes."
+    ),
+    type=opt.TextType("duration", _limit),
+)
+@opt.option(
+    "--budget",
+    "budget_s",
+    metavar="DURATION",
+    help="Stop after this time and report the results so far.",
+    type=opt.TextType("duration", _limit),
+)
+@opt.option(
+    "--point",
+    metavar="POINT",
+    help="Run only this point, as a report names it, and show CMD's output: CALL#N/FAULT/PHASE.",
     type=opt.TextType("point", lambda text: load(f"{_PLAN}:FaultPoint").read(text)),
 )
-@opt.choice("--conduct", *CONDUCT, default="report")
-@opt.option("--results results_file FILE")
+@opt.choice(
+    "--conduct",
+    choices=CONDUCT,
+    help=(
+        "What to do about conduct findings of severity warning or worse; with `error`, a run with "
+        "a finding counts as not survived."
+    ),
+    default="report",
+)
+@opt.option(
+    "--results",
+    "results_file",
+    metavar="FILE",
+    help="Keep results in this file, and continue from it after an interruption.",
+)
 @opt.world_options
 @opt.user_option
 @_export_option
 @opt.json_option
-@opt.option("--junit junit_file FILE")
-@opt.option("--html html_file FILE")
+@opt.option(
+    "--junit",
+    "junit_file",
+    metavar="FILE",
+    help="Write a JUnit report to this file.",
+)
+@opt.option(
+    "--html",
+    "html_file",
+    metavar="FILE",
+    help="Write a self-contained HTML page to this file.",
+)
 @_command_argument
 def explore(clock: str | None, **given: Any) -> int:
-    """Find the failures that a command does not survive."""
+    """Find the failures that a command does not survive.
+
+    `explore -- CMD [ARGS]` first runs CMD without faults, which must succeed. Then it runs CMD
+    again for each request of that run and each fault worth trying there, before and after the
+    request takes effect. Each run has its own world, with a clock that polling moves (`--clock
+    skip` is the default). CMD gets the same environment variables as with `exec`.
+
+    The report lists the faults that CMD survived; where it failed or hung; and where it succeeded
+    but did something twice, or left a different result than the clean run. With --outcomes CMD may
+    give up: the report says where CMD claims success anyway, crashes, or retries in vain. Each such
+    point has a command that repeats it.
+
+    The exit code is 0 if CMD survived all runs, 1 if not, 2 if it could not be explored, and 130
+    after Ctrl-C, which still reports the results so far.
+    """
     from hosting_emulator_cli import exploration
 
     # What is no field of an exploration is a setting of its emulator.

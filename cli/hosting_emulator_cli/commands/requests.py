@@ -13,7 +13,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli import output as out
 from hosting_emulator_cli.files import put_document, read_json
-from hosting_emulator_cli.main import CommandGroup, failing
+from hosting_emulator_cli.main import CommandGroup, examples, failing
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import Exchange, HostingEmulator, Message
@@ -103,25 +103,77 @@ def _message_lines(message: Message) -> Iterator[str]:
 
 #: Which requests a command is about; they arrive as the client takes them.
 _filters = opt.options(
-    opt.option("--call NAME"),
-    opt.option("--status STATUS"),
-    opt.option("--user USER"),
-    opt.option("--project PROJECT"),
-    opt.option("--since TIME"),
-    opt.option("--until TIME"),
-    opt.option("--text TEXT"),
+    opt.option(
+        "--call",
+        metavar="NAME",
+        help="Only this call; `none` for paths that belong to no call.",
+    ),
+    opt.option(
+        "--status",
+        metavar="STATUS",
+        help="Only this status (404), or this class (4xx).",
+    ),
+    opt.option(
+        "--user",
+        metavar="USER",
+        help="Only this user, by alias or id; `nobody` for requests without a known token.",
+    ),
+    opt.option(
+        "--project",
+        metavar="PROJECT",
+        help="Only this project, by alias or id.",
+    ),
+    opt.option(
+        "--since",
+        metavar="TIME",
+        help="Only from this time on: a world timestamp, or a duration back from now (5m).",
+    ),
+    opt.option(
+        "--until",
+        metavar="TIME",
+        help="Only before this time: a world timestamp, or a duration back from now.",
+    ),
+    opt.option(
+        "--text",
+        metavar="TEXT",
+        help="Only requests with this text in the path, a body or the reasons.",
+    ),
 )
 
 
-@click.group(cls=CommandGroup)
+@click.group(
+    cls=CommandGroup,
+    epilog=examples(
+        """
+        hosting-emulator requests tail --status 4xx
+        hosting-emulator requests list --user reader --project shop
+        hosting-emulator requests show 12
+        """
+    ),
+)
 def requests() -> None:
-    """Show the request log: requests, responses and the reasons for them."""
+    """Show the request log: requests, responses and the reasons for them.
+
+    A world keeps its last 1,000 requests, with secrets removed. Times are world time.
+    """
 
 
-@requests.command("list")
-@opt.option("--limit N", type=opt.WholeNumber(1, 1000), default=50)
+@requests.command(
+    "list",
+    epilog=examples("hosting-emulator requests list --status 4xx --json"),
+)
+@opt.option(
+    "--limit",
+    metavar="N",
+    help="Show at most this many.",
+    type=opt.WholeNumber(1, 1000),
+    default=50,
+)
 @_filters
-@opt.flag("--whole")
+@opt.flag(
+    "--whole",
+    help="With --json: include headers and bodies.",
+)
 @opt.json_option
 @opt.with_world
 def list_(
@@ -155,19 +207,40 @@ def _table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -> str:
     return out.table(_HEADERS, rows)
 
 
-@requests.command()
+@requests.command(epilog=examples("hosting-emulator requests show 12"))
 @click.argument("n", type=opt.WholeNumber(min=1))
 @opt.json_option
 @opt.with_world
 def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
-    """Show one request completely: trail, headers and bodies."""
+    """Show one request completely: trail, headers and bodies.
+
+    N is the request's number in the list. If the client may not see a resource, the trail says that
+    it exists and who can see it.
+    """
     put_whole(world, world.requests.whole(n), as_json)
 
 
-@requests.command()
-@opt.option("--limit N", type=opt.WholeNumber(0, 1000), default=10)
+@requests.command(
+    epilog=examples(
+        """
+        hosting-emulator requests tail
+        hosting-emulator requests tail --call list_deployments --json | jq .code
+        """
+    )
+)
+@opt.option(
+    "--limit",
+    metavar="N",
+    help="Start with the last N requests.",
+    type=opt.WholeNumber(0, 1000),
+    default=10,
+)
 @_filters
-@opt.flag("--json as_json")
+@opt.flag(
+    "--json",
+    "as_json",
+    help="Print JSON, one object per line.",
+)
 @opt.with_world
 def tail(world: opt.HostingEmulator, limit: int, as_json: bool, **filters: Any) -> None:
     """Show requests as they happen, until Ctrl-C."""
@@ -204,40 +277,99 @@ def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
         screen.print(line_view(exchange, aliases, screen.width))
 
 
-@requests.command()
-@opt.option("--limit N", type=opt.WholeNumber(1, 1000), default=1000)
+@requests.command(epilog=examples("hosting-emulator requests har --output requests.har"))
+@opt.option(
+    "--limit",
+    metavar="N",
+    help="Show at most this many.",
+    type=opt.WholeNumber(1, 1000),
+    default=1000,
+)
 @_filters
-@opt.option("--state/--no-state", default=True)
+@opt.option(
+    "--state/--no-state",
+    help="Include the world as it was before the first request, for `requests replay`.",
+    default=True,
+)
 @opt.output_option
 @opt.with_world
 def har(world: opt.HostingEmulator, output: Path | None, **which: Any) -> None:
-    """Write requests as an HTTP Archive (HAR 1.2), oldest first."""
+    """Write requests as an HTTP Archive (HAR 1.2), oldest first.
+
+    Open the file in a browser's network panel, or send it again with `requests replay`.
+    """
     document = world.requests.har(**which)
     put_document(document, output, "The requests were written to")
 
 
-@requests.command()
+@requests.command(
+    epilog=examples(
+        """
+        hosting-emulator requests resend 12
+        hosting-emulator requests resend 12 --same-key
+        """
+    )
+)
 @click.argument("n", type=opt.WholeNumber(min=1))
-@opt.flag("--same-key")
+@opt.flag(
+    "--same-key",
+    help="Keep the request's Idempotency-Key.",
+)
 @opt.json_option
 @opt.with_world
 def resend(world: opt.HostingEmulator, n: int, same_key: bool, as_json: bool) -> None:
-    """Send one request of the log again, as the same user, and show the response."""
+    """Send one request of the log again, as the same user, and show the response.
+
+    N is the request's number in the list. The request is sent as the same user with a new
+    Idempotency-Key.
+    """
     put_whole(world, world.requests.resend(n, same_key=same_key), as_json)
 
 
-@requests.command()
+@requests.command(
+    epilog=examples(
+        """
+        hosting-emulator requests har --output before.har
+        hosting-emulator requests replay before.har --assume accepted_status=200
+        hosting-emulator requests replay browser.har --world checkout --user member
+        """
+    )
+)
 @click.argument("file", metavar="FILE")
-@opt.flag("--fresh")
-@opt.option("--scenario NAME|FILE")
-@opt.option("--seed TEXT")
+@opt.flag(
+    "--fresh",
+    help="Use a temporary world (default).",
+)
+@opt.option(
+    "--scenario",
+    metavar="NAME|FILE",
+    help="Start the temporary world from this scenario. Default: as the recorded world was.",
+)
+@opt.option(
+    "--seed",
+    metavar="TEXT",
+    help="Start the temporary world anew from this seed.",
+)
 @opt.assume_option
-@opt.user_option
-@opt.flag("--no-time")
+@opt.option(
+    "--user",
+    metavar="USER",
+    help="Send all requests as this user, by alias or id. Default: the user who sent each.",
+)
+@opt.flag(
+    "--no-time",
+    help="Do not move the clock by the time that passed between the requests.",
+)
 @opt.json_option
 @opt.with_world
 def replay(world: opt.HostingEmulator, file: str, fresh: bool, as_json: bool, **how: Any) -> int:
-    """Send a recording again, and compare the responses."""
+    """Send a recording again, and compare the responses.
+
+    FILE is an HTTP Archive from `requests har`, a browser or a proxy (or the output of `requests
+    list --json --whole`). It is sent to a temporary world that starts as the recorded one did;
+    --world names another. Ids, cursors, secrets and times that a server generates may differ. Exit
+    code 1: a response differs.
+    """
     if file.isdigit():
         raise click.UsageError(
             f"{file} is no recording; `requests resend {file}` sends one request of the log again"
@@ -264,7 +396,7 @@ def _read_recording(file: str) -> Recording:
     from hosting_emulator_lab.replay import RecordRefused, read_record
 
     document, name = read_json(file)
-    with failing(RecordRefused, of=f"{name}: "):
+    with failing(RecordRefused, prefix=f"{name}: "):
         return read_record(document)
 
 

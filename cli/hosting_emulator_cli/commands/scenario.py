@@ -21,7 +21,7 @@ from hosting_emulator_cli.files import (
     scenario_text,
     write_whole,
 )
-from hosting_emulator_cli.main import CommandGroup, Failure, failing
+from hosting_emulator_cli.main import CommandGroup, Failure, examples, failing
 from hosting_emulator_cli.output import columns, prints, put, put_json, say, say_warnings
 
 #: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
@@ -32,16 +32,32 @@ StoryResult = Mapping[str, Any]
 _several = partial(click.argument, nargs=-1, required=True, shell_complete=opt.SCENARIOS_AND_FILES)
 
 
-@click.group(cls=CommandGroup)
+@click.group(
+    cls=CommandGroup,
+    epilog=examples(
+        """
+        hosting-emulator scenario list
+        hosting-emulator scenario load provider-outage
+        hosting-emulator scenario check scenarios/*.yaml --junit report.xml
+        """
+    ),
+)
 def scenario() -> None:
-    """List, check, load and run scenarios."""
+    """List, check, load and run scenarios.
+
+    A scenario is a name in the library or a YAML file (- reads stdin). `list`, `show`, `check` and
+    `schema` need no running emulator.
+    """
 
 
 @scenario.command("list")
 @prints(columns(("SCENARIO", "name"), "kind", "description"))
 @opt.url_options
 def list_(**_: Any) -> Any:
-    """List the scenario library."""
+    """List the scenario library.
+
+    Lists the library of this installation; with --url, the running emulator's.
+    """
 
     def shipped() -> list[dict[str, str]]:
         from hosting_emulator.scenario.document import read_scenario
@@ -51,22 +67,37 @@ def list_(**_: Any) -> Any:
     return opt.ask(lambda client: client.scenarios(), shipped)
 
 
-@scenario.command()
+@scenario.command(epilog=examples("hosting-emulator scenario show provider-outage > mine.yaml"))
 @click.argument("name", shell_complete=opt.SCENARIOS)
 @opt.output_option
 @opt.url_options
 def show(name: str, output: Path | None, **_: Any) -> None:
-    """Print a scenario of the library as YAML, to read or to start from."""
+    """Print a scenario of the library as YAML, to read or to start from.
+
+    NAME is one of `scenario list`; with --url, the scenario comes from the running emulator.
+    """
     text: str = opt.ask(lambda client: client.scenario(name)["text"], lambda: library_text(name))
     put_document(text.rstrip("\n"), output, f"Scenario {name} was written to")
 
 
-@scenario.command()
+@scenario.command(
+    epilog=examples(
+        """
+        hosting-emulator scenario check mine.yaml
+        hosting-emulator scenario check scenarios/*.yaml --junit report.xml
+        """
+    )
+)
 @_several("files", metavar="FILE...")
 @opt.junit_option
 @opt.json_option
 def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
-    """Run the stories of scenarios, each in a fresh world."""
+    """Run the stories of scenarios, each in a fresh world.
+
+    Each FILE is a YAML file or a name in the library. No running emulator is needed. Exit code 1: a
+    response differs from what the story expects. 2: a file has an error; the message names the
+    line.
+    """
     from hosting_emulator.bootstrap import visit_page
     from hosting_emulator.scenario.source import ScenarioError
     from hosting_emulator.scenario.story import check_text
@@ -81,22 +112,57 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
     return _put_reports(files, one, junit, as_json)
 
 
-@scenario.command()
+@scenario.command(
+    epilog=examples(
+        """
+        hosting-emulator scenario load provider-outage --world ci-1
+        hosting-emulator scenario load provider-outage --replace
+        """
+    )
+)
 @click.argument("named", metavar="SCENARIO", shell_complete=opt.SCENARIOS_AND_FILES)
-@opt.flag("--replace")
+@opt.flag(
+    "--replace",
+    help=(
+        "Also replace a kept world that has changed since it began. Without it, load refuses to, "
+        "and names the commands that restore the old world."
+    ),
+)
 @prints(words="World {value[name]} now has the content of {named}.")
 @opt.with_world
 def load(world: opt.HostingEmulator, named: str, replace: bool) -> Any:
-    """Load a scenario into a world, replacing its content."""
+    """Load a scenario into a world, replacing its content.
+
+    SCENARIO is a name in the library or a YAML file. It replaces the world's content; a scenario
+    with errors changes nothing.
+    """
     summary = world.load_scenario(replace=replace, **choose_scenario(named))
     say_warnings(summary)
     return summary
 
 
-@scenario.command()
+@scenario.command(
+    epilog=examples(
+        """
+        hosting-emulator scenario run provider-outage
+        hosting-emulator scenario run mine.yaml --world ci-1 --json
+        hosting-emulator scenario run mine.yaml --vary 7
+        """
+    )
+)
 @_several("scenarios", metavar="SCENARIO...")
-@opt.option("--world NAME")
-@opt.flag("--replace")
+@opt.option(
+    "--world",
+    metavar="NAME",
+    help=(
+        "Run in this world, which is created or replaced, and keep it afterwards. Default: a "
+        "temporary world."
+    ),
+)
+@opt.flag(
+    "--replace",
+    help="Let --world replace a kept world that has changed since it began.",
+)
 @opt.vary_options
 @opt.junit_option
 @opt.json_option
@@ -111,7 +177,11 @@ def run(
     world: str | None,
     replace: bool,
 ) -> int:
-    """Run stories against the running emulator and report each step."""
+    """Run stories against the running emulator and report each step.
+
+    Each SCENARIO is a name in the library or a YAML file. Exit code 1: a response differs from what
+    the story expects. 2: a scenario has an error, or no emulator runs.
+    """
     from hosting_emulator.sdk import ControlRefused
 
     replaces = replace
@@ -159,16 +229,43 @@ def _put_reports(
     return 0 if all(report["passed"] for report in found) else 1
 
 
-@scenario.command()
-@click.argument("file", metavar="FILE", type=opt.KINDS["FILE"])
-@opt.option("--first POSITION")
-@opt.option("--last POSITION")
-@opt.option("--step STEP")
+@scenario.command(
+    epilog=examples(
+        r"""
+        hosting-emulator scenario record checkout.yaml
+        hosting-emulator scenario record part.yaml --first 12 --last commit:40
+        hosting-emulator scenario record conflict.yaml \
+            --step 'status=409 code=idempotency_key_reused'
+        """
+    )
+)
+@click.argument("file", metavar="FILE", type=opt.TYPES["FILE"])
+@opt.option(
+    "--first",
+    metavar="POSITION",
+    help="Start at this request (`12`) or commit (`commit:40`). Default: the world's beginning.",
+)
+@opt.option(
+    "--last",
+    metavar="POSITION",
+    help="End with this request or commit. Default: the last.",
+)
+@opt.option(
+    "--step",
+    metavar="STEP",
+    help="Also shrink it to what this step needs, as `scenario shrink` does.",
+)
 @opt.with_world
 def record(
     world: opt.HostingEmulator, file: Path, first: str | None, last: str | None, step: str | None
 ) -> None:
-    """Write what was done in a world as a scenario."""
+    """Write what was done in a world as a scenario.
+
+    Writes what the page, commands and clients did to FILE (`-` is stdout) as one scenario: the
+    world at the start, each request with the response it expects, faults, interventions and clock
+    changes. Ids and secrets become variables. The story is run before it is written, so it passes.
+    A session that a scenario cannot express is refused, with the reason.
+    """
     name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40]
     name = name if name[:1].isalpha() else "recorded"
     found = world.record(first=first, last=last, name=name)
@@ -180,13 +277,37 @@ def record(
         _put_smallest(found.text, str(file), step, file)
 
 
-@scenario.command()
+@scenario.command(
+    epilog=examples(
+        r"""
+        hosting-emulator scenario shrink checkout.yaml --step n=12
+        hosting-emulator scenario shrink checkout.yaml --step status=409 \
+            --output conflict.yaml
+        """
+    )
+)
 @click.argument("file", metavar="FILE")
-@opt.option("--step STEP", required=True)
+@opt.option(
+    "--step",
+    metavar="STEP",
+    help="Which step: by the status=, code= or call= it has, or by its number, n=.",
+    required=True,
+)
 @opt.output_option
-@opt.option("--max-runs N", type=opt.WholeNumber(1, 100_000), default=500)
+@opt.option(
+    "--max-runs",
+    metavar="N",
+    help="Run at most this many stories.",
+    type=opt.WholeNumber(1, 100_000),
+    default=500,
+)
 def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
-    """Find the smallest scenario in which a step still gets the response it expects."""
+    """Find the smallest scenario in which a step still gets the response it expects.
+
+    Removes steps, faults, assumptions and other parts as long as one step, which becomes the last,
+    still gets the response it expects. No running emulator is needed. FILE is a YAML file; the
+    result goes to stdout.
+    """
     _put_smallest(*read_scenario_file(file), step, output, max_runs)
 
 
@@ -198,7 +319,7 @@ def _put_smallest(
     from hosting_emulator.scenario.source import ScenarioError
     from hosting_emulator_lab.scenario_shrinking import NotKept, shrink_scenario
 
-    with failing(ScenarioError), failing(NotKept, of=f"{file}: "):
+    with failing(ScenarioError), failing(NotKept, prefix=f"{file}: "):
         whole = read_scenario(text, file)
         found = shrink_scenario(whole, step, max_runs=max_runs, visit=visit_page)
     put_document(found.text.rstrip("\n"), output, "The result was written to")
@@ -208,11 +329,14 @@ def _put_smallest(
     )
 
 
-@scenario.command()
+@scenario.command(epilog=examples("hosting-emulator scenario schema --output scenario.schema.json"))
 @opt.output_option
 @opt.url_options
 def schema(output: Path | None, **_: Any) -> None:
-    """Print the JSON Schema of scenario files, for editors."""
+    """Print the JSON Schema of scenario files, for editors.
+
+    Refer to it in a file's first line: `# yaml-language-server: $schema=scenario.schema.json`.
+    """
     found = opt.ask(
         lambda client: client.contract("scenario-schema.json"),
         "hosting_emulator.scenario.schema:scenario_schema",

@@ -17,7 +17,7 @@ import click
 from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import is_scenario_file, ready_file
-from hosting_emulator_cli.main import Failure
+from hosting_emulator_cli.main import Failure, examples
 from hosting_emulator_cli.output import as_json as to_json
 from hosting_emulator_cli.output import fields, prints, put
 
@@ -30,31 +30,119 @@ CURL = (
 )
 
 
-@click.command(cls=opt.SettingsCommand)
-@opt.address_options(port=DEFAULT_PORT)
+@click.command(
+    cls=opt.SettingsCommand,
+    epilog=examples(
+        """
+        hosting-emulator start
+        hosting-emulator start --ephemeral --port 0 --json
+        hosting-emulator start --clock scaled:60 --seed 42
+        hosting-emulator start --scenario mine.yaml --watch
+        hosting-emulator start --ephemeral --import kept.json
+        hosting-emulator start --quiet --ready-file ready.json &
+        """
+    ),
+)
+@opt.address_options(port=DEFAULT_PORT, port_help="TCP port to listen on; 0 picks a free port.")
 @opt.option(
-    "--data-dir DIRECTORY",
+    "--data-dir",
+    metavar="DIRECTORY",
+    help="Directory that keeps the state between runs.",
     type=opt.FilePath(file_okay=False, path_type=Path),
     default=Path(".hosting-emulator"),
 )
-@opt.flag("--ephemeral")
-@opt.choice("--durability", "process", "disk")
+@opt.flag(
+    "--ephemeral",
+    help="Keep the state in memory only; it is gone when the process ends.",
+)
+@opt.choice(
+    "--durability",
+    choices=("process", "disk"),
+    help=(
+        "What a change survives once it was confirmed: a crash of the process, or of the machine "
+        "(disk, uses fsync)."
+    ),
+)
 @opt.world_options
 @opt.vary_options
-@opt.option("--user USER", env="HOSTING_EMULATOR_USER")
-@opt.flag("--watch")
-@opt.flag("--salvage")
-@opt.flag("--replace")
-@opt.option("--public-url URL", env="HOSTING_EMULATOR_PUBLIC_URL")
-@opt.option("--allow-host allowed_hosts HOST", multiple=True, env="HOSTING_EMULATOR_ALLOW_HOST")
 @opt.option(
-    "--allow-origin allowed_origins ORIGIN", multiple=True, env="HOSTING_EMULATOR_ALLOW_ORIGIN"
+    "--user",
+    metavar="USER",
+    help=(
+        "The user the token is for: an alias such as member or reader, or an id. Default: owner, "
+        "or the first organization's owner."
+    ),
+    env="HOSTING_EMULATOR_USER",
 )
-@opt.option("--control-token TEXT", env="HOSTING_EMULATOR_CONTROL_TOKEN")
+@opt.flag(
+    "--watch",
+    help="Reload the scenario file whenever it changes; a file with errors changes nothing.",
+)
+@opt.flag(
+    "--salvage",
+    help=(
+        "Start with the readable part of damaged state, report what is left out, and keep the "
+        "damaged files."
+    ),
+)
+@opt.flag(
+    "--replace",
+    help=(
+        "Let --scenario or --import replace a kept world. Without it, start refuses to; where an "
+        "environment variable or file names them, it keeps the existing world."
+    ),
+)
+@opt.option(
+    "--public-url",
+    metavar="URL",
+    help=(
+        "Base URL under which clients reach the emulator, if not its own address (container, "
+        "proxy)."
+    ),
+    env="HOSTING_EMULATOR_PUBLIC_URL",
+)
+@opt.option(
+    "--allow-host",
+    "allowed_hosts",
+    metavar="HOST",
+    help="Also accept this Host name; repeatable (in the variable, separated by spaces).",
+    multiple=True,
+    env="HOSTING_EMULATOR_ALLOW_HOST",
+)
+@opt.option(
+    "--allow-origin",
+    "allowed_origins",
+    metavar="ORIGIN",
+    help=(
+        "Also let web apps of this origin (http://app.test:3000) use /v1 and the sign-in; origins "
+        "on this machine always may. Repeatable (in the variable, separated by spaces)."
+    ),
+    multiple=True,
+    env="HOSTING_EMULATOR_ALLOW_ORIGIN",
+)
+@opt.option(
+    "--control-token",
+    metavar="TEXT",
+    help="Token that other machines must send to use the control API (header X-Control-Token).",
+    env="HOSTING_EMULATOR_CONTROL_TOKEN",
+)
 @opt.log_options
-@opt.flag("--json as_json")
-@opt.flag("--quiet")
-@opt.option("--ready-file ready_path PATH", type=opt.KINDS["FILE"])
+@opt.flag(
+    "--json",
+    "as_json",
+    help="When ready, print one JSON object.",
+)
+@opt.flag(
+    "--quiet",
+    help="Print nothing.",
+)
+@opt.option(
+    "--ready-file",
+    "ready_path",
+    metavar="PATH",
+    help="When ready, write the JSON object to this file; it is removed when the emulator stops.",
+    type=opt.TYPES["FILE"],
+)
 def start(
     as_json: bool,
     quiet: bool,
@@ -63,7 +151,24 @@ def start(
     ephemeral: bool,
     **same: Any,
 ) -> None:
-    """Run the emulator until Ctrl-C."""
+    """Run the emulator until Ctrl-C.
+
+    When ready, it prints its addresses, a token, and lines to copy for a first request. Each option
+    can also be set by an environment variable: HOSTING_EMULATOR_ and its name in capitals, such as
+    HOSTING_EMULATOR_DATA_DIR; separate several values with spaces, and set a flag to 1. Settings of
+    one app can go beside it in hosting-emulator.yaml, or under [tool.hosting-emulator] in
+    pyproject.toml:
+
+    \b
+      port: 4711
+      scenario: ours.yaml
+      clock: skip
+      assumptions: {accepted_status: 200}
+      origins: ["http://app.test:3000"]
+
+    The order is: option, environment variable, file, default. `doctor` shows where each value comes
+    from.
+    """
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
     if same["watch"] and not is_scenario_file(same["scenario"] or ""):
@@ -253,17 +358,45 @@ def export_lines(variables: Mapping[str, str], shell: str) -> str:
     return "\n".join(SHELLS[shell](name, value) for name, value in variables.items())
 
 
-@click.command()
-@opt.choice("--shell", *SHELLS)
+@click.command(
+    epilog=examples(
+        """
+        eval "$(hosting-emulator env)"
+        hosting-emulator env --shell fish | source
+        hosting-emulator env --shell powershell | Invoke-Expression
+        hosting-emulator env --shell dotenv > .env
+        """
+    )
+)
+@opt.choice(
+    "--shell",
+    choices=tuple(SHELLS),
+    help="Shell syntax to print.",
+)
 @opt.user_option
-@opt.option("--organization ORG")
-@opt.option("--project named PROJECT")
+@opt.option(
+    "--organization",
+    metavar="ORG",
+    help="The organization of the token, by alias or id. Default: the user's own.",
+)
+@opt.option(
+    "--project",
+    "named",
+    metavar="PROJECT",
+    help="The project to print, by alias, handle or id. Default: the organization's first.",
+)
 @prints(lambda found: export_lines(found, click.get_current_context().params["shell"]))
 @opt.with_world
 def env(
     world: opt.HostingEmulator, user: str | None, named: str | None, **rest: Any
 ) -> dict[str, str]:
-    """Print the environment variables a client needs."""
+    """Print the environment variables a client needs.
+
+    These are a world's addresses, a new token, and an organization and project to use.
+
+    HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers; both lead to the same
+    world. HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD are what this command line reads.
+    """
     token = world.mint_token(user, organization=rest["organization"])["access_token"]
     found = world_variables(world, token, named)
     if "HOSTING_PROJECT_ID" not in found:
@@ -278,14 +411,46 @@ def _whole_seconds(text: str) -> int:
     return int(found)
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        """
+        hosting-emulator token
+        hosting-emulator token --user reader --expires-in 5m
+        hosting-emulator token --api-key --permission dns.read
+        curl -H "Authorization: Bearer $(hosting-emulator token)" …
+        """
+    )
+)
 @opt.user_option
-@opt.option("--organization ORG")
-@opt.flag("--without-session")
-@opt.flag("--api-key")
-@opt.option("--permission permissions NAME", multiple=True)
 @opt.option(
-    "--expires-in expires_in_seconds DURATION", type=opt.TextType("duration", _whole_seconds)
+    "--organization",
+    metavar="ORG",
+    help="The organization of the token, by alias or id. Default: the user's own.",
+)
+@opt.flag(
+    "--without-session",
+    help="A token without a login session, as programs use (not interactive).",
+)
+@opt.flag(
+    "--api-key",
+    help="Create a user API key instead and print its value.",
+)
+@opt.option(
+    "--permission",
+    "permissions",
+    metavar="NAME",
+    help=(
+        "With --api-key: a permission of the key; repeatable. Default: all that the organization "
+        "grants."
+    ),
+    multiple=True,
+)
+@opt.option(
+    "--expires-in",
+    "expires_in_seconds",
+    metavar="DURATION",
+    help="Lifetime in world time, in whole seconds, such as 90s or 1h. Default: 1h.",
+    type=opt.TextType("duration", _whole_seconds),
 )
 @prints(lambda made: made.get("value") or made["access_token"])
 @opt.with_world
@@ -298,7 +463,10 @@ def token(
     expires_in_seconds: int | None,
     **of: Any,
 ) -> Any:
-    """Print an access token."""
+    """Print an access token.
+
+    Prints only the token, ready for a header; --json adds its expiry.
+    """
     if api_key and (without_session or expires_in_seconds is not None):
         raise click.UsageError("--api-key: leave out --without-session and --expires-in")
     if permissions and not api_key:

@@ -14,7 +14,7 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.requests import put_whole
 from hosting_emulator_cli.commands.world import world_table
-from hosting_emulator_cli.main import Failure
+from hosting_emulator_cli.main import Failure, examples
 from hosting_emulator_cli.output import console, fields, is_terminal, prints, put, put_json, say
 
 #: Real time between two attempts.
@@ -60,22 +60,45 @@ def _armed_text(worlds: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(textwrap.fill(line, _LINE, subsequent_indent="    ") for line in lines)
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        """
+        hosting-emulator status
+        hosting-emulator status --json
+        """
+    )
+)
 @prints(_status_text)
 @opt.with_client
 def status(client: opt.ControlClient) -> dict[str, Any]:
-    """Show the running emulator and its worlds."""
+    """Show the running emulator and its worlds.
+
+    Shows version, uptime (real time), addresses, and each world's clock and counts.
+    """
     info = client.info()
     up = datetime.now(UTC) - datetime.fromisoformat(info["started_at"])  # by this machine's clock
     uptime_s = max(0, int(up.total_seconds()))
     return {**info, "uptime_seconds": uptime_s, "worlds": client.worlds()}
 
 
-@click.command()
-@opt.option("--timeout timeout_s DURATION", default="30s")
+@click.command(
+    epilog=examples("hosting-emulator start --quiet & hosting-emulator wait --timeout 10s")
+)
+@opt.option(
+    "--timeout",
+    "timeout_s",
+    metavar="DURATION",
+    help="Give up after this much real time, such as 500ms, 30s or 2m.",
+    default="30s",
+)
 @opt.url_options
 def wait(timeout_s: float, url: str, control_token: str | None) -> int:
-    """Wait until the emulator answers."""
+    """Wait until the emulator answers.
+
+    Exit code 0 as soon as it does; 1, with one line, after the timeout. Like every command that
+    needs a running emulator, it uses --url; otherwise the address in the file
+    HOSTING_EMULATOR_READY_FILE, which `start` writes; otherwise HOSTING_EMULATOR_PORT, or 4620.
+    """
     named = opt.source("url") is not opt.ParameterSource.DEFAULT
 
     # Also the container's health check, run every few seconds: it must stay light.
@@ -115,12 +138,23 @@ def _why_text(found: Any) -> str:
     return "\n".join([shown, "", *found["says"], *(f"  {line}" for line in found["commands"])])
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        """
+        hosting-emulator why 01JGFJJZ1CFG7T99E7Y51GF448
+        hosting-emulator why '#16'
+        """
+    )
+)
 @click.argument("operation", shell_complete=opt.OPERATIONS)
 @opt.json_option
 @opt.with_world
 def why(world: opt.HostingEmulator, operation: str, as_json: bool) -> None:
-    """Explain an operation: state, what comes next, how to move it on; or a request."""
+    """Explain an operation: state, what comes next, how to move it on; or a request.
+
+    OPERATION is an operation's id, or a request's number in the log. Times are world time. You can
+    run the commands at the end as printed.
+    """
     number = operation.removeprefix("#")
     if number.isascii() and number.isdecimal():
         return put_whole(world, world.requests.whole(int(number)), as_json)
@@ -152,14 +186,40 @@ def _findings_text(found: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"{', '.join(told) or 'No problems'}."])
 
 
-@click.command()
-@opt.option("--data-dir DIRECTORY", type=opt.FilePath(path_type=Path))
-@opt.option("--port PORT")
-@opt.option("--tls-port PORT")
+@click.command(
+    epilog=examples(
+        """
+        hosting-emulator doctor
+        hosting-emulator doctor --port 4700 --data-dir state
+        hosting-emulator doctor --json
+        """
+    )
+)
+@opt.option(
+    "--data-dir",
+    metavar="DIRECTORY",
+    help="Data directory to check. Default: the running emulator's, or the one `start` would use.",
+    type=opt.FilePath(path_type=Path),
+)
+@opt.option(
+    "--port",
+    metavar="PORT",
+    help="Port that `start` should use. Default: the port of --url, if that is on this machine.",
+)
+@opt.option(
+    "--tls-port",
+    metavar="PORT",
+    help="Port that `start --tls-port` should use.",
+)
 @prints(_findings_text, fails=lambda found: not found["ok"])
 @opt.url_options
 def doctor(**options: Any) -> dict[str, Any]:
-    """Find out why the emulator does not start or cannot be reached."""
+    """Find out why the emulator does not start or cannot be reached.
+
+    Checks versions, the settings of `start` and where they come from, ports, the data directory,
+    certificates, name resolution, limits, the clock and proxies. It changes nothing. Each line is
+    `ok`, a `note`, or a `problem` with what to do. Exit code 0 without problems, otherwise 1.
+    """
     from hosting_emulator_cli.commands.start import start
     from hosting_emulator_cli.doctor_checks import examine
 
