@@ -684,6 +684,17 @@ def _words_of(value: Any) -> list[str]:
     return [str(item[0]) if isinstance(item, tuple) else str(item) for item in value]
 
 
+def _option_name(param: click.Parameter) -> str:
+    """Return the long name of an option, without its hyphens."""
+    return max(param.opts, key=len).lstrip("-")
+
+
+def _setting_key(param: click.Parameter) -> str:
+    """Return the key of an option in the settings file."""
+    name = _option_name(param)
+    return _FILE_KEYS.get(name, name)
+
+
 class SettingsCommand(click.Command):
     """A command that also reads options from the settings file.
 
@@ -695,16 +706,23 @@ class SettingsCommand(click.Command):
         from hosting_emulator.settings_file import read_settings_file
 
         with failing(ValueError):
-            file_name, file_settings = read_settings_file()
+            file = read_settings_file()
+            if file.values:
+                # Imported here: it loads pydantic, which takes 90 ms.
+                from hosting_emulator.settings_model import judge
+
+                file = judge(file)
         ctx.meta[TYPED] = [*args]
-        ctx.default_map = self._defaults(file_name, file_settings, self._replaced_options(args))
-        ctx.obj = file_name
+        ctx.default_map = self._defaults(file.values, self._replaced_options(args))
+        ctx.obj = file.name
         try:
             return super().parse_args(ctx, args)
         except click.BadParameter as error:
             origin = None
             if error.param is not None:
                 origin = origin_of(ctx, error.param)
+                if origin == file.name:
+                    origin = file.place(_setting_key(error.param))
             if origin is None:
                 raise
             raise Failure(f"{origin}: {error.format_message()}") from error
@@ -719,50 +737,34 @@ class SettingsCommand(click.Command):
                     flags.add(flag)
         return {name for flag in flags for name in _REPLACED_OPTIONS.get(flag, ())}
 
-    def _defaults(
-        self, file_name: str, file_settings: Mapping[str, Any], replaced: set[str]
-    ) -> dict[str, Any]:
-        """Return the file's values by parameter, each as it would be typed. Raises Failure."""
+    def _defaults(self, file_settings: Mapping[str, Any], replaced: set[str]) -> dict[str, Any]:
+        """Return the file's values by parameter, each as it would be typed."""
         if not file_settings:
             return {}
         is_start = self.name == "start"
         start: click.Command = self
         if not is_start:
             start = load("hosting_emulator_cli.commands.start:start")
-        options = {max(option.opts, key=len).lstrip("-"): option for option in start.params}
-        names_by_key = {_FILE_KEYS.get(name, name): name for name in options}
+        options = {_option_name(option): option for option in start.params}
+        names_by_key = {_setting_key(option): name for name, option in options.items()}
         own_parameters = {option.name for option in self.params}
         defaults: dict[str, Any] = {}
         for key, value in file_settings.items():
             name = names_by_key[key]
             param = options[name]
             is_used = is_start or name in _WORLD_OPTIONS
-            if value is None or not is_used or name in replaced:
+            if not is_used or name in replaced:
                 continue
             if param.name not in own_parameters:
                 continue
-            try:
-                defaults[str(param.name)] = _typed_words(value, param)
-            except ValueError as error:
-                raise Failure(f"{file_name}: {key} is {error}") from None
+            defaults[str(param.name)] = _typed_words(value)
         return defaults
 
 
-def _typed_words(value: Any, param: click.Parameter) -> Any:
-    """Return a value of the file as it would be typed. Raises ValueError for a wrong number of values."""
-    from hosting_emulator.settings_file import as_text
-
-    if param.multiple and param.name != "assume" and not isinstance(value, Mapping | list):
-        value = [value]
-    is_several = isinstance(value, Mapping | list)
-    if is_several and not param.multiple:
-        raise ValueError("one value")
-    if param.multiple and not is_several:
-        raise ValueError("several values: write a mapping")
+def _typed_words(value: Any) -> Any:
+    """Return a value of the file as it would be typed."""
     if isinstance(value, Mapping):
-        return [f"{name}={as_text(item)}" for name, item in value.items()]
-    if is_several:
-        return [as_text(item) for item in value]
-    if isinstance(value, bool):
+        return [f"{name}={text}" for name, text in value.items()]
+    if isinstance(value, bool | list):
         return value
-    return as_text(value)
+    return str(value)

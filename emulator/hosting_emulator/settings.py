@@ -1,69 +1,127 @@
-"""Settings: everything a person can choose when starting the emulator, and what they are told then."""
+"""Settings: everything that a user can choose at the start, and what a running emulator reports then.
+
+The annotations of a field say how the settings file writes it (`Setting`) and which values are allowed
+(`msgspec.Meta`). `settings_model` derives from them the model that judges the file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from hosting_emulator import DEFAULT_PORT, DEFAULT_SEED
 
 
 class StartError(Exception):
-    """The emulator cannot start; the message is one clear line for the person who tried."""
+    """The emulator cannot start. The message is one clear line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How the settings file writes a field: its key, and a description of the right value.
+
+    The value of a secret setting never appears in a message.
+    """
+
+    key: str
+    expected: str
+    is_secret: bool = False
+
+
+#: The key of a setting that has no field of its own: it is `data_dir` None.
+EPHEMERAL = Setting("ephemeral", "true or false")
+_FLAG = "true or false"
+_PORT = "a port from 0 to 65535, such as 4711"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How to start. `data_dir` None keeps nothing; `port` 0 takes a free one.
+    """How to start. With `data_dir` None nothing is kept. `port` 0 takes a free port.
 
-    `clock` is `real` (also when None), `frozen`, `skip` or `scaled:RATE`, `at` an RFC 3339 timestamp
-    where world time starts; like `seed` they shape a world when it is made, not one found on disk.
-    The default world becomes `scenario`, one of `library` or a file (with `watch` again whenever it
-    changes), `clock` and `assumptions` laid over; or the exported world in the file `state`, with its
-    own seed or `state_seed`. A world that is kept is only replaced with `replace`; else the start is
-    refused, or, with `only_new`, that world goes on. `salvage` goes on with what can be read of
-    damaged state, and keeps the damaged files. `vary` is the seed of worlds that name none,
-    `vary_only` the points it is confined to. `allowed_origins` are those of web apps that may use
-    `/v1` and sign people in, beside this machine's own.
+    A new world: `clock` is `real` (also if None), `frozen`, `skip` or `scaled:RATE`. `at` is the RFC
+    3339 timestamp at which world time starts. These, `seed` and `assumptions` shape a new world and
+    leave a stored one unchanged. `vary` is the seed of the variation of worlds that set none, and
+    `vary_only` limits it to these points.
+
+    The default world becomes `scenario` (a scenario of `library`, or a file), overridden by `clock`
+    and `assumptions`. With `watch` it is loaded again whenever its file changes. Or it becomes the
+    exported world in the file `state`, with `state_seed` or its own seed. A stored world is replaced
+    only with `replace`; otherwise the start is refused, or with `only_new` the stored world goes on.
+    `salvage` reads what is readable of damaged state, and keeps the damaged files.
+
+    `allowed_origins` are origins of web apps that may use `/v1` and the sign-in, in addition to
+    those of this machine.
     """
 
-    host: str = "127.0.0.1"
-    port: int = DEFAULT_PORT
-    tls_port: int | None = None
-    data_dir: Path | None = Path(".hosting-emulator")
-    durability: Literal["process", "disk"] = "process"
-    seed: str = DEFAULT_SEED
-    clock: str | None = None
-    at: str | None = None
-    assumptions: Mapping[str, str] = field(default_factory=dict)
-    public_url: str | None = None
-    allowed_hosts: tuple[str, ...] = ()
-    allowed_origins: tuple[str, ...] = ()
-    control_token: str | None = None
+    host: Annotated[str, Setting("host", "an address to listen on, such as 127.0.0.1")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, Meta(ge=0, le=65535), Setting("port", _PORT)] = DEFAULT_PORT
+    tls_port: Annotated[int | None, Meta(ge=0, le=65535), Setting("tls-port", _PORT)] = None
+    data_dir: Annotated[
+        Path | None, Setting("data-dir", "a directory, such as .hosting-emulator")
+    ] = Path(".hosting-emulator")
+    durability: Annotated[Literal["process", "disk"], Setting("durability", "process or disk")] = (
+        "process"
+    )
+    seed: Annotated[str, Setting("seed", "a text, such as ours")] = DEFAULT_SEED
+    clock: Annotated[
+        str | None, Setting("clock", "real, frozen, skip or scaled:RATE, such as scaled:60")
+    ] = None
+    at: Annotated[str | None, Setting("at", "a timestamp, such as 2030-01-31T09:30:00Z")] = None
+    assumptions: Annotated[
+        Mapping[str, str],
+        Setting("assumptions", "a mapping of names to values, such as {accepted_status: 200}"),
+    ] = field(default_factory=dict)
+    public_url: Annotated[
+        str | None, Setting("public-url", "a URL, such as http://hosting:4620")
+    ] = None
+    allowed_hosts: Annotated[
+        tuple[str, ...], Setting("hosts", "a host name or a list of them, such as [hosting]")
+    ] = ()
+    allowed_origins: Annotated[
+        tuple[str, ...],
+        Setting("origins", 'an origin or a list of them, such as ["http://app.test:3000"]'),
+    ] = ()
+    control_token: Annotated[
+        str | None, Setting("control-token", "a text of printable ASCII", is_secret=True)
+    ] = None
     library: Path | None = None
-    scenario: str | None = None
-    watch: bool = False
+    scenario: Annotated[
+        str | None,
+        Setting("scenario", "the name of a scenario or a YAML file, such as ours.yaml"),
+    ] = None
+    watch: Annotated[bool, Setting("watch", _FLAG)] = False
     state: Path | None = None
     state_seed: str | None = None
     replace: bool = False
     only_new: bool = False
     salvage: bool = False
-    vary: str | None = None
-    vary_only: tuple[str, ...] | None = None
-    log_format: Literal["text", "json"] = "text"
-    log_level: Literal["error", "warning", "info", "debug"] = "warning"
-    log_requests: bool = False
-    user: str | None = None
+    vary: Annotated[str | None, Setting("vary", "a seed, such as 7")] = None
+    vary_only: Annotated[
+        tuple[str, ...] | None,
+        Setting("only", "a variation point or a list of them, such as [page-size]"),
+    ] = None
+    log_format: Annotated[Literal["text", "json"], Setting("log-format", "text or json")] = "text"
+    log_level: Annotated[
+        Literal["error", "warning", "info", "debug"],
+        Setting("log-level", "error, warning, info or debug"),
+    ] = "warning"
+    log_requests: Annotated[bool, Setting("log-requests", _FLAG)] = False
+    user: Annotated[str | None, Setting("user", "the alias of a user, such as owner")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """What a running emulator tells whoever started it. `fresh`: its state was just made.
+    """What a running emulator reports once it is ready.
 
-    `token` is that of `user`, an alias; both are empty where nobody could ask. `local_url` is where
-    this machine reaches it, whatever its public URL. `clock` to `vary_only` are of the default world.
+    `fresh`: its state was just created. `token` belongs to `user`, an alias; both are empty if the
+    world has no user who could get a token. `local_url` is its address on this machine, whatever its
+    public URL. `clock`, `now`, `vary` and `vary_only` describe the default world.
     """
 
     base_url: str

@@ -1,60 +1,95 @@
 """The file beside an app that holds its settings, so that commands and tests need no options there.
 
 That is `hosting-emulator.yaml`, or the table `[tool.hosting-emulator]` of `pyproject.toml`. Its keys are
-the names of the options of `start`.
+the names of the options of `start`. This module only reads: `settings_model` judges the values, and is
+loaded only if there is a file.
 """
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.contract.suggestions import unknown
-
-#: What may be set: the options of `start` but those for one start only; of many values, their noun.
-KEYS = (
-    *("host", "port", "tls-port", "data-dir", "ephemeral", "durability", "scenario", "seed"),
-    *("clock", "at", "assumptions", "vary", "only", "user", "watch", "public-url", "hosts"),
-    *("origins", "control-token", "log-format", "log-level", "log-requests"),
-)
-_YAML, _TOML, _TABLE = "hosting-emulator.yaml", "pyproject.toml", "hosting-emulator"
+_YAML = "hosting-emulator.yaml"
+_TOML = "pyproject.toml"
+_TABLE = "hosting-emulator"
+_TABLE_HEADER = re.compile(r"\s*\[\s*([^\]]+?)\s*\]")
 
 
-def read_settings_file(folder: Path = Path()) -> tuple[str, Mapping[str, Any]]:
-    """Return the name of the file in a folder, or "", and its settings. Raises ValueError in one line."""
-    name = _YAML if (folder / _YAML).is_file() else _TOML
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A settings file: its name, or "" if there is none, and its values by key."""
+
+    name: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    #: The content of the file, for the places in it.
+    text: str = ""
+
+    def place(self, key: str) -> str:
+        """Return the place of a key, such as `hosting-emulator.yaml:3`, or at least the name."""
+        find_line = _toml_line if self.name.startswith(_TOML) else _yaml_line
+        line = find_line(self.text, key)
+        if line is None:
+            return self.name
+        file, space, table = self.name.partition(" ")
+        return f"{file}:{line}{space}{table}"
+
+
+def read_settings_file(folder: Path = Path()) -> SettingsFile:
+    """Read the settings file of a folder. Its values are not judged yet. Raises ValueError in one line."""
+    if (folder / _YAML).is_file():
+        name = _YAML
+    elif (folder / _TOML).is_file():
+        name = _TOML
+    else:
+        return SettingsFile()
     try:
-        if name == _TOML and not (folder / _TOML).is_file():
-            return "", {}
         content = (folder / name).read_bytes()
-        if name == _YAML:
-            found = _of_yaml(content.decode("utf-8-sig"))
-        elif f"[tool.{_TABLE}".encode() in content:
-            import tomllib
-
+        if name == _TOML:
+            if f"[tool.{_TABLE}".encode() not in content:
+                return SettingsFile()
             name = f"{_TOML} [tool.{_TABLE}]"
-            found = tomllib.loads(content.decode("utf-8-sig")).get("tool", {}).get(_TABLE, {})
-        else:
-            return "", {}
+        text = content.decode("utf-8-sig")
     except OSError as error:
         raise ValueError(f"cannot read {name}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ValueError(f"{name}: not UTF-8 text") from None
-    except ValueError as error:  # no TOML, no YAML
-        raise ValueError(f"{name}:{error}" if name == _YAML else f"{name}: {error}") from None
-    if not isinstance(found, Mapping):
+    settings = _from_yaml(text) if name == _YAML else _from_toml(name, text)
+    if not isinstance(settings, Mapping):
         raise ValueError(f"{name} contains no settings: write them like `port: 4711`")
-    said = {str(key).replace("_", "-"): value for key, value in found.items()}
-    for key in (key for key in said if key not in KEYS):
-        raise ValueError(f"{name}: {unknown('setting', key, KEYS)}")
-    return name, said
+    return SettingsFile(name, {_key(key): value for key, value in settings.items()}, text)
 
 
-def _of_yaml(text: str) -> Any:
-    # Imported here: only where there is such a file.
+def port_of_file() -> int:
+    """Return the port in the settings file of this folder. 0: it has none, or cannot be read."""
+    try:
+        return int(read_settings_file().values.get("port", 0))
+    except (ValueError, TypeError):
+        return 0
+
+
+def _key(key: object) -> str:
+    """Return a key as options write it."""
+    return str(key).replace("_", "-")
+
+
+def _from_toml(name: str, text: str) -> Any:
+    # Imported here: few folders have such a file.
+    import tomllib
+
+    try:
+        document = tomllib.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    tool = document.get("tool")
+    return tool.get(_TABLE, {}) if isinstance(tool, Mapping) else {}
+
+
+def _from_yaml(text: str) -> Any:
+    # Imported here: few folders have such a file.
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -62,24 +97,38 @@ def _of_yaml(text: str) -> Any:
         return YAML(typ="safe", pure=True).load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f"{mark.line + 1}:{mark.column + 1}: " if mark else " "
-        raise ValueError(f"{place}this is not YAML: {error.problem or error.context}") from None
+        place = _YAML if mark is None else f"{_YAML}:{mark.line + 1}:{mark.column + 1}"
+        raise ValueError(f"{place}: this is not YAML: {error.problem or error.context}") from None
     except YAMLError as error:
-        raise ValueError(f" this is not YAML: {str(error).splitlines()[0]}") from None
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{_YAML}: this is not YAML: {reason}") from None
+    except ValueError as error:  # such as a date that does not exist
+        raise ValueError(f"{_YAML}: {error}") from None
 
 
-def as_text(value: Any) -> str:
-    """Return a value as it would be typed."""
-    if isinstance(value, datetime):  # both formats have them; one without an offset is UTC
-        moment = value.replace(tzinfo=value.tzinfo or UTC).isoformat()
-        return moment.replace("+00:00", "Z")
-    # A date alone, or a time of TOML, is no JSON: as text it is refused where it is read.
-    return value if isinstance(value, str) else json.dumps(value, default=str).strip('"')
+def _yaml_line(text: str, key: str) -> int | None:
+    """Return the line of a key in a YAML mapping."""
+    from ruamel.yaml import YAML
+
+    node = YAML(typ="safe", pure=True).compose(text)
+    for key_node, _ in node.value:
+        if _key(key_node.value) == key:
+            line: int = key_node.start_mark.line + 1
+            return line
+    return None
 
 
-def port_of_file() -> int:
-    """Return the port that the file here says; 0 where it says none that can be known beforehand."""
-    try:
-        return int(read_settings_file()[1].get("port", 0))
-    except (ValueError, TypeError):
-        return 0
+def _toml_line(text: str, key: str) -> int | None:
+    """Return the line of a key in our table, as far as a look at single lines can find it."""
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _TABLE_HEADER.match(line)
+        if header is not None:
+            table = header[1].replace('"', "").replace(" ", "")
+            if _key(table) == f"tool.{_TABLE}.{key}":
+                return number
+            continue
+        name = re.split(r"[=.]", line, maxsplit=1)[0].strip().strip("\"'")
+        if table == f"tool.{_TABLE}" and _key(name) == key:
+            return number
+    return None

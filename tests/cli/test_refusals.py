@@ -188,31 +188,50 @@ REFUSALS = [
     ),
     # The settings file beside an app.
     settings_refusal(
-        "prot: 4711", "hosting-emulator.yaml: there is no setting 'prot'; did you mean port?"
+        "prot: 4711", "hosting-emulator.yaml:1: there is no setting 'prot'; did you mean port?"
     ),
     settings_refusal("prot: 4711", "there is no setting 'prot'", line="exec x"),
     settings_refusal(
-        "5: 4711", "hosting-emulator.yaml: there is no setting '5'; there are host, port, "
+        "5: 4711", "hosting-emulator.yaml:1: there is no setting '5'; there are host, port, "
     ),
     settings_refusal("replace: true", "there is no setting 'replace'"),
     settings_refusal(
-        "port: 70000", "hosting-emulator.yaml: Invalid value for '--port': '70000' is not"
+        "clock: skip\nport: 70000",
+        "hosting-emulator.yaml:2: port must be a port from 0 to 65535, such as 4711; it is 70000",
     ),
     settings_refusal(
-        "clock: slow", "hosting-emulator.yaml: Invalid value for '--clock': 'slow' is not"
+        "clock: slow", "hosting-emulator.yaml:1: Invalid value for '--clock': 'slow' is not"
     ),
     settings_refusal("port: [", "hosting-emulator.yaml:1:8: this is not YAML"),
     settings_refusal(
-        "at: 2030-01-31", "hosting-emulator.yaml: Invalid value for '--at': '2030-01-31' is not"
+        "at: 2030-01-31", "hosting-emulator.yaml:1: Invalid value for '--at': '2030-01-31' is not"
     ),
     settings_refusal(
-        "{vary: 7, only: page-sise}", "hosting-emulator.yaml: Invalid value for '--only'"
+        "{vary: 7, only: page-sise}", "hosting-emulator.yaml:1: Invalid value for '--only'"
     ),
     settings_refusal(
         "assumptions: 5",
-        "hosting-emulator.yaml: assumptions is several values: write a mapping",
+        "hosting-emulator.yaml:1: assumptions must be a mapping of names to values, such as "
+        "{accepted_status: 200}; it is 5",
     ),
-    settings_refusal("scenario: [a]", "hosting-emulator.yaml: scenario is one value"),
+    settings_refusal(
+        "scenario: [a]",
+        "hosting-emulator.yaml:1: scenario must be the name of a scenario or a YAML file, such as "
+        'ours.yaml; it is ["a"]',
+    ),
+    settings_refusal(
+        "log-level: loud",
+        "hosting-emulator.yaml:1: log-level must be error, warning, info or debug; it is",
+    ),
+    settings_refusal(
+        "{port: 1, control-token: [s3cret]}",
+        "Error: hosting-emulator.yaml:1: control-token must be a text of printable ASCII\n",
+    ),
+    Refusal(
+        "start",
+        "Error: pyproject.toml:4 [tool.hosting-emulator]: watch must be true or false; it is 7",
+        files={"pyproject.toml": "[project]\nname = 'x'\n[tool.hosting-emulator]\nwatch = 7\n"},
+    ),
     settings_refusal("port", "hosting-emulator.yaml contains no settings"),
     settings_refusal(
         r'scenario: "a\0b.yaml"', "Invalid value for '--scenario': 'a\\x00b.yaml' contains a NUL"

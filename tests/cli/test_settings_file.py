@@ -11,7 +11,7 @@ import pytest
 
 from hosting_emulator.sdk.control import read_address
 from hosting_emulator.settings import Settings
-from hosting_emulator.settings_file import KEYS
+from hosting_emulator.settings_model import RULES
 from hosting_emulator_cli.commands.start import start
 from hosting_emulator_cli.options import default_url
 from hosting_emulator_scenarios import FOLDER
@@ -188,7 +188,7 @@ def test_each_lasting_option_of_start_is_a_setting() -> None:
     once = {"import", "json", "quiet", "ready-file", "replace", "salvage"}
     nouns = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
 
-    assert {nouns.get(option, option) for option in options - once} == set(KEYS)
+    assert {nouns.get(option, option) for option in options - once} == set(RULES)
 
 
 def test_doctor_shows_where_each_value_came_from(

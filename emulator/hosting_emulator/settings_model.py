@@ -1,0 +1,144 @@
+"""The judge of the settings file: a pydantic model whose types and bounds are those of `Settings`.
+
+Importing this module loads pydantic, which takes 90 ms. It is imported only if there is a file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import msgspec
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model
+
+from hosting_emulator.contract.suggestions import unknown
+from hosting_emulator.settings import EPHEMERAL, Setting, Settings
+from hosting_emulator.settings_file import SettingsFile
+
+#: How much of a value a message shows.
+_SHOWN_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """A setting, and the type that pydantic checks."""
+
+    setting: Setting
+    type: Any
+
+
+def judge(file: SettingsFile) -> SettingsFile:
+    """Return a file with its values as options take them. Raises ValueError: place, key and advice.
+
+    Texts are texts, and several values a list or a mapping of texts. Empty settings are left out.
+    """
+    for key in file.values:
+        if key not in RULES:
+            raise ValueError(f"{file.place(key)}: {unknown('setting', key, RULES)}")
+    values = {key: value for key, value in file.values.items() if value is not None}
+    try:
+        model = _MODEL.model_validate(values)
+    except ValidationError as error:
+        key = str(error.errors()[0]["loc"][0])
+        raise ValueError(_refusal(file, key, values[key])) from None
+    return replace(file, values=model.model_dump(exclude_unset=True, by_alias=True))
+
+
+def _refusal(file: SettingsFile, key: str, value: Any) -> str:
+    setting = RULES[key].setting
+    message = f"{file.place(key)}: {key} must be {setting.expected}"
+    if setting.is_secret:
+        return message
+    shown = json.dumps(value, default=str, ensure_ascii=False)
+    if len(shown) > _SHOWN_CHARACTERS:
+        shown = f"{shown[:_SHOWN_CHARACTERS]}…"
+    return f"{message}; it is {shown}"
+
+
+def _text(value: Any) -> str:
+    """Return a single value as a user would type it. Raises ValueError for several values."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | Mapping):
+        raise ValueError("several values")
+    if isinstance(value, datetime):
+        # Both formats have timestamps; one without an offset is UTC.
+        moment = value.replace(tzinfo=value.tzinfo or UTC).isoformat()
+        return moment.replace("+00:00", "Z")
+    # JSON has no date and no time of day. As text they are refused where they are read.
+    return json.dumps(value, default=str).strip('"')
+
+
+def _text_or_json(value: Any) -> str:
+    """Return the value of an assumption as a user would type it."""
+    if isinstance(value, list | Mapping):
+        return json.dumps(value, default=str)
+    return _text(value)
+
+
+def _number(value: Any) -> Any:
+    # pydantic would take true for 1.
+    if isinstance(value, bool):
+        raise ValueError("a boolean")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        raise ValueError("a mapping")
+    return value if isinstance(value, list) else [value]
+
+
+_Number = Annotated[int, BeforeValidator(_number)]
+_Text = Annotated[str, BeforeValidator(_text)]
+_Texts = Annotated[list[_Text], BeforeValidator(_list)]
+_Assumptions = dict[_Text, Annotated[str, BeforeValidator(_text_or_json)]]
+
+
+def _type_of(hint: Any) -> Any:
+    """Return the type that pydantic checks for the type of a field of `Settings`."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        base, *metadata = get_args(hint)
+        checked = _type_of(base)
+        for meta in metadata:
+            if isinstance(meta, msgspec.Meta):
+                checked = Annotated[checked, Field(ge=meta.ge, le=meta.le)]
+        return checked
+    if origin is UnionType:
+        [alternative] = [part for part in get_args(hint) if part is not NoneType]
+        return _type_of(alternative)
+    if origin is tuple:
+        return _Texts
+    if origin is Mapping:
+        return _Assumptions
+    if hint in (str, Path):
+        return _Text
+    if hint is int:
+        return _Number
+    return hint
+
+
+def _rules() -> dict[str, _Rule]:
+    """Return all settings by key, in the order of the fields of `Settings`."""
+    rules: dict[str, _Rule] = {}
+    for hint in get_type_hints(Settings, include_extras=True).values():
+        for meta in getattr(hint, "__metadata__", ()):
+            if isinstance(meta, Setting):
+                rules[meta.key] = _Rule(meta, _type_of(hint))
+    rules[EPHEMERAL.key] = _Rule(EPHEMERAL, bool)
+    return rules
+
+
+#: All settings by key.
+RULES = _rules()
+_FIELDS: dict[str, Any] = {
+    key.replace("-", "_"): (rule.type, Field(default=None, alias=key))
+    for key, rule in RULES.items()
+}
+_MODEL: type[BaseModel] = create_model("SettingsModel", **_FIELDS)
