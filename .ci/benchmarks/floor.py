@@ -22,8 +22,8 @@ from aiohttp import web
 from hosting_emulator.bootstrap import Emulator
 from hosting_emulator.engine import engine as live
 from hosting_emulator.engine.pipeline import CALL_STEPS
-from hosting_emulator.http import public
-from hosting_emulator.http.protocol import Server
+from hosting_emulator.http import public_api
+from hosting_emulator.http.server import Server
 from hosting_emulator.settings import Settings
 from hosting_emulator.world.value import apply
 
@@ -139,7 +139,7 @@ async def measured(name: str, folder: Path) -> dict[str, float]:
     status, (_, body) = int(answer[9:12]), answer.split(b"\r\n\r\n", 1)
     assert status < 300, answer
     watch = Stopwatch()
-    vars(public)["CALL_STEPS"] = [watch.around(step.__name__, step) for step in CALL_STEPS]
+    vars(public_api)["CALL_STEPS"] = [watch.around(step.__name__, step) for step in CALL_STEPS]
     vars(live)["apply"] = watch.around("tables", apply)
     engine = emulator.worlds.get("default")
     assert engine is not None

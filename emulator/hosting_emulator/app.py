@@ -1,8 +1,9 @@
-"""The door: every request comes in here and is shown to the room that answers it."""
+"""Leads every request to what handles it: a world's `/v1`, the control API, or a dev origin."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from aiohttp import web
 
@@ -10,91 +11,94 @@ from hosting_emulator.calls.dev_access import REDEEM_PATH
 from hosting_emulator.conduct.observation import Observations
 from hosting_emulator.control import dispatch
 from hosting_emulator.control.routes import PREFIX
+from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.http import guard as guards
-from hosting_emulator.http import public, responses
+from hosting_emulator.http import dev_origins, public_api, responses
+from hosting_emulator.http.cors import cors_headers, preflight_refusal, preflight_response
 from hosting_emulator.http.endpoint import Context, Facts
+from hosting_emulator.http.guard import Site
 from hosting_emulator.http.pages import DOCS_PATH
-from hosting_emulator.http.protocol import Protocol
+from hosting_emulator.http.protocol import protocol_of
+from hosting_emulator.http.request_head import wants_page
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.world.naming import DEFAULT_WORLD
+
+_WORLDS_PATH: Final = "/worlds/"
 
 
 @dataclass(slots=True)
 class App:
-    """Answers requests for one set of worlds."""
+    """Handles the requests to one set of worlds."""
 
     worlds: Worlds
-    site: guards.Site
+    site: Site
     facts: Facts
     library: ScenarioLibrary
     observations: Observations = field(default_factory=Observations)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer any request."""
-        protocol = request.protocol
-        assert isinstance(protocol, Protocol)
-        protocol.begun = (protocol.answered + 1, request)
-        if protocol.refusal is not None:
-            protocol.break_off_body()
+        """Return the response to a request."""
+        protocol_of(request).begin_request(request)
         path, _, query = request.raw_path.partition("?")
-        engine = self.worlds.get(DEFAULT_WORLD)
-        if not path.startswith("/v1/"):
-            if path == PREFIX or path.startswith(PREFIX + "/"):
-                return await self._control(request, path, query)
-            name, slash, rest = path.removeprefix("/worlds/").partition("/")
-            if path.startswith("/worlds/") and slash and (named := self.worlds.get(name)):
-                engine, path = named, f"/{rest}"
-            elif (found := public.find_origin(self.worlds, request)) is not None:
-                return await public.answer_origin(request, *found, path, query, self.site)
-            elif path == "/" and guards.asks_for_page(request):
-                return responses.redirect(PREFIX)
-        assert engine is not None
-        hosts, known = request.headers.getall("Host", ()), self.site.known
-        usual = len(hosts) == 1 and hosts[0] in known
-        refused = None if usual else self.site.refused_host(hosts)
-        if path == REDEEM_PATH and refused is None:
-            project = public.project_of(engine, query)
+        if path.startswith("/v1/"):
+            return await self._handle_call(request, self._default_engine, path, query)
+        if path == PREFIX or path.startswith(PREFIX + "/"):
+            return await self._handle_control_request(request, path, query)
+        engine, rest = self._find_world(path)
+        if engine is not None:
+            return await self._handle_call(request, engine, rest, query)
+        origin = dev_origins.find_origin(self.worlds, request)
+        if origin is not None:
+            engine, project = origin
+            return await dev_origins.handle(request, engine, project, path, query, self.site)
+        if path == "/" and wants_page(request):
+            return responses.redirect(PREFIX)
+        return await self._handle_call(request, self._default_engine, path, query)
+
+    def _find_world(self, path: str) -> tuple[Engine | None, str]:
+        """Return the engine of the world that a path names, if any, and the rest of the path."""
+        if not path.startswith(_WORLDS_PATH):
+            return None, path
+        name, slash, rest = path[len(_WORLDS_PATH) :].partition("/")
+        if not slash:
+            return None, path
+        return self.worlds.get(name), f"/{rest}"
+
+    async def _handle_call(
+        self, request: web.BaseRequest, engine: Engine, path: str, query: str
+    ) -> web.StreamResponse:
+        """Return the response of a world's public API, or of the dev origin of a ticket."""
+        refusal = self.site.host_refusal(request.headers.getall("Host", ()))
+        if path == REDEEM_PATH and refusal is None:
+            project = dev_origins.project_of_ticket(engine, query)
             if project is not None:
-                return await public.answer_origin(request, engine, project, path, query, self.site)
-        if refused is not None or "Origin" not in request.headers:
-            return await public.answer(request, engine, path, query, self.site, refused)
-        app = self.site.app_of(request)
-        if app is None:
-            refused = guards.refused_origin(request)
-            return await public.answer(request, engine, path, query, self.site, refused)
-        # The browser's question before it is not a call, and is not logged.
-        if (permission := guards.preflight(request, app)) is not None:
-            return responses.dated(permission, engine.date_s())
-        granted = guards.granted(app)
-        return await public.answer(request, engine, path, query, self.site, granted=granted)
+                return await dev_origins.handle(request, engine, project, path, query, self.site)
+        if refusal is not None or "Origin" not in request.headers:
+            return await public_api.handle(request, engine, path, query, self.site, refusal)
+        origin = self.site.allowed_origin(request)
+        if origin is None:
+            refusal = preflight_refusal(request)
+            return await public_api.handle(request, engine, path, query, self.site, refusal)
+        preflight = preflight_response(request, origin)
+        if preflight is not None:
+            # A preflight request is not a call, and is not logged.
+            return responses.dated(preflight, engine.date_s())
+        headers = cors_headers(origin)
+        return await public_api.handle(
+            request, engine, path, query, self.site, cors_headers=headers
+        )
 
-    def docs_url(self) -> str:
-        """Return where a problem points whose request nobody can parse: as in the default world."""
-        engine = self.worlds.get(DEFAULT_WORLD)
-        assert engine is not None
-        chosen = engine.world.assumptions.docs_url
-        return self.site.own_url + DOCS_PATH if chosen == "own" else chosen
-
-    def date_s(self) -> int:
-        """Return the Date of a response to a request that nobody can parse: the default world's."""
-        engine = self.worlds.get(DEFAULT_WORLD)
-        assert engine is not None
-        return engine.date_s()
-
-    def request_id(self) -> str:
-        """Return the id of a request that nobody can parse: one that the default world draws."""
-        engine = self.worlds.get(DEFAULT_WORLD)
-        assert engine is not None
-        return engine.request_id()
-
-    async def _control(self, request: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
-        refusal = self.site.refusal(request, path)
+    async def _handle_control_request(
+        self, request: web.BaseRequest, path: str, query: str
+    ) -> web.StreamResponse:
+        refusal = self.site.control_refusal(request, path)
         if refusal is not None:
             return refusal
-        app = self.site.app_of(request, path)
-        if app is not None and (permission := guards.preflight(request, app)) is not None:
-            return permission
+        origin = self.site.allowed_control_origin(request, path)
+        if origin is not None:
+            preflight = preflight_response(request, origin)
+            if preflight is not None:
+                return preflight
         context = Context(
             request,
             self.worlds,
@@ -105,6 +109,29 @@ class App:
             observations=self.observations,
         )
         response = await dispatch.handle(context, path)
-        if app is not None:
-            response.headers.update(guards.granted(app))
+        if origin is not None:
+            response.headers.update(cors_headers(origin))
         return response
+
+    # --- Responses to requests that cannot be parsed: they are those of the default world --------
+
+    def docs_url(self) -> str:
+        """Return the address of the documentation for a problem."""
+        docs_url = self._default_engine.world.assumptions.docs_url
+        if docs_url == "own":
+            return self.site.own_url + DOCS_PATH
+        return docs_url
+
+    def date_s(self) -> int:
+        """Return the time of the Date header, in seconds since 1970."""
+        return self._default_engine.date_s()
+
+    def request_id(self) -> str:
+        """Return a new request id."""
+        return self._default_engine.request_id()
+
+    @property
+    def _default_engine(self) -> Engine:
+        engine = self.worlds.get(DEFAULT_WORLD)
+        assert engine is not None
+        return engine

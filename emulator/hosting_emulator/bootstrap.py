@@ -38,15 +38,17 @@ from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.redaction import keep_secret
 from hosting_emulator.engine.world_variation import vary
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.http.endpoint import Facts
-from hosting_emulator.http.guard import (
-    Site,
+from hosting_emulator.http.addresses import (
     host_name,
     host_of_origin,
     is_loopback,
     is_this_machine,
 )
-from hosting_emulator.http.protocol import Server, TooManyFiles, raise_limit
+from hosting_emulator.http.endpoint import Facts
+from hosting_emulator.http.file_limits import FileLimitReports, raise_file_limit
+from hosting_emulator.http.guard import Site
+from hosting_emulator.http.protocol import ServerFunctions
+from hosting_emulator.http.server import Server
 from hosting_emulator.logs import log_to_stderr, log_worlds
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_file, read_scenario
@@ -232,7 +234,7 @@ class Emulator:
         site.names = frozenset(name.lower() for name in allowed)
         site.origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         # Reached from outside, it is behind a proxy.
-        site.everybody = is_reached_from_outside(site.public_url)
+        site.is_behind_proxy = is_reached_from_outside(site.public_url)
         facts = Facts(
             version=__version__,
             data_dir=self._data_dir,
@@ -243,7 +245,8 @@ class Emulator:
             storage_problem=lambda: None if self._directory is None else self._directory.problem,
         )
         app = App(self.worlds, site, facts, self._library)
-        self._http = Server(app.handle, app.docs_url, app.date_s, app.request_id, self._refuse)
+        functions = ServerFunctions(app.docs_url, app.date_s, app.request_id, self._refuse)
+        self._http = Server(app.handle, functions)
         try:
             server = await self._listen(settings.port, None)
             port = server.sockets[0].getsockname()[1]
@@ -498,8 +501,8 @@ def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stopping.set)
-        raise_limit()
-        loop.set_exception_handler(TooManyFiles())
+        raise_file_limit()
+        loop.set_exception_handler(FileLimitReports())
         async with Emulator(settings) as emulator:
             # In a thread, so that the first request need not wait for cryptography to be loaded.
             announce(await asyncio.to_thread(emulator.ready))

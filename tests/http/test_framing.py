@@ -28,11 +28,11 @@ def test_requests_are_cut_the_same_in_pieces_and_byte_by_byte(pieces: list[bytes
     ]
 
     # then both cut the same requests, unless one of them refused the bytes
-    if by_piece.wrong is None and by_byte.wrong is None:
+    if by_piece.error is None and by_byte.error is None:
         assert b"".join(whole_cuts) == b"".join(byte_cuts)
-        assert (by_piece.count, by_piece.partial, by_piece.in_body) == (
+        assert (by_piece.count, by_piece.is_partial, by_piece.in_body) == (
             by_byte.count,
-            by_byte.partial,
+            by_byte.is_partial,
             by_byte.in_body,
         )
 
@@ -53,4 +53,4 @@ def test_a_body_equal_to_the_request_before_is_a_body() -> None:
 
     assert cuts == [[GET], [GET], [AROUND], [GET], [GET]]
     assert framing.count == 4
-    assert not framing.partial
+    assert not framing.is_partial

@@ -61,7 +61,7 @@ def request(peer: str | None, path: str, method: str = "GET", **headers: str) ->
 
 
 def status(guard: Site, request: web.BaseRequest, path: str) -> int:
-    refusal = guard.refusal(request, path)
+    refusal = guard.control_refusal(request, path)
     return 200 if refusal is None else refusal.status
 
 
@@ -171,7 +171,9 @@ def _basic(password: str, user: str = "anybody") -> str:
 
 
 def test_a_browser_is_asked_for_the_token_and_reads_where_to_find_it(guard: Site):
-    refusal = guard.refusal(request("10.0.0.1", "/_emulator", Accept="text/html"), "/_emulator")
+    refusal = guard.control_refusal(
+        request("10.0.0.1", "/_emulator", Accept="text/html"), "/_emulator"
+    )
 
     assert isinstance(refusal, web.Response)
     assert refusal.status == 401
@@ -182,7 +184,7 @@ def test_a_browser_is_asked_for_the_token_and_reads_where_to_find_it(guard: Site
 
 
 def test_a_program_gets_no_authentication_challenge(guard: Site):
-    refusal = guard.refusal(request("10.0.0.1", STATE), STATE)
+    refusal = guard.control_refusal(request("10.0.0.1", STATE), STATE)
 
     assert isinstance(refusal, web.Response)
     assert "WWW-Authenticate" not in refusal.headers

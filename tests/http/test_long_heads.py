@@ -16,7 +16,7 @@ def test_an_invalid_request_line_is_refused_in_linear_time():
     with linear_time():
         framing.feed(b"GET x?" + b"a" * 80_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
 
-    assert framing.wrong == INVALID
+    assert framing.error == INVALID
 
 
 def test_a_content_length_of_many_zeros_is_refused_in_linear_time():
@@ -26,6 +26,6 @@ def test_a_content_length_of_many_zeros_is_refused_in_linear_time():
     with linear_time():
         assert not framing.feed(head + b"\r\n")
 
-    assert framing.wrong is not None
-    assert "Content-Length" in framing.wrong
-    assert len(framing.wrong) < 200
+    assert framing.error is not None
+    assert "Content-Length" in framing.error
+    assert len(framing.error) < 200

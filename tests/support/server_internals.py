@@ -14,18 +14,17 @@ import pytest
 
 from hosting_emulator.control import requests, scenarios, worlds
 from hosting_emulator.engine.explanations.trail import Explanations
-from hosting_emulator.http import protocol as server_protocol
-from hosting_emulator.http import time_slices
-from hosting_emulator.http.protocol import Protocol
+from hosting_emulator.http import crowd, protocol, time_slices
+from hosting_emulator.http.protocol import HttpProtocol
 from hosting_emulator.http.time_slices import LongJob
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_scenario
 from hosting_emulator.storage.documents import export_state
 from hosting_emulator.world.value import World
 
 #: How many requests of one connection may wait for their responses.
-MOST_UNANSWERED = server_protocol.MOST_UNANSWERED
+MOST_UNANSWERED = protocol.MOST_UNANSWERED
 #: From how many connections on the server returns memory to the system when they have left.
-CROWD = server_protocol.CROWD
+CROWD = crowd.CROWD
 #: How many rows of a table are shown before other requests get a turn.
 ROWS_AT_ONCE = time_slices.ROWS_AT_ONCE
 
@@ -35,13 +34,13 @@ class ServerInternals:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
-        self._protocols: list[Protocol] = []
+        self._protocols: list[HttpProtocol] = []
 
     # --- Limits ---------------------------------------------------------------------------------
 
     def limit_incomplete_requests(self, seconds: float) -> None:
         """Set how long a request may take to arrive completely."""
-        self._monkeypatch.setattr(Protocol, "half_request_s", seconds)
+        self._monkeypatch.setattr(HttpProtocol, "request_timeout_s", seconds)
 
     def stop_heartbeats(self) -> None:
         """Send no heartbeats on event streams."""
@@ -53,7 +52,7 @@ class ServerInternals:
 
     def parse_one_request_at_once(self) -> None:
         """Let the parsing of a request take longer than a slice of time, as on a busy machine."""
-        self._monkeypatch.setattr(server_protocol, "SLICE_S", 0.0)
+        self._monkeypatch.setattr(protocol, "SLICE_S", 0.0)
 
     # --- Memory ---------------------------------------------------------------------------------
 
@@ -66,25 +65,25 @@ class ServerInternals:
             if asyncio.get_running_loop() is loop:
                 notify()
 
-        self._monkeypatch.setattr(server_protocol, "AFTER_S", 0)
-        self._monkeypatch.setattr(server_protocol, "give_back", return_memory)
+        self._monkeypatch.setattr(crowd, "QUIET_S", 0)
+        self._monkeypatch.setattr(crowd, "return_memory", return_memory)
 
     def return_memory_after(self, connections: int) -> None:
         """Set after how many connections, one after another, memory is returned."""
-        self._monkeypatch.setattr(server_protocol, "MANY", connections)
+        self._monkeypatch.setattr(crowd, "SUCCESSIVE_CROWD", connections)
 
     # --- Connections ----------------------------------------------------------------------------
 
     def watch_connections(self) -> None:
         """Keep the server's end of each connection that opens from now on."""
         protocols = self._protocols
-        connection_made = Protocol.connection_made
+        connection_made = HttpProtocol.connection_made
 
-        def keep(protocol: Protocol, transport: asyncio.BaseTransport) -> None:
-            protocols.append(protocol)
-            connection_made(protocol, transport)
+        def keep(connection: HttpProtocol, transport: asyncio.BaseTransport) -> None:
+            protocols.append(connection)
+            connection_made(connection, transport)
 
-        self._monkeypatch.setattr(Protocol, "connection_made", keep)
+        self._monkeypatch.setattr(HttpProtocol, "connection_made", keep)
 
     def forget_connections(self) -> None:
         """Watch only the connections that open from now on."""
@@ -92,12 +91,14 @@ class ServerInternals:
 
     def buffered_bytes(self) -> int:
         """Return how many bytes wait in this process for clients to read."""
-        transports = [protocol.transport for protocol in self._protocols]
+        transports = [connection.transport for connection in self._protocols]
         return sum(transport.get_write_buffer_size() for transport in transports if transport)
 
     def unanswered_requests(self) -> int:
         """Return how many requests were read from the watched connections but not answered."""
-        return sum(protocol.framing.count - protocol.answered for protocol in self._protocols)
+        return sum(
+            connection.framing.count - connection.response_count for connection in self._protocols
+        )
 
     # --- Documents ------------------------------------------------------------------------------
 
@@ -135,4 +136,4 @@ def long_job() -> AbstractAsyncContextManager[object]:
 
 def return_memory_to_the_system() -> None:
     """Return the memory that this process no longer uses, as the server does."""
-    server_protocol.give_back()
+    crowd.return_memory()

@@ -35,9 +35,9 @@ from hosting_emulator.engine.feed import KINDS, FeedEvent
 from hosting_emulator.engine.request_views import NOBODY, RequestFilter, entry_view
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, find, require
+from hosting_emulator.http.exchanges import wait_for
 from hosting_emulator.http.guard import world_prefix
 from hosting_emulator.http.protocol import protocol_of
-from hosting_emulator.http.public import wait_for
 from hosting_emulator.http.query import Limit, Text, Words
 from hosting_emulator.http.time_slices import LongJob, in_thread
 from hosting_emulator.messages import HeaderValues, JsonObject, RequestFilters
@@ -441,7 +441,7 @@ class _Stream:
         if request.method == "HEAD":
             return response
         awake = asyncio.Event()
-        gone = asyncio.ensure_future(protocol_of(request).lost())
+        gone = asyncio.ensure_future(protocol_of(request).wait_for_client_to_leave())
         gone.add_done_callback(lambda _: awake.set())
         feeds = [engine.feed for engine in self._engines.values()]
         for feed in feeds:

@@ -19,8 +19,9 @@ from hosting_emulator.control.routes import PREFIX, ROUTES, Route
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.faults.kinds import FaultKind
-from hosting_emulator.http import public, responses
+from hosting_emulator.http import dev_origins, responses
 from hosting_emulator.http.guard import Site
+from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.request_head import PlainHead
 from hosting_emulator.identity import faults
 from hosting_emulator.identity.request import IdentityRequest
@@ -42,9 +43,9 @@ def respond_to_page(
         response = _visit_origin(engine, request, url)
     else:
         response = _visit_provider(engine, request, url, pass_time)
-    if isinstance(response, responses.FaultyResponse):
+    if isinstance(response, FaultyResponse):
         return response.reply, response.effect
-    if isinstance(response, responses.ReadyResponse):
+    if isinstance(response, ReadyResponse):
         return response.reply, None
     assert isinstance(response, web.Response)
     reply = faults.as_reply(response)
@@ -59,7 +60,7 @@ def _visit_origin(engine: Engine, request: PageRequest, url: SplitResult) -> web
         raise ValueError(f"{request.url[:80]} is not a page of a dev origin")
     head = PlainHead(request.method, CIMultiDict({**request.headers, "Host": url.netloc}))
     site = Site(request.own_url)
-    return public.show_origin(head, engine, project, url.path, url.query, site)
+    return dev_origins.show_page(head, engine, project, url.path, url.query, site)
 
 
 def _visit_provider(

@@ -282,7 +282,7 @@ async def exported(world: World, *, seed: bool) -> web.Response:
         export = asyncio.create_task(in_thread(_export, world, seed))
         _exports[key] = export
     _, text = await asyncio.shield(export)
-    return responses.raw(200, text, "application/json", kept=export, Cache_Control="no-store")
+    return responses.raw(200, text, "application/json", source=export, Cache_Control="no-store")
 
 
 #: States that are written or sent now, for all who want them: by the id of their world, which each

@@ -22,8 +22,8 @@ from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.http import public
 from hosting_emulator.http.guard import Site
+from hosting_emulator.http.request_body import read_body
 from hosting_emulator.http.time_slices import in_thread
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.scenario.document import ScenarioLibrary
@@ -147,7 +147,7 @@ class Context:
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
         """Return the request body. It can be read several times. Raises ControlRefusal."""
         if self.body is None:
-            self.body, refused = await public.read_body(self.request, limit)
+            self.body, refused = await read_body(self.request, limit)
             if refused is not None:
                 status = 413 if refused.status == 413 else 400
                 raise ControlRefusal(status, "Bad request", refused.detail)

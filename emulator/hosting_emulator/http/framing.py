@@ -1,7 +1,7 @@
 """Where one request ends and the next begins, in the bytes that a client sends.
 
-aiohttp parses requests; this only cuts, so that it gets whole heads and well-formed bodies, each
-request apart from those beside it. What cannot be cut without a doubt is refused here: two readers
+aiohttp parses requests. This module cuts the bytes first, so that aiohttp receives whole heads and
+well-formed bodies, one request at a time. Bytes whose division is in doubt are refused here: two readers
 of a doubtful length could see two different requests (RFC 9112, 11.2). It knows no socket.
 """
 
@@ -11,45 +11,45 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NoReturn
 
-#: What aiohttp bears of a line; of all lines of a head together, and how many there may be.
+#: The limits of aiohttp's parser: bytes of a line, bytes of all lines of a head, and headers.
 LONGEST_LINE: Final = 8190
 _LONGEST_HEAD: Final = 256 * 1024
 _MOST_HEADERS: Final = 128
-#: A head that is longer is worth a look at what is kept of it.
-_LARGE_HEAD: Final = 16 * 1024
+#: The request log may not keep all of a head that is longer than this.
+_LONG_HEAD: Final = 16 * 1024
 _LONGEST_CHUNK_LINE: Final = 1024
-#: After so many cuts the caller gets a piece and can let others run: a chunk takes three cuts.
+#: After this many cuts the caller gets a piece and can let others run. A chunk takes three cuts.
 MOST_CUTS: Final = 100
-#: Of a Content-Length, but for the zeros before it.
+#: The digits of a Content-Length, without leading zeros. aiohttp takes 2^64 - 1 for no length.
 _MOST_DIGITS: Final = 19
 
-#: What may stand between two requests (RFC 9112, 2.2), and how much of it.
+#: Bytes that may stand between two requests (RFC 9112, 2.2), and how many of them.
 _LINE_ENDS: Final = b"\r\n"
 _MOST_LINE_ENDS: Final = 64
 _END: Final = b"\r\n\r\n"
 _VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
-#: The first line of nearly every request: there is nothing to say about it.
+#: The first line of nearly every request. It needs no further checks.
 _USUAL_LINE: Final = re.compile(rb"(?!CONNECT )[A-Z-]{1,32} /[^\x00- \x7f]* HTTP/1\.[01]\r\n")
-#: Where a bare line end stands in it, aiohttp's parser in C sees HTTP/0.9 and a header behind it.
+#: A bare line end in the target would make aiohttp's parser in C see HTTP/0.9 and a header after it.
 _TARGET: Final = re.compile(rb"[^ ]+ /[^\x00- \x7f]* |OPTIONS \* ")
-#: A target as proxies send it: what is before its path says nothing here (RFC 9112, 3.2.2).
+#: A target as proxies send it. Nothing here depends on what precedes its path (RFC 9112, 3.2.2).
 _ABSOLUTE: Final = re.compile(
     rb"([^ ]+ )https?://(?:[^/?#@ ]*@)?(?:[^][/?#:@ ]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?:/|(?=[ ?]))",
     re.IGNORECASE,
 )
-#: What the part of a head that is here already has to begin with.
+#: The beginning of every head, also of one that has arrived only in part.
 _BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
-#: What tells of a body, and of an upgrade, in a head in lower case.
+#: Headers that announce a body or an upgrade, in a head in lower case.
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*+0*+([0-9]++)[ \t]*+\r\n")
-#: A Content-Length that aiohttp could take for another one than we do.
+#: A Content-Length that aiohttp might read as another number than we do.
 _BAD_LENGTH: Final = re.compile(
     rb"\r\ncontent-length[ \t]*:[ \t]*+(?![0-9]++[ \t]*+\r\n)([^\r]{0,60})"
 )
 _CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:")
 _UPGRADE: Final = re.compile(rb"\r\nconnection:[^\r]*upgrade")
 _CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
-#: The lines of a chunked body: how large a chunk is, the end of its data, and what follows the last.
+#: The lines of a chunked body: the length of a chunk, the end of its data, and a trailer.
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?\r\n")
 _CHUNK_END: Final = re.compile(rb"\r\n")
 _TRAILER: Final = re.compile(rb"(?:[!#-'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*)?\r\n")
@@ -63,126 +63,148 @@ BROKEN_BODY: Final = (
 
 
 class Malformed(Exception):
-    """Bytes that are no request, or no body; the text says what is wrong with them."""
+    """Bytes that are no request, or no body. The text says why."""
 
 
 class RequestFraming:
-    """Cuts the bytes of one connection. `count` requests have begun, the last may be here in part.
+    """Cuts the bytes of one connection into requests.
 
-    `partial` says whether a part of a request is still to come, `wrong` what is wrong with the last.
+    `count` requests have begun. The last of them may have arrived only in part: `is_partial` says that
+    a part of a request is still to come, and `in_body` that it is a part of the body. `error` says why
+    the last request is refused; nothing after it is a request.
     """
 
     def __init__(self) -> None:
         self.count = 0
-        self.in_body = self.partial = False
-        #: Whether any head has been so long that not all of it is kept in the request log.
-        self.large = False
-        self.wrong: str | None = None
-        #: A whole request, as it came: who polls sends the very same again.
-        self._known = b""
+        self.in_body = False
+        self.is_partial = False
+        #: Whether any head has been so long that the request log does not keep all of it.
+        self.has_long_heads = False
+        self.error: str | None = None
+        #: The data of the latest whole request. A client that polls sends the same data again.
+        self._repeatable = b""
+        #: The beginning of a head or line that has not arrived completely, and how much of it was searched.
         self._held = bytearray()
-        self._searched = self._line_ends = self._missing = 0
-        self._chunked, self._line = False, _CHUNK
-        #: What comes next; it is given data and where to go on, and returns a piece and its end.
-        self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._head
+        self._searched = 0
+        self._line_ends = 0
+        #: How many bytes of a body or chunk are still to come.
+        self._missing = 0
+        self._is_chunked = False
+        #: The pattern of the next line of a chunked body.
+        self._line = _CHUNK
+        #: Cuts the next piece: takes data and an index, and returns the piece and the index after it.
+        self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._cut_head
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Cut all the data at once. Returns the pieces."""
+        """Cut all the data at once and return the pieces."""
         return list(self.cut(data))
 
     def cut(self, data: bytes) -> Iterator[bytes]:
-        """Yield a head as soon as it is whole, and a body as it comes; nothing that is wrong.
+        """Yield each head when it is complete, and each body as it arrives. Yield no malformed bytes.
 
-        What belongs to one request is one piece, unless it takes more than MOST_CUTS cuts. The data
-        that follows may be cut only once this iterator has ended.
+        Everything of one request is one piece, unless it takes more than MOST_CUTS cuts. This iterator
+        must have ended before the next data is cut.
         """
-        if data == self._known and not self.partial:
+        if data == self._repeatable and not self.is_partial:
             self.count += 1
             self._line_ends = 0
             yield data
             return
-        began = self.partial
+        began_partial = self.is_partial
         pieces: list[bytes] = []  # of the last request
-        at = 0
+        index = 0
         cuts = 0
         is_single = True
         try:
-            while at < len(data):
+            while index < len(data):
                 cuts += 1
                 if (pieces and not self.in_body) or cuts > MOST_CUTS:
                     is_single = False
-                    self.partial = True
+                    self.is_partial = True
                     yield b"".join(pieces)
                     pieces.clear()
                     cuts = 0
-                piece, at = self._cut(data, at)
+                piece, index = self._cut(data, index)
                 if piece:
                     pieces.append(piece)
         except Malformed as error:
-            self.wrong = str(error)
-        self.partial = self.in_body or bool(self._held)
+            self.error = str(error)
+        self.is_partial = self.in_body or bool(self._held)
         if pieces:
-            if is_single and pieces == [data] and not (began or self.partial):
-                self._known = data
+            if is_single and pieces == [data] and not (began_partial or self.is_partial):
+                self._repeatable = data
             yield b"".join(pieces)
 
-    # --- heads ----------------------------------------------------------------------------------
+    # --- Heads ----------------------------------------------------------------------------------
 
-    def _head(self, data: bytes, at: int) -> tuple[bytes, int]:
-        """Check a whole head, and learn from it where the request ends."""
-        held = len(self._held)
-        if not held:
-            while at < len(data) and data[at] in _LINE_ENDS:  # some clients send them in between
-                at += 1
-                self._line_ends += 1
-                if self._line_ends > _MOST_LINE_ENDS:
-                    self._refuse(NO_METHOD)
-        end = -1 if held else data.find(_END, at)
-        if end >= 0:  # most heads come in one piece
-            end += len(_END)
-            head = data[at:end]
+    def _cut_head(self, data: bytes, index: int) -> tuple[bytes, int]:
+        """Cut a head, check it, and find out where the request ends."""
+        if self._held:
+            head, index = self._complete_head(data, index)
         else:
-            self._held += data[at : at + _LONGEST_HEAD]
-            length = self._held.find(_END, max(0, self._searched - len(_END))) + len(_END)
-            if length < len(_END):
-                self._check_part(self._held)
-                self._searched = len(self._held)
-                return b"", len(data)
-            head, end = bytes(self._held[:length]), at + length - held
-            self._forget()
+            if data[index] in _LINE_ENDS:
+                index = self._skip_line_ends(data, index)
+            end = data.find(_END, index)
+            if end < 0:
+                head, index = self._complete_head(data, index)
+            else:  # most heads arrive in one piece
+                end += len(_END)
+                head = data[index:end]
+                index = end
+        if not head:
+            return b"", index
         if not _USUAL_LINE.match(head):
-            head = self._take_line(head)
-        # Its first line and its last, which is empty, are none of its headers.
+            head = self._check_first_line(head)
+        # The first line and the empty line at the end are no headers.
         if head.count(b"\n") > _MOST_HEADERS + 2:
             self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
         self.count += 1
         self._line_ends = 0
-        if len(head) > _LARGE_HEAD:
-            self.large = True
-        # To look for a few words is quick; patterns that ignore case are not.
+        if len(head) > _LONG_HEAD:
+            self.has_long_heads = True
+        # A search for a word is quick, but a pattern that ignores case is not.
         lower = head.lower()
-        # No upgrade is ever made (RFC 9110, 7.8, leaves that to us), and aiohttp would wait for one.
+        # No upgrade is ever made (RFC 9110, 7.8, allows that). aiohttp would wait for it.
         if b"upgrade" in lower and _UPGRADE.search(lower):
             head = _CONNECTION.sub(_without_upgrade, head)
-        self._chunked = b"transfer-encoding" in lower and bool(_CODING.search(lower))
-        if self._chunked:
-            if head[: head.index(b"\r\n")].endswith(b"1.0"):  # RFC 9112, 6.1
-                raise Malformed(INVALID)
-            self.in_body, self._cut, self._line = True, self._chunk_line, _CHUNK
-        elif b"content-length" in lower and (wrong := _BAD_LENGTH.search(lower)):
-            shown = wrong[1].decode("ascii", "backslashreplace").strip()
-            raise Malformed(f"The Content-Length {shown!r} is not a number of bytes.")
-        elif b"content-length" in lower and (found := _LENGTH.search(lower)):
-            if len(found[1]) > _MOST_DIGITS:  # aiohttp takes 2^64 - 1 for none
-                raise Malformed(INVALID)
-            missing = int(found[1])
-            if missing <= len(data) - end:  # most bodies come with their head
-                return head + data[end : end + missing], end + missing
-            self.in_body, self._cut, self._missing = True, self._body, missing
-        return head, end
+        self._is_chunked = b"transfer-encoding" in lower and bool(_CODING.search(lower))
+        if self._is_chunked:
+            self._begin_chunks(head)
+            return head, index
+        if b"content-length" in lower:
+            self._missing = _content_length(lower)
+            if self._missing <= len(data) - index:  # most bodies arrive with their head
+                end = index + self._missing
+                self._missing = 0
+                return head + data[index:end], end
+            self.in_body = True
+            self._cut = self._cut_body
+        return head, index
+
+    def _skip_line_ends(self, data: bytes, index: int) -> int:
+        """Return the index after line ends, which some clients send between requests."""
+        while index < len(data) and data[index] in _LINE_ENDS:
+            index += 1
+            self._line_ends += 1
+            if self._line_ends > _MOST_LINE_ENDS:
+                self._refuse(NO_METHOD)
+        return index
+
+    def _complete_head(self, data: bytes, index: int) -> tuple[bytes, int]:
+        """Add data to a head that arrives in parts. Return the head, empty while it is incomplete."""
+        previous = len(self._held)
+        self._held += data[index : index + _LONGEST_HEAD]
+        length = self._held.find(_END, max(0, self._searched - len(_END))) + len(_END)
+        if length < len(_END):
+            self._check_part(self._held)
+            self._searched = len(self._held)
+            return b"", len(data)
+        head = bytes(self._held[:length])
+        self._forget()
+        return head, index + length - previous
 
     def _check_part(self, part: bytearray) -> None:
-        """Refuse a part of a head that can no longer become a whole one."""
+        """Refuse a part of a head that can no longer become a valid one."""
         if not part:
             return
         if len(part) - (part.rfind(b"\r\n") + 2) > LONGEST_LINE or len(part) > _LONGEST_HEAD:
@@ -193,6 +215,7 @@ class RequestFraming:
             self._refuse(INVALID)
 
     def _refuse(self, message: str) -> NoReturn:
+        """Refuse a head. It counts as a request."""
         self.count += 1
         self._forget()
         raise Malformed(message)
@@ -201,8 +224,8 @@ class RequestFraming:
         self._held.clear()
         self._searched = 0
 
-    def _take_line(self, head: bytes) -> bytes:
-        """Check the first line of a head, and return the head with its target as a path."""
+    def _check_first_line(self, head: bytes) -> bytes:
+        """Check the first line of a head, and return the head with a path as its target."""
         line = head[: head.index(b"\r\n")]
         if not _BEGINNING.match(line):
             self._refuse(NO_METHOD)
@@ -210,51 +233,85 @@ class RequestFraming:
             self._refuse(TOO_LONG if len(line) > LONGEST_LINE else INVALID)
         if line.startswith(b"CONNECT "):
             self._refuse("The method CONNECT is not supported: this is not a proxy.")
-        if not _TARGET.match(line):
-            absolute = _ABSOLUTE.match(line)  # at its beginning: a search takes its length squared
-            head = absolute[1] + b"/" + head[absolute.end() :] if absolute else b""
-            if not _TARGET.match(head):
-                self._refuse(INVALID)
+        if _TARGET.match(line):
+            return head
+        # A match takes time in proportion to the length, a search in proportion to its square.
+        absolute = _ABSOLUTE.match(line)
+        if absolute is None:
+            self._refuse(INVALID)
+        head = absolute[1] + b"/" + head[absolute.end() :]
+        if not _TARGET.match(head):
+            self._refuse(INVALID)
         return head
 
-    # --- bodies ---------------------------------------------------------------------------------
+    # --- Bodies ---------------------------------------------------------------------------------
 
-    def _body(self, data: bytes, at: int) -> tuple[bytes, int]:
-        piece = data[at : at + self._missing]
+    def _begin_chunks(self, head: bytes) -> None:
+        if head[: head.index(b"\r\n")].endswith(b"1.0"):  # RFC 9112, 6.1
+            raise Malformed(INVALID)
+        self.in_body = True
+        self._cut = self._cut_chunk_line
+        self._line = _CHUNK
+
+    def _cut_body(self, data: bytes, index: int) -> tuple[bytes, int]:
+        piece = data[index : index + self._missing]
         self._missing -= len(piece)
         if not self._missing:
-            self.in_body = self._chunked
-            self._cut = self._chunk_line if self._chunked else self._head
-        return piece, at + len(piece)
+            self.in_body = self._is_chunked
+            self._cut = self._cut_chunk_line if self._is_chunked else self._cut_head
+        return piece, index + len(piece)
 
-    def _chunk_line(self, data: bytes, at: int) -> tuple[bytes, int]:
-        """Check a line of a chunked body, once it is whole, and learn from it what comes next."""
-        end = data.find(b"\n", at, at + _LONGEST_CHUNK_LINE) + 1
-        self._held += data[at : end or at + _LONGEST_CHUNK_LINE]
+    def _cut_chunk_line(self, data: bytes, index: int) -> tuple[bytes, int]:
+        """Cut a line of a chunked body once it is complete, and find out what comes next."""
+        limit = index + _LONGEST_CHUNK_LINE
+        end = data.find(b"\n", index, limit) + 1
+        self._held += data[index : end or limit]
         if not end:
             if len(self._held) >= _LONGEST_CHUNK_LINE:
                 raise Malformed(BROKEN_BODY)
             return b"", len(data)
-        line, self._held = self._held, bytearray()
-        found = self._line.fullmatch(line)
-        if found is None:
+        line = self._held
+        self._held = bytearray()
+        match = self._line.fullmatch(line)
+        if match is None:
             raise Malformed(BROKEN_BODY)
         if self._line is _CHUNK:
-            self._missing = int(found[1], 16)
-            if self._missing:
-                self._cut, self._line = self._body, _CHUNK_END
-            else:
-                self._line = _TRAILER
-            return b"%x\r\n" % self._missing, end  # without its extensions: nobody here knows any
+            return self._begin_chunk(int(match[1], 16)), end
         if self._line is _CHUNK_END:
             self._line = _CHUNK
         elif line == b"\r\n":
-            self.in_body, self._cut = False, self._head
+            self.in_body = False
+            self._cut = self._cut_head
         else:
-            return b"", end  # a trailer is passed over
+            return b"", end  # trailers are dropped
         return b"\r\n", end
 
+    def _begin_chunk(self, length: int) -> bytes:
+        """Return the first line of a chunk, without its extensions, which nobody here knows."""
+        self._missing = length
+        if length:
+            self._cut = self._cut_body
+            self._line = _CHUNK_END
+        else:
+            self._line = _TRAILER
+        return b"%x\r\n" % length
 
-def _without_upgrade(options: re.Match[bytes]) -> bytes:
-    named = (option.strip() for option in options[0].split(b","))
-    return b" " + b", ".join(option for option in named if option.lower() != b"upgrade")
+
+def _content_length(lower: bytes) -> int:
+    """Return the Content-Length of a head in lower case, or 0. Raises Malformed."""
+    bad_length = _BAD_LENGTH.search(lower)
+    if bad_length is not None:
+        value = bad_length[1].decode("ascii", "backslashreplace").strip()
+        raise Malformed(f"The Content-Length {value!r} is not a number of bytes.")
+    match = _LENGTH.search(lower)
+    if match is None:
+        return 0
+    if len(match[1]) > _MOST_DIGITS:
+        raise Malformed(INVALID)
+    return int(match[1])
+
+
+def _without_upgrade(match: re.Match[bytes]) -> bytes:
+    """Return the value of a Connection header without its option `upgrade`."""
+    options = [option.strip() for option in match[0].split(b",")]
+    return b" " + b", ".join(option for option in options if option.lower() != b"upgrade")

@@ -1,10 +1,12 @@
-"""What guard, pages and identity provider read of a request: all but its body."""
+"""The head of a request, for guard, pages and identity provider: everything but the body."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
 from typing import Protocol
 
+from aiohttp import BasicAuth
 from multidict import CIMultiDict, MultiMapping
 
 
@@ -36,3 +38,26 @@ class PlainHead:
     headers: CIMultiDict[str]
     scheme: str = "http"
     remote: str | None = None
+
+
+def wants_page(request: RequestHead) -> bool:
+    """Return whether a browser requests a page for a user."""
+    return request.method == "GET" and "text/html" in request.headers.get("Accept", "")
+
+
+def basic_credentials(request: RequestHead) -> tuple[str, str]:
+    """Return the name and the password of a request (RFC 7617), both empty if it has none."""
+    try:
+        credentials = BasicAuth.decode(request.headers.get("Authorization", ""), "utf-8")
+    except ValueError:
+        return "", ""
+    return credentials.login, credentials.password
+
+
+def read_cookie(request: RequestHead, name: str) -> str | None:
+    """Return the value of a cookie of a request, or None."""
+    try:
+        cookie = SimpleCookie(request.headers.get("Cookie", "")).get(name)
+    except CookieError:
+        return None
+    return None if cookie is None else cookie.value

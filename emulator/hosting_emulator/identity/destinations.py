@@ -8,7 +8,8 @@ from ipaddress import ip_network
 from typing import Final
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-from hosting_emulator.http import guard
+from hosting_emulator.http import addresses
+from hosting_emulator.http.guard import Site
 from hosting_emulator.identity.oauth import OAuthRefusal
 
 #: Networks of this machine and of the local network. Other addresses that are not global, such as a
@@ -40,7 +41,7 @@ class Destination:
     local: bool
 
 
-def read_destination(uri: str, site: guard.Site) -> Destination:
+def read_destination(uri: str, site: Site) -> Destination:
     """Read the address that a browser is to be redirected to.
 
     Local are names and addresses that nobody on the internet can have, and the allowed origins.
@@ -54,11 +55,11 @@ def read_destination(uri: str, site: guard.Site) -> Destination:
         if "." not in parts.scheme:
             raise OAuthRefusal("The redirect_uri is neither http(s) nor a native app's address.")
         return Destination(uri, f"the native app {parts.scheme}", local=False)
-    name = guard.host_name(parts.netloc)
+    name = addresses.host_name(parts.netloc)
     if not name:
         raise OAuthRefusal("The redirect_uri names no host.")
     origin = f"{parts.scheme}://{parts.netloc}".lower()
-    local = _is_local_host(parts.netloc, name) or site.lets_in(origin)
+    local = _is_local_host(parts.netloc, name) or site.allows_origin(origin)
     return Destination(uri, origin, local)
 
 
@@ -83,10 +84,10 @@ def _split(uri: str) -> SplitResult | None:
 
 def _is_local_host(netloc: str, name: str) -> bool:
     """Return whether a host is a name or an address that nobody on the internet can have."""
-    address = guard.address_of(name)
+    address = addresses.address_of(name)
     if address is not None:
         return any(address in network for network in _LOCAL_NETWORKS)
-    if name.endswith(guard.RESERVED):
+    if name.endswith(addresses.RESERVED):
         return True
     if "." in name:
         return False

@@ -16,7 +16,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.fault_steps import decide_at, reply_of
 from hosting_emulator.engine.problem_replies import problem_reply
 from hosting_emulator.faults.decisions import Decision, FaultSubject
-from hosting_emulator.http import responses
+from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.identity.request import IdentityRequest
 
 #: A request in progress: yields delays in milliseconds, returns the response.
@@ -68,7 +68,7 @@ def exchange(
         return response
     reply = as_reply(response)
     reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
-    return responses.FaultyResponse(reply, engine.date_s(), decision.effect)
+    return FaultyResponse(reply, engine.date_s(), decision.effect)
 
 
 def _replacement(
@@ -81,13 +81,13 @@ def _replacement(
         docs_url = request.site.docs_url(request.head)
         assumptions = engine.world.assumptions
         problem = problem_reply(decision.problem, engine.request_id(), docs_url, assumptions)
-        return responses.ReadyResponse(problem, engine.date_s())
+        return ReadyResponse(problem, engine.date_s())
     reply = reply_of(decision.effect)
     if reply is None:
         return None
     if decision.effect.silent:
-        return responses.FaultyResponse(reply, engine.date_s(), decision.effect)
-    return responses.ReadyResponse(reply, engine.date_s())
+        return FaultyResponse(reply, engine.date_s(), decision.effect)
+    return ReadyResponse(reply, engine.date_s())
 
 
 def as_reply(response: web.Response) -> Reply:

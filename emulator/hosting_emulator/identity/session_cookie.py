@@ -8,7 +8,7 @@ from aiohttp import web
 
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import issuer_path
-from hosting_emulator.http.public import read_cookie
+from hosting_emulator.http.request_head import read_cookie
 from hosting_emulator.identity.oauth import is_member
 from hosting_emulator.identity.request import IdentityRequest
 from hosting_emulator.world.records import InteractiveSession

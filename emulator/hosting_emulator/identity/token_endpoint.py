@@ -10,7 +10,8 @@ from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.identity import GrantRefused, RedeemedGrant, home_of
-from hosting_emulator.http import guard, responses
+from hosting_emulator.http import responses
+from hosting_emulator.http.request_head import basic_credentials
 from hosting_emulator.identity.oauth import (
     BROWSER_GRANTS,
     GRANTS,
@@ -62,7 +63,7 @@ def _read_form(request: IdentityRequest) -> dict[str, str]:
     if fields.get("grant_type") not in GRANTS:
         description = f"grant_type must be one of {', '.join(GRANTS)}"
         raise OAuthRefusal(description, "unsupported_grant_type")
-    client_id, _ = guard.basic_credentials(request.head)
+    client_id, _ = basic_credentials(request.head)
     if client_id:
         fields["client_id"] = unquote_plus(client_id)
     return fields

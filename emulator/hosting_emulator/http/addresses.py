@@ -1,0 +1,58 @@
+"""Hosts and origins: which name or address a text contains, and whether it is this machine's."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Final
+
+_HOST: Final = re.compile(
+    r"([A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?|\[([0-9A-Fa-f:.]{2,45})\](?::[0-9]{1,5})?"
+)
+_ORIGIN: Final = re.compile(r"https?://([^/?#@\\\s]+)")
+#: Nobody can own a name under these in the public DNS (RFC 6761, RFC 8375, ICANN's `internal`).
+RESERVED: Final = (".localhost", ".internal", ".test", ".example", ".invalid", ".home.arpa")
+
+
+def host_name(host: str) -> str:
+    """Return the name in a Host header: in lower case, without port and brackets.
+
+    It is empty if the header is malformed.
+    """
+    match = _HOST.fullmatch(host)
+    if match is None:
+        return ""
+    name: str = match[1] or match[2] or ""
+    return name.lower().rstrip(".")
+
+
+@lru_cache(maxsize=256)  # each request needs two: its sender's address and its Host
+def address_of(name: str) -> IPv4Address | IPv6Address | None:
+    """Return a name as an IP address. None: it is no IP address."""
+    try:
+        return ip_address(name)
+    except ValueError:
+        return None
+
+
+def is_loopback(name: str | None) -> bool:
+    """Return whether an IP address (not a name) is this machine's own."""
+    address = address_of(name or "")
+    if isinstance(address, IPv6Address):
+        # A socket for both families shows 127.0.0.1 as ::ffff:127.0.0.1.
+        address = address.ipv4_mapped or address
+    return address is not None and address.is_loopback
+
+
+def is_this_machine(name: str) -> bool:
+    """Return whether a name or an IP address is this machine's own."""
+    return name == "localhost" or name.endswith(".localhost") or is_loopback(name)
+
+
+def host_of_origin(origin: str) -> str:
+    """Return the name in a web origin, such as `http://app.test:3000`. It is empty if malformed."""
+    match = _ORIGIN.fullmatch(origin)
+    if match is None:
+        return ""
+    return host_name(match[1])

@@ -1,0 +1,63 @@
+"""Requests by pages of other origins (CORS): headers, preflight responses, and refusals.
+
+The guard decides which origins are allowed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aiohttp import web
+
+from hosting_emulator.contract.problems import Refused
+
+#: For how many seconds a browser may use a preflight response.
+_MAX_AGE_S: Final = 600
+
+
+def cors_headers(origin: str) -> list[tuple[str, str]]:
+    """Return the headers that let a page of an origin read a response."""
+    return [
+        ("Access-Control-Allow-Origin", origin),
+        ("Access-Control-Expose-Headers", "X-Request-Id, Retry-After"),
+        ("Vary", "Origin"),
+    ]
+
+
+def preflight_response(request: web.BaseRequest, origin: str) -> web.Response | None:
+    """Return the response to a preflight request of an allowed origin. None: it is another request."""
+    if not _is_preflight(request):
+        return None
+    headers = {
+        **dict(cors_headers(origin)),
+        "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+        "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, X-Request-Id",
+        "Access-Control-Max-Age": str(_MAX_AGE_S),
+    }
+    if "Access-Control-Request-Private-Network" in request.headers:
+        headers["Access-Control-Allow-Private-Network"] = "true"
+    return web.Response(status=204, headers=headers)
+
+
+def preflight_refusal(request: web.BaseRequest) -> Refused | None:
+    """Return why a preflight request of another origin is refused. None: it is another request."""
+    if not _is_preflight(request):
+        return None
+    return Refused(
+        "forbidden",
+        origin_refusal(request.headers.get("Origin", "")),
+        why="the browser then shows a CORS error",
+        action="Start the emulator with --allow-origin and the page's origin.",
+    )
+
+
+def origin_refusal(origin: str) -> str:
+    """Return the detail of a problem for an origin that is not allowed."""
+    return (
+        f"Pages of the origin {origin[:80]!r} are not allowed; `start --allow-origin` allows them."
+    )
+
+
+def _is_preflight(request: web.BaseRequest) -> bool:
+    """Return whether a browser asks in advance if a page may send a request."""
+    return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers

@@ -1,0 +1,65 @@
+"""Returns memory to the system after a crowd of connections has left."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from contextlib import suppress
+from typing import Final
+
+#: This many connections at the same time are a crowd, and so are this many one after another.
+CROWD: Final = 100
+SUCCESSIVE_CROWD: Final = 1000
+#: A crowd has left when no connection has come for this long, in seconds of real time, and only a few
+#: are open.
+QUIET_S: Final = 5.0
+_FEW: Final = CROWD // 20
+
+
+class CrowdWatch:
+    """Counts the connections of a server. It belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        #: The most open connections since the latest crowd left, and how many came since then.
+        self._most = 0
+        self._total = 0
+        self._is_waiting = False
+
+    def add(self) -> None:
+        """Count a connection that opened."""
+        self._open += 1
+        self._most = max(self._most, self._open)
+        self._total += 1
+        if not self._is_waiting and (self._most >= CROWD or self._total >= SUCCESSIVE_CROWD):
+            self._is_waiting = True
+            self._check_later()
+
+    def remove(self) -> None:
+        """Count a connection that closed."""
+        self._open -= 1
+
+    def _check_later(self) -> None:
+        asyncio.get_running_loop().call_later(QUIET_S, self._check, self._total)
+
+    def _check(self, previous_total: int) -> None:
+        if self._total > previous_total or self._open > _FEW:
+            self._check_later()
+            return
+        self._most = self._open
+        self._total = 0
+        self._is_waiting = False
+        return_memory()
+
+
+def return_memory() -> None:
+    """Collect garbage, and let the allocator return free memory to the system, if it can (glibc).
+
+    The allocator keeps freed memory that lies between objects in use. After five hundred clients at
+    once, a process would otherwise look for good as if they were still connected.
+    """
+    import ctypes  # only here: few processes ever have a crowd
+
+    gc.collect()
+    with suppress(OSError, TypeError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

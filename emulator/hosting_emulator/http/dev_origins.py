@@ -1,0 +1,164 @@
+"""Dev origins: where tickets are redeemed, and a page stands in for the developer's site.
+
+The Host header names a dev origin. It is served over TLS at its own port, and over plain HTTP at the
+main port because some runtimes do not resolve names under `.localhost`. Some clients cannot send another
+Host either. For them the ticket itself names the origin: it is redeemed at the main port in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+from urllib.parse import parse_qs
+
+from aiohttp import web
+
+from hosting_emulator.calls.dev_access import (
+    DEV_SESSION_COOKIE,
+    REDEEM_PATH,
+    project_at,
+    session_of,
+    ticketed_project,
+)
+from hosting_emulator.calls.request import Reply
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.driver import run_exchange
+from hosting_emulator.engine.effects import run_through
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.pipeline import REDEEM_STEPS, admit
+from hosting_emulator.engine.problem_replies import problem_reply
+from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.http import responses
+from hosting_emulator.http.addresses import host_name
+from hosting_emulator.http.exchanges import begin_exchange, respond
+from hosting_emulator.http.guard import Site
+from hosting_emulator.http.pages import CONTENT_SECURITY_POLICY, DOCS_PATH, html, page
+from hosting_emulator.http.ready_responses import ReadyResponse
+from hosting_emulator.http.request_head import RequestHead, read_cookie
+from hosting_emulator.world.records import Project
+from hosting_emulator.world.value import Change
+
+_CLOSED: Final = "<p>The dev site of <strong>$name</strong> opens with a dev access ticket.</p>"
+_OPEN: Final = "<p>You are at the dev site of <strong>$name</strong>: the ticket was accepted.</p>"
+
+
+def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Project] | None:
+    """Return the world and project whose dev host the request names, or None."""
+    host = host_name(request.headers.get("Host", ""))
+    if not host.startswith("dev-"):
+        return None
+    for engine in worlds:
+        project = project_at(Change(engine.world, engine.world.at_ms), host)
+        if project is not None:
+            return engine, project
+    return None
+
+
+def project_of_ticket(engine: Engine, query: str) -> Project | None:
+    """Return the project of the ticket in a query, whatever the ticket's state. None: there is none."""
+    secret = parse_qs(query).get("ticket", [""])[0]
+    return ticketed_project(Change(engine.world, engine.world.at_ms), secret)
+
+
+async def handle(
+    request: web.BaseRequest, engine: Engine, project: Project, path: str, query: str, site: Site
+) -> web.StreamResponse:
+    """Return the response of a dev origin: redeem a ticket, or show a page."""
+    if path != REDEEM_PATH or request.method != "GET":
+        return show_page(
+            request, engine, project, path, query, site, raw_headers=request.raw_headers
+        )
+    ctx = _context(request, engine, project, path, query, site, raw_headers=request.raw_headers)
+    begin_exchange(request, ctx)
+    return await respond(request, engine, ctx, REDEEM_STEPS)
+
+
+def show_page(
+    request: RequestHead,
+    engine: Engine,
+    project: Project,
+    path: str,
+    query: str,
+    site: Site,
+    *,
+    raw_headers: Sequence[tuple[bytes, bytes]] = (),
+) -> web.StreamResponse:
+    """Return the page of a dev origin, or the refusal of a method that it does not have.
+
+    Link checkers and previews send HEAD. It must not redeem a ticket.
+    """
+    methods = ["GET"]
+    if path != REDEEM_PATH:
+        methods.append("HEAD")
+    if request.method not in methods:
+        return _refuse_method(request, engine, site, methods)
+    response = _home_page(request, engine, project)
+    if "Authorization" in request.headers:
+        # A dev origin takes no token. The log shows that the client sent one.
+        ctx = _context(request, engine, project, path, query, site, raw_headers=raw_headers)
+        reply = Reply(response.status, b"", content_type="", headers=())
+        run_through(run_exchange(engine, ctx, (admit, lambda *_: reply)))
+    return response
+
+
+def _refuse_method(
+    request: RequestHead, engine: Engine, site: Site, methods: Sequence[str]
+) -> web.StreamResponse:
+    detail = "Redeem with GET." if request.method == "HEAD" else "A dev origin takes GET."
+    refusal = Refused("invalid_request", detail, status=405)
+    docs_url = _docs_url(request, site)
+    reply = problem_reply(refusal, engine.request_id(), docs_url, engine.world.assumptions)
+    reply.headers = [*reply.headers, ("Allow", ", ".join(methods))]
+    return ReadyResponse(reply, engine.date_s())
+
+
+def _context(
+    request: RequestHead,
+    engine: Engine,
+    project: Project,
+    path: str,
+    query: str,
+    site: Site,
+    *,
+    raw_headers: Sequence[tuple[bytes, bytes]],
+) -> ExchangeContext:
+    return ExchangeContext(
+        method=request.method,
+        path=path,
+        query=query,
+        headers=request.headers,
+        dev_port=site.tls_port,
+        raw_headers=raw_headers,
+        docs_url=partial(_docs_url, request, site),
+        record=project,
+    )
+
+
+def _docs_url(request: RequestHead, site: Site) -> str:
+    """Return the address of the documentation for a request to a dev origin.
+
+    Tests send the Host of a dev origin to wherever the emulator listens. Without a port, an address
+    with that Host leads nowhere.
+    """
+    if ":" in request.headers.get("Host", ""):
+        return site.docs_url(request)
+    return site.own_url + DOCS_PATH
+
+
+def _home_page(request: RequestHead, engine: Engine, project: Project) -> web.Response:
+    """Return the page in place of the developer's own site: it says whether the visitor may see it."""
+    change = Change(engine.world, engine.run_due())
+    cookie = read_cookie(request, DEV_SESSION_COOKIE)
+    if cookie is None or session_of(change, project, cookie) is None:
+        title = "Dev access needed"
+        text = _CLOSED
+        status = 401
+    else:
+        title = f"{project.handle} (dev)"
+        text = _OPEN
+        status = 200
+    body = html(text, name=project.handle)
+    response = responses.html(page(title, body), CONTENT_SECURITY_POLICY, status)
+    return responses.dated(response, engine.date_s())

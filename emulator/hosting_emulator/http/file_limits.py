@@ -1,0 +1,56 @@
+"""The limit of open files of this process: how it is raised, and what happens when it is reached."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import resource
+from typing import Any, Final
+
+_log = logging.getLogger("hosting_emulator.http")
+#: Limits that allow enough connections, best first. Some systems accept no more than the second.
+_SUFFICIENT_LIMITS: Final = (65_536, 10_240)
+_NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+#: The problem is logged at most once in this time, in seconds of real time.
+_PAUSE_S: Final = 10.0
+
+
+def raise_file_limit() -> None:
+    """Raise this process's limit of open files as far as it may; shells begin with 256 or 1024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for sufficient_limit in _SUFFICIENT_LIMITS:
+        limit = sufficient_limit
+        if hard != resource.RLIM_INFINITY:
+            limit = min(sufficient_limit, hard)
+        if 0 <= soft < limit:
+            try:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+            except (ValueError, OSError):
+                continue
+        return
+
+
+class FileLimitReports:
+    """An exception handler of an event loop: logs in one line that no more connections fit.
+
+    Such a connection waits in the system, and asyncio accepts it later. The loop's own handler gets
+    every other exception.
+    """
+
+    def __init__(self) -> None:
+        self._reported_s: float | None = None
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Handle an exception of the event loop."""
+        error = context.get("exception")
+        if self._reported_s is not None and "_start_serving" in repr(context.get("handle")):
+            # asyncio tries again to accept connections after the server has been closed.
+            return
+        if not isinstance(error, OSError) or error.errno not in _NO_MORE_FILES:
+            loop.default_exception_handler(context)
+            return
+        now_s = loop.time()
+        if self._reported_s is None or now_s >= self._reported_s + _PAUSE_S:
+            self._reported_s = now_s
+            _log.warning("no more connections can be accepted for now: %s", error.strerror)

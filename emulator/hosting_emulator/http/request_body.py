@@ -1,0 +1,98 @@
+"""Reads the body of a request, within bounds. A broken body is a refusal, not an exception."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from typing import Final
+
+from aiohttp import StreamReader, web
+
+from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.problem_replies import too_large
+
+#: A compressed body may unpack to this many bytes in any case, or else to this many times its length.
+#: An exported state of any size has a lower ratio; a few bytes that unpack without end are refused.
+_ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
+_HIGHEST_RATIO: Final = 50
+#: How many compressed members a body may consist of, one after the other (RFC 1952, 2.2).
+_MOST_MEMBERS: Final = 64
+_BROKEN: Final = (
+    "The request body does not have the length, chunks or encoding that its headers announce."
+)
+
+
+async def read_body(
+    request: web.BaseRequest, limit: int, assumptions: Assumptions = DEFAULTS
+) -> tuple[bytes, Refused | None]:
+    """Return the body of at most `limit` bytes, or why it is refused."""
+    if not request.can_read_body:
+        return b"", None
+    coding = request.headers.get("Transfer-Encoding", "chunked").lower()
+    if coding != "chunked":
+        # aiohttp removes the chunks but does not undo other codings.
+        return b"", Refused("invalid_request", "The only allowed Transfer-Encoding is chunked.")
+    content = request.content
+    if not content.is_eof():
+        announced = request.content_length
+        if announced is not None and announced > limit:
+            return b"", too_large(limit, assumptions)
+        if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, 10.1.1
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            # aiohttp would otherwise think that the response has begun.
+            request.writer.output_size = 0
+    try:
+        if content.is_eof():
+            # Most bodies have arrived completely by now.
+            body = content.read_nowait()
+        else:
+            body = await _read_rest(content, limit)
+        unpacked = body
+        encoding = request.headers.get("Content-Encoding")
+        if encoding:
+            limit = min(limit, max(_ALWAYS_UNPACKED, _HIGHEST_RATIO * len(body)))
+            unpacked = await asyncio.to_thread(_unpack, body, encoding.lower(), limit)
+    except (web.RequestPayloadError, ValueError, zlib.error) as error:
+        return b"", Refused("invalid_request", _BROKEN, why=type(error).__name__)
+    if len(body) > limit or len(unpacked) > limit:
+        return b"", too_large(limit, assumptions)
+    return unpacked, None
+
+
+async def _read_rest(content: StreamReader, limit: int) -> bytes:
+    """Read a body as it arrives, until it ends or exceeds the limit."""
+    body = bytearray()
+    while not content.at_eof() and len(body) <= limit:
+        body += await content.readany()
+    return bytes(body)
+
+
+def _unpack(body: bytes, coding: str, limit: int) -> bytes:
+    """Undo a Content-Encoding, until the result exceeds the limit. Raises ValueError, zlib.error.
+
+    aiohttp would unpack the bytes as they arrive, and let a request wait for the rest of a broken body.
+    """
+    if coding in ("br", "zstd"):
+        raise ValueError(coding)
+    if coding not in ("gzip", "deflate"):
+        return body
+    unpacked = b""
+    for _ in range(_MOST_MEMBERS):
+        if not body or len(unpacked) > limit:
+            return unpacked
+        reader = zlib.decompressobj(_window_bits(coding, body))
+        unpacked += reader.decompress(body, limit + 1 - len(unpacked))
+        if not reader.eof and len(unpacked) <= limit:
+            raise ValueError("cut off")
+        body = reader.unused_data
+    raise ValueError("too many members")
+
+
+def _window_bits(coding: str, body: bytes) -> int:
+    """Return the `wbits` argument of zlib for a compressed body."""
+    if coding == "gzip":
+        return 16 + zlib.MAX_WBITS
+    # Some clients leave out the two bytes of the zlib header.
+    has_header = body[0] & 0x0F == 8
+    return zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS
