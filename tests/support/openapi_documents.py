@@ -8,7 +8,7 @@ from typing import Any
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.openapi import openapi_document
-from hosting_emulator.variation.worlds import example_values
+from hosting_emulator.variation.world_openapi import example_values
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin
 

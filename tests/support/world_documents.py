@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosting_emulator.variation.worlds import world_document
+from hosting_emulator.variation.world_openapi import world_document
 from tests.support.in_process import InProcess
 
 

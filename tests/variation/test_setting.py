@@ -11,7 +11,8 @@ from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.sdk import ControlRefused
 from hosting_emulator.variation.points import VariationRefused
-from hosting_emulator.variation.worlds import document_absent, read_variation, varied_world
+from hosting_emulator.variation.world_openapi import document_absent
+from hosting_emulator.variation.worlds import read_variation, varied_world
 from tests.properties.varied_walk import Walk
 from tests.support.checked_world import CheckedWorld
 from tests.support.exported_worlds import exported, imported

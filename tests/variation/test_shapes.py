@@ -29,6 +29,6 @@ def test_only_fields_that_the_contract_leaves_open_may_be_absent():
 def test_resources_in_a_response_are_found_with_their_paths():
     page = {"items": [{"id": "a"}, {"id": "b"}]}
 
-    pairs = [(part.resource.name, part.place) for part in objects_in("DeploymentPage", page)]
+    pairs = [(part.resource.name, part.path) for part in objects_in("DeploymentPage", page)]
 
     assert pairs == [("DeploymentPage", ""), ("Deployment", "/items/0"), ("Deployment", "/items/1")]

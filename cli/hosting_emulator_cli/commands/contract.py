@@ -47,7 +47,7 @@ def openapi(output: Path | None, world: str, **_: Any) -> None:
     """Print the OpenAPI 3.1 document (JSON) of the public API."""
     document = opt.ask(
         lambda client: client.world(world).openapi(),
-        "hosting_emulator.variation.worlds:default_document",
+        "hosting_emulator.variation.world_openapi:default_document",
     )
     put_document(document, output, "The document was written to")
 

@@ -794,7 +794,7 @@ def _unknown(resource: str, document: Any) -> dict[str, str]:
     """Say what neither the contract nor our defaults name: of all fields, and of each one's values, one."""
     unknown: dict[str, str] = {}
     for found in objects_in(resource, document):
-        at = "".join(f"{part}." for part in found.place.split("/")[1:] if not part.isdigit())
+        at = "".join(f"{part}." for part in found.path.split("/")[1:] if not part.isdigit())
         known = {field.name: field for field in found.resource.fields}
         for name, value in found.members.items():
             if name not in known:

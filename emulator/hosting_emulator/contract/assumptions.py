@@ -97,7 +97,7 @@ _Zone = Annotated[str, whole(rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 
 
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """All assumptions of one world. They are immutable: `changed()` returns others."""
+    """All assumptions of one world. Immutable: `changed()` returns another."""
 
     accepted_status: Annotated[
         Literal[202, 200, 201],

@@ -105,7 +105,7 @@ def page_secret(context: Context) -> JsonObject:
 def openapi(context: Context, engine: Engine) -> Any:
     """Show the OpenAPI 3.1 document of a world's public API, under that world's assumptions."""
     # Imported here: nobody needs it who does not ask for the document.
-    from hosting_emulator.variation.worlds import world_document
+    from hosting_emulator.variation.world_openapi import world_document
 
     url = context.base_url + world_prefix(engine.world.name)
     return world_document(engine.world, url, context.site.tls_port)
@@ -119,7 +119,7 @@ def calls(engine: Engine) -> list[JsonObject]:
 def control_openapi(context: Context, engine: Engine) -> JsonObject:
     """Show this API's own OpenAPI 3.1 document, with examples from the default world."""
     from hosting_emulator.control.openapi import control_document
-    from hosting_emulator.variation.worlds import example_values
+    from hosting_emulator.variation.world_openapi import example_values
 
     ids = example_values(engine.world).get("operation_id", {}).values()
     return control_document(context.base_url, context.facts.version, next(iter(ids), None))

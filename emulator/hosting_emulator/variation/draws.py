@@ -1,13 +1,14 @@
-"""What is drawn for one answer: its document, its headers and its media type, each varied as drawn.
+"""Varies one response as drawn: its document, its headers and its media type.
 
-What is drawn at one point depends on no other, so that a failure can be traced to the point that matters.
+A draw at one point depends on no other point, so that a failure can be traced to the point that matters.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -28,84 +29,105 @@ def draw_number(seed: str, point: str, *thing: str) -> int:
 
 
 class Draws:
-    """The draws for one answer, known as `what`, or a `thing` in it; `varied` are points that changed it."""
+    """The draws for one response, or for a `thing` in it.
 
-    def __init__(self, variation: Variation, what: str) -> None:
-        self._seed, self._only = variation.seed, variation.only
-        self.what = what
+    `response_name` tells the response from others. `varied` are the points that changed it.
+    """
+
+    def __init__(self, variation: Variation, response_name: str) -> None:
+        self._seed = variation.seed
+        self._only = variation.only
+        self.response_name = response_name
         self.varied: set[str] = set()
 
     def wants(self, point: str, *thing: str, one_in: int = 2) -> bool:
-        """Whether to vary here: once in so many times, and never at a point that is not asked for."""
+        """Return whether to vary: once in so many times, and only at a point that was chosen."""
         if self._only is not None and point not in self._only:
             return False
-        return draw_number(self._seed, point, "whether", *(thing or (self.what,))) % one_in == 0
+        thing = thing or (self.response_name,)
+        return draw_number(self._seed, point, "whether", *thing) % one_in == 0
 
     def takes(self, point: str, *thing: str, one_in: int = 2) -> bool:
-        """Whether to vary here, as `wants` says; notes that the point changed the answer."""
-        taken = self.wants(point, *thing, one_in=one_in)
-        self.varied.update([point] if taken else [])
-        return taken
+        """Return what `wants` returns, and note that the point changed the response."""
+        is_taken = self.wants(point, *thing, one_in=one_in)
+        if is_taken:
+            self.varied.add(point)
+        return is_taken
 
-    def pick(self, point: str, choices: Sequence[T], *thing: str, but: object = None) -> T:
-        """Choose one of some, `but` not what there is now."""
-        others = [choice for choice in choices if but is None or choice != but]
-        drawn = draw_number(self._seed, point, "which", *(thing or (self.what,)))
+    def pick(self, point: str, choices: Sequence[T], *thing: str, current: object = None) -> T:
+        """Return one of some choices, but not the current value."""
+        others = [choice for choice in choices if current is None or choice != current]
+        thing = thing or (self.response_name,)
+        drawn = draw_number(self._seed, point, "which", *thing)
         return others[drawn % len(others)]
 
 
-class Paging(NamedTuple):
-    """How a page is made: its size, by how many characters its cursor is longer, and what varies."""
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """How a page is varied: its size, by how many characters its cursor is longer, and at which points."""
 
     size: int
     longer: int
     varied: frozenset[str]
 
 
-class Member(NamedTuple):
-    """An object in an answer: its resource, its place in the answer (`/items/3`), and itself."""
+@dataclass(frozen=True, slots=True)
+class ResponseObject:
+    """An object in a response: its resource, its path in the response (`/items/3`), and its members."""
 
     resource: Resource
-    place: str
+    path: str
     members: dict[str, Any]
 
-    def about(self, whole: dict[str, Any]) -> tuple[str, ...]:
-        """Return what it is about: its own place among all ids, or the id of what it is part of.
+    def identity(self, whole: dict[str, Any]) -> tuple[str, ...]:
+        """Return what tells it from other objects: its id, or that of the whole of which it is a part.
 
-        So a recording, which holds no seed, is answered as it was where it is sent again.
+        An id counts by its position among all ids. So a recording, which contains no seed, receives the
+        same responses when it is replayed.
         """
-        if "id" in self.members or "id" in whole:
-            return (place_of((self.members if "id" in self.members else whole)["id"]),)
+        for document in (self.members, whole):
+            if "id" in document:
+                return (place_of(document["id"]),)
         project = str(whole.get("project_id"))
-        shared = whole.get("data_mode") == "shared"  # both environments show the same database
-        return (project,) if shared else (project, str(whole.get("environment")))
+        if whole.get("data_mode") == "shared":  # both environments show the same database
+            return (project,)
+        return (project, str(whole.get("environment")))
 
 
-def objects_in(resource: str, document: Any, place: str = "") -> Iterator[Member]:
-    """Walk an answer's objects, each before those in it; what is none, or in none, is passed over."""
+def objects_in(resource_name: str, document: Any, path: str = "") -> Iterator[ResponseObject]:
+    """Yield the objects of a response, each before those in it. Anything else is skipped."""
     if isinstance(document, list):
-        for number, item in enumerate(document):
-            yield from objects_in(resource, item, f"{place}/{number}")
+        for index, item in enumerate(document):
+            yield from objects_in(resource_name, item, f"{path}/{index}")
     elif isinstance(document, dict):
-        yield Member(RESOURCES[resource], place, document)
-        for name, inner in RESOURCES[resource].parts.items():
-            yield from objects_in(inner, document.get(name), f"{place}/{name}")
+        resource = RESOURCES[resource_name]
+        yield ResponseObject(resource, path, document)
+        for name, part_name in resource.parts.items():
+            yield from objects_in(part_name, document.get(name), f"{path}/{name}")
 
 
-def vary_paging(variation: Variation, what: str, size: int, longer: Sequence[int]) -> Paging:
-    """Return a page's size, 1 to `size`, and which of `longer` lengths its cursor has; 0: none."""
-    draws = Draws(variation, what)
+def vary_paging(
+    variation: Variation, response_name: str, size: int, longer: Sequence[int]
+) -> Paging:
+    """Return a page's size, 1 to `size`, and by which of `longer` lengths its cursor is longer, or 0."""
+    draws = Draws(variation, response_name)
     if size > 1 and draws.takes("page-size"):
         size = draws.pick("page-size", sorted({1, 2, -(-size // 3), size - 1} - {size, 0}))
-    extra = draws.pick("cursor-form", longer) if draws.takes("cursor-form") else 0
+    extra = 0
+    if draws.takes("cursor-form"):
+        extra = draws.pick("cursor-form", longer)
     return Paging(size, extra, frozenset(draws.varied))
 
 
 def vary_body(
-    variation: Variation, what: str, resource: str, body: bytes, paging: Paging | None = None
+    variation: Variation,
+    response_name: str,
+    resource: str,
+    body: bytes,
+    paging: Paging | None = None,
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Return a body of a resource as varied for `what` it answers, and the points at which it is."""
-    draws = Draws(variation, what)
+    """Return the varied body of a resource, and the points at which it is varied."""
+    draws = Draws(variation, response_name)
     document: dict[str, Any] = msgspec.json.decode(body)
     if resource == "Operation":
         _vary_operation(draws, document)
@@ -114,20 +136,22 @@ def vary_body(
     elif resource == "ProblemDetails":
         _vary_problem(draws, document)
     elif len(document.get("scopes", ())) > 1 and draws.takes("scope-order"):
-        document["scopes"].reverse()  # no order of theirs is spoken of
-    whole = dict(document)  # what is left out still says what the answer is about
-    for each in objects_in(resource, document):
-        _vary_absent(draws, each, whole)
-    members = list(objects_in(resource, document))
-    _vary_times(draws, members)
-    for each in members:
-        ids = (each.members.get(name, "") for name in each.resource.deployment_ids)
+        document["scopes"].reverse()  # the contract gives them no order
+    whole = dict(document)  # a member that is left out still identifies the response
+    for part in objects_in(resource, document):
+        _vary_absent(draws, part, whole)
+    parts = list(objects_in(resource, document))
+    _vary_times(draws, parts)
+    for part in parts:
+        ids = (part.members.get(name, "") for name in part.resource.deployment_ids)
         if any(id_ and drawn_time(variation, id_) == id_[:10] for id_ in ids):
             draws.varied.add(ID_ORDER)
-        _vary_words(draws, each, whole)
-        _vary_extra(draws, each)
-    written = _spell(draws, document)
-    return (written if draws.varied else body), tuple(sorted(draws.varied))
+        _vary_words(draws, part, whole)
+        _vary_extra(draws, part)
+    varied_body = _spell(draws, document)
+    if draws.varied:
+        body = varied_body
+    return body, tuple(sorted(draws.varied))
 
 
 _HEADERS = (
@@ -141,21 +165,23 @@ _CHARSETS = ("; charset=utf-8", ";charset=UTF-8")
 
 def vary_headers(
     variation: Variation,
-    what: str,
+    response_name: str,
     content_type: str,
     headers: Sequence[tuple[str, str]],
     request_id: str,
 ) -> tuple[str, list[tuple[str, str]], set[str]]:
-    """Return the media type and headers of an answer as varied, and the points at which they are."""
-    draws = Draws(variation, what)
-    more = list(headers)
+    """Return the varied media type and headers of a response, and the points at which they are varied."""
+    draws = Draws(variation, response_name)
+    varied_headers = list(headers)
     if ";" not in content_type and draws.takes("content-type-parameter"):
         content_type += draws.pick("content-type-parameter", _CHARSETS)
-    if all(name != "X-Request-Id" for name, _ in more) and draws.takes("request-id-on-success"):
-        more.append(("X-Request-Id", request_id))
+    if all(name != "X-Request-Id" for name, _ in varied_headers) and draws.takes(
+        "request-id-on-success"
+    ):
+        varied_headers.append(("X-Request-Id", request_id))
     if draws.takes("extra-headers"):
-        more.append(draws.pick("extra-headers", _HEADERS))
-    return content_type, more, draws.varied
+        varied_headers.append(draws.pick("extra-headers", _HEADERS))
+    return content_type, varied_headers, draws.varied
 
 
 _NEXT_POLL = (1, 2, 3, 5, 10, 20)
@@ -168,40 +194,47 @@ _RESULTS: tuple[dict[str, Any], ...] = (
 
 def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
     """Vary what an operation reports: its progress, when to poll again, and its result."""
-    progress, result = operation.get("progress"), operation.get("result")
+    progress = operation.get("progress")
     if isinstance(progress, dict):
-        told = progress.get("next_poll_after_seconds")
+        next_poll = progress.get("next_poll_after_seconds")
         if draws.takes("progress-absent", one_in=4):
             del operation["progress"]
-        elif isinstance(told, int) and draws.takes("next-poll"):
-            progress["next_poll_after_seconds"] = draws.pick("next-poll", _NEXT_POLL, but=told)
-    # What has ended does not change any more: its result is drawn once.
-    once = place_of(operation["id"])
-    if isinstance(result, dict) and draws.takes("result-content", once):
-        operation["result"] = draws.pick("result-content", _RESULTS, once, but=result)
+        elif isinstance(next_poll, int) and draws.takes("next-poll"):
+            seconds = draws.pick("next-poll", _NEXT_POLL, current=next_poll)
+            progress["next_poll_after_seconds"] = seconds
+    # An operation that has ended never changes, so its result is drawn once, by its id.
+    result = operation.get("result")
+    identity = place_of(operation["id"])
+    if isinstance(result, dict) and draws.takes("result-content", identity):
+        operation["result"] = draws.pick("result-content", _RESULTS, identity, current=result)
 
 
 _TITLES = ("Request not completed", "The request was not carried out", "Problem")
-_SEE = "See the documentation of this code."
-_DETAILS = (None, "", _SEE, "Die Anfrage schlug fehl: größer als 0.")
+_DETAILS = (
+    None,
+    "",
+    "See the documentation of this code.",
+    "Die Anfrage schlug fehl: größer als 0.",
+)
 _ACTIONS = ("Follow the documentation of this code.", "See `type`.")
 
 
 def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
-    """Put a problem in other words: what they mean, its code and what the contract fixes stay."""
-    point, what = "problem-wording", draws.what
+    """Put a problem in other words. Its code, and what the contract fixes, stay."""
+    point = "problem-wording"
+    name = draws.response_name
     if draws.takes(point):
-        document["title"] = draws.pick(point, _TITLES, what, "title")
-        document["detail"] = draws.pick(point, _DETAILS, what, "detail")
+        document["title"] = draws.pick(point, _TITLES, name, "title")
+        document["detail"] = draws.pick(point, _DETAILS, name, "detail")
         if document["detail"] is None:
             del document["detail"]
         if "suggested_action" not in PROBLEMS[document["code"]].specified:
-            document["suggested_action"] = draws.pick(point, _ACTIONS, what, "action")
-    if draws.takes("problem-extras", draws.what, "instance", one_in=3):
+            document["suggested_action"] = draws.pick(point, _ACTIONS, name, "action")
+    if draws.takes("problem-extras", name, "instance", one_in=3):
         document["instance"] = f"/problems/{document['request_id'].encode().hex()[:24]}"
 
 
-#: Members of which no client knows anything.
+#: Members that no client knows.
 _EXTRA: tuple[tuple[str, Any], ...] = (
     ("revision", 7),
     ("labels", {"tier": "standard", "größe": "groß"}),
@@ -215,31 +248,37 @@ _EXTRA: tuple[tuple[str, Any], ...] = (
 )
 
 
-def _vary_absent(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
-    """Leave members out that have a value: of a thing always the same, not of what is observed."""
-    resource, members = found.resource, found.members
-    lasting = "id" in members or resource.name == "DatabasePlacement"
-    thing = found.about(whole) if lasting else (draws.what, found.place)
-    if not draws.wants("absent-fields", *thing, resource.name):
+def _vary_absent(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
+    """Leave members out that have a value: of a lasting object always the same members."""
+    name = part.resource.name
+    is_lasting = "id" in part.members or name == "DatabasePlacement"
+    thing = part.identity(whole) if is_lasting else (draws.response_name, part.path)
+    if not draws.wants("absent-fields", *thing, name):
         return
-    for name in (name for name in resource.omissible_fields if members.get(name) is not None):
-        if draws.takes("absent-fields", *thing, resource.name, name, one_in=4):
-            del members[name]
+    for field in part.resource.omissible_fields:
+        if part.members.get(field) is None:
+            continue
+        if draws.takes("absent-fields", *thing, name, field, one_in=4):
+            del part.members[field]
 
 
-def _vary_extra(draws: Draws, found: Member) -> None:
-    """Add a member that nobody knows, first or last, where the contract does not close the object."""
-    if found.resource.closed:
+def _vary_extra(draws: Draws, part: ResponseObject) -> None:
+    """Add an unknown member, first or last, if the contract does not close the object."""
+    if part.resource.closed:
         return
-    point = "problem-extras" if found.resource.name == "ProblemDetails" else "extra-fields"
-    thing = (draws.what, found.place)
-    if draws.takes(point, *thing, one_in=3):
-        name, value = draws.pick(point, _EXTRA, *thing)
-        known = {} if draws.pick(point, (True, False), *thing, "place") else found.members.copy()
-        if known:  # it comes first
-            found.members.clear()
-        found.members[name] = value
-        found.members.update(known)
+    point = "problem-extras" if part.resource.name == "ProblemDetails" else "extra-fields"
+    thing = (draws.response_name, part.path)
+    if not draws.takes(point, *thing, one_in=3):
+        return
+    name, value = draws.pick(point, _EXTRA, *thing)
+    is_last = draws.pick(point, (True, False), *thing, "place")
+    if is_last:
+        part.members[name] = value
+        return
+    members = part.members.copy()
+    part.members.clear()
+    part.members[name] = value
+    part.members.update(members)
 
 
 #: By resource and field: the point, and what it draws from.
@@ -250,22 +289,22 @@ _OPEN_WORDS = {
 }
 
 
-def _vary_words(draws: Draws, found: Member, whole: dict[str, Any]) -> None:
+def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
     """Write other words into open sets: the same word for as long as a thing stays in a state."""
     for (resource, name), (point, words) in _OPEN_WORDS.items():
-        if resource != found.resource.name:
+        if resource != part.resource.name:
             continue
-        word = found.members.get(name)
+        word = part.members.get(name)
         if isinstance(word, str) and word != words.contract_word:
-            thing = (*found.about(whole), name, word)
+            thing = (*part.identity(whole), name, word)
             if draws.takes(point, *thing):
-                found.members[name] = draws.pick(point, words.others, *thing, but=word)
+                part.members[name] = draws.pick(point, words.others, *thing, current=word)
 
 
 # --- Spelling: timestamps, order of members, white space, escapes --------------------------------
 
-#: Suffix, minutes east of UTC, digits of the fraction (None: as few as say it all). The zones are far
-#: apart, so that who compares texts is wrong where the moments are hours apart, too.
+#: Suffix, minutes east of UTC, digits of the fraction (None: as few as are exact). The zones are far
+#: apart, so that a client that compares texts is wrong for moments that are hours apart, too.
 _FORMS: tuple[tuple[str, int, int | None], ...] = (
     ("Z", 0, None),
     ("Z", 0, 6),
@@ -279,24 +318,36 @@ _FORMS: tuple[tuple[str, int, int | None], ...] = (
 _DAY_MS = 86_400_000
 
 
-def _vary_times(draws: Draws, found: list[Member]) -> None:
-    """Spell the timestamps of an answer in other forms of the same moments: all alike, or each its own."""
+def _vary_times(draws: Draws, parts: list[ResponseObject]) -> None:
+    """Write the timestamps of a response in other forms: all in one form, or each in its own."""
     point = "timestamp-form"
     if not draws.wants(point):
         return
-    alike = draws.wants(point, draws.what, "alike")
-    for resource, place, members in found:
-        for name in resource.timestamp_fields:
-            thing = () if alike else (draws.what, place, name)
-            suffix, minutes, digits = draws.pick(point, _FORMS, *thing)
-            text = members.get(name)
-            at_ms = parse_timestamp(text) if isinstance(text, str) else 0
-            if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:  # another zone may have no such year
+    is_uniform = draws.wants(point, draws.response_name, "alike")
+    for part in parts:
+        for name in part.resource.timestamp_fields:
+            text = part.members.get(name)
+            if not isinstance(text, str):
                 continue
-            spelled = format_timestamp(at_ms + minutes * 60_000)[:-1] + "000" * (digits == 6)
-            spelled = spelled[:-4] if digits is None and at_ms % 1000 == 0 else spelled
-            draws.varied.update([point] if spelled + suffix != text else [])
-            members[name] = spelled + suffix
+            thing = () if is_uniform else (draws.response_name, part.path, name)
+            respelled = _respell(text, draws.pick(point, _FORMS, *thing))
+            if respelled != text:
+                draws.varied.add(point)
+                part.members[name] = respelled
+
+
+def _respell(text: str, form: tuple[str, int, int | None]) -> str:
+    """Write a timestamp in another form; as it is, if the year may not exist in another zone."""
+    suffix, minutes, digits = form
+    at_ms = parse_timestamp(text)
+    if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:
+        return text
+    milliseconds = format_timestamp(at_ms + minutes * 60_000)[:-1]
+    if digits == 6:
+        return f"{milliseconds}000{suffix}"
+    if digits is None and at_ms % 1000 == 0:
+        return milliseconds.removesuffix(".000") + suffix
+    return milliseconds + suffix
 
 
 _ORDERS: tuple[Callable[[list[str]], list[str]], ...] = (
@@ -312,26 +363,33 @@ _LAYOUTS: tuple[Callable[[Any], bytes], ...] = (
 
 
 def _spell(draws: Draws, document: dict[str, Any]) -> bytes:
-    """Write a document as JSON: as usual, or in another order and with other signs."""
+    """Write a document as JSON: as usual, or in another order, layout or with escapes."""
     body = msgspec.json.encode(document)
     if draws.wants("key-order"):
         document = _reorder(document, draws.pick("key-order", _ORDERS))
-        if (turned := msgspec.json.encode(document)) != body:
-            body = turned
+        reordered = msgspec.json.encode(document)
+        if reordered != body:
+            body = reordered
             draws.varied.add("key-order")
     if draws.takes("json-whitespace"):
         body = draws.pick("json-whitespace", _LAYOUTS)(document)
     if draws.wants("json-escapes"):
-        # Slashes, and what is not ASCII, stand in strings only, as a body of JSON goes.
-        signs = body.decode().replace("/", "\\/")
-        escaped = "".join(s if s < "\x80" else json.dumps(s)[1:-1] for s in signs).encode()
+        # In JSON, slashes and characters beyond ASCII stand in strings only.
+        characters = body.decode().replace("/", "\\/")
+        escaped = "".join(_escape(character) for character in characters).encode()
         if escaped != body:
             draws.varied.add("json-escapes")
         return escaped
     return body
 
 
-def _reorder(found: Any, order: Callable[[list[str]], list[str]]) -> Any:
-    if isinstance(found, dict):
-        return {name: _reorder(found[name], order) for name in order(list(found))}
-    return [_reorder(item, order) for item in found] if isinstance(found, list) else found
+def _escape(character: str) -> str:
+    return character if character < "\x80" else json.dumps(character)[1:-1]
+
+
+def _reorder(value: Any, order: Callable[[list[str]], list[str]]) -> Any:
+    if isinstance(value, dict):
+        return {name: _reorder(value[name], order) for name in order(list(value))}
+    if isinstance(value, list):
+        return [_reorder(item, order) for item in value]
+    return value

@@ -1,7 +1,7 @@
-"""Varying a world as a whole, with what it then assumes; and the OpenAPI document of such a world.
+"""Varies a world as a whole, by what it then assumes.
 
-Where an answer is fixed for a world, a seed draws assumptions: only those that nobody has chosen by
-hand, and always another value.
+Where a response is the same throughout a world, a seed draws assumptions: only those that no user has
+chosen, and always another value.
 """
 
 from __future__ import annotations
@@ -11,65 +11,63 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.access import PERMISSIONS
 from hosting_emulator.contract.assumption_table import alternatives, is_outside_the_letter
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.variation.draws import draw_number
 from hosting_emulator.variation.points import (
     ASSUMED,
     POINTS,
+    Point,
     VariationRefused,
     read_points,
     varied_calls,
 )
-from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
-from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import Origin, Variation
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
     ONLY,
-    ORGANIZATIONS,
     ORIGIN,
-    PROJECTS,
     VARIATION,
 )
-from hosting_emulator.world.value import Change, World, apply, newest_deployments
+from hosting_emulator.world.value import Change, World, apply
 
 LONGEST_SEED = 200
 
 
 def read_variation(seed: str, only: Iterable[str] | None = None) -> Variation:
-    """Return a variation that is asked for; no `only` means every point. Raises VariationRefused."""
+    """Return a variation at the points `only`, or at every point. Raises VariationRefused."""
     if not 1 <= len(seed) <= LONGEST_SEED or not seed.isprintable():
-        wrong = f"a variation's seed is a text of 1 to {LONGEST_SEED} printable characters"
-        raise VariationRefused(wrong)
+        raise VariationRefused(
+            f"a variation's seed is a text of 1 to {LONGEST_SEED} printable characters"
+        )
     points = None if only is None else read_points(only)
     if points == ():
         raise VariationRefused("only: name at least one point, or leave it out for all")
     return Variation(seed, points)
 
 
-def set_variation(change: Change, asked: Variation, kept: Collection[str] = ()) -> Variation:
-    """Vary a world from now on, also after a reset, instead of any variation before.
+def set_variation(
+    change: Change, variation: Variation, fixed_names: Collection[str] = ()
+) -> Variation:
+    """Vary a world from now on, also after a reset. It replaces any earlier variation.
 
-    Assumptions named in `kept`, and those that differ from their defaults, stay. The same variation
-    in the same world comes out the same.
+    Assumptions named in `fixed_names`, and those that differ from their defaults, stay. The same
+    variation of the same world has the same result, which is returned with what it assumes.
     """
     before = change.get(VARIATION, ONLY)
     assumptions = _without(change.assumptions, before)
     origin = change.get(ORIGIN, ONLY) or Origin()
-    kept = tuple(sorted({*kept, *origin.chosen, *(before or asked).kept}))
-    drawn = draw_assumptions(asked, assumptions, kept)
-    varied = replace(asked, kept=kept, assumed=drawn)
+    fixed = tuple(sorted({*fixed_names, *origin.chosen, *(before or variation).kept}))
+    drawn = draw_assumptions(variation, assumptions, fixed)
+    varied = replace(variation, kept=fixed, assumed=drawn)
     _put(change, assumptions.changed(drawn), varied)
     return varied
 
 
 def clear_variation(change: Change) -> bool:
-    """Answer as usual again, and assume what was assumed before; tell whether anything varied."""
+    """End the variation, and assume what was assumed before it. Return whether there was one."""
     before = change.get(VARIATION, ONLY)
     if before is None:
         return False
@@ -77,21 +75,28 @@ def clear_variation(change: Change) -> bool:
     return True
 
 
-def varied_world(world: World, asked: Variation | None, kept: Collection[str] = ()) -> World:
-    """Return a world that is only beginning, varied; with None, the world itself."""
-    if asked is None:
+def varied_world(
+    world: World, variation: Variation | None, fixed_names: Collection[str] = ()
+) -> World:
+    """Return a new world, varied; with None, the world itself."""
+    if variation is None:
         return world
     change = Change(world, world.at_ms)
-    set_variation(change, asked, kept)
+    set_variation(change, variation, fixed_names)
     return apply(world, change.writes, commit=world.commit, at_ms=world.at_ms)
 
 
 def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
-    """Return assumptions as they are without a variation; those changed since by hand stay so."""
-    assumed = before.assumed if before else {}
-    drawn = DEFAULTS.changed(assumed)
-    alike = [name for name in assumed if getattr(assumptions, name) == getattr(drawn, name)]
-    return assumptions.changed({name: getattr(DEFAULTS, name) for name in alike})
+    """Return assumptions as they are without a variation. Those that a user changed since stay."""
+    if before is None:
+        return assumptions
+    drawn = DEFAULTS.changed(before.assumed)
+    defaults = {
+        name: getattr(DEFAULTS, name)
+        for name in before.assumed
+        if getattr(assumptions, name) == getattr(drawn, name)
+    }
+    return assumptions.changed(defaults)
 
 
 def _put(change: Change, assumptions: Assumptions, variation: Variation | None) -> None:
@@ -102,56 +107,79 @@ def _put(change: Change, assumptions: Assumptions, variation: Variation | None) 
         change.delete(VARIATION, ONLY)
     else:
         change.put(VARIATION, ONLY, variation)
-        # What it assumes is drawn anew after a reset: the world may then begin with others.
+        # A reset draws the assumptions again: the world may then begin with others.
         variation = replace(variation, assumed={})
     change.put(ORIGIN, ONLY, replace(origin, variation=variation))
 
 
 _PROFILES = ("timed 3s 12s", "timed 5s 20s", "timed 1s 25s", "timed 12s 9s")
-#: What is drawn for assumptions that may be anything; for the others it is what else there is.
-_OTHERS: dict[str, tuple[Any, ...]] = {
+#: The values to draw from, for assumptions that may have any. Others draw from their alternatives.
+_CHOICES: dict[str, tuple[Any, ...]] = {
     "source_profile": _PROFILES,
     "domains_profile": _PROFILES,
     "key_permissions": (
-        "read:projects write:projects write:domains read:deploys read:db read:dns dev".split(),
+        [
+            "read:projects",
+            "write:projects",
+            "write:domains",
+            "read:deploys",
+            "read:db",
+            "read:dns",
+            "dev",
+        ],
         [f"hosting/{name.replace('.', ':')}/v2" for name in PERMISSIONS],
         [name.replace(".", "_").upper() for name in PERMISSIONS],
     ),
 }
-#: Other statuses by code.
+#: The statuses to draw from, by problem code.
 STATUSES = POINTS["problem-status"].statuses
 
 
 def draw_assumptions(
-    variation: Variation, assumptions: Assumptions, kept: Collection[str]
+    variation: Variation, assumptions: Assumptions, fixed_names: Collection[str]
 ) -> dict[str, Any]:
-    """Return the assumptions that a variation draws, but for those `kept`, or chosen by hand."""
-    found: dict[str, Any] = {}
+    """Return the assumptions that a variation draws: not the fixed ones, nor any that a user chose."""
+    drawn: dict[str, Any] = {}
     for point in ASSUMED:
-        asked_for = variation.only is None or point.id in variation.only
-        if not asked_for or draw_number(variation.seed, point.id, "whether") % 3 == 0:
+        is_chosen = variation.only is None or point.id in variation.only
+        if not is_chosen or draw_number(variation.seed, point.id, "whether") % 3 == 0:
             continue
         for name in point.assumptions:
-            if name in kept or getattr(assumptions, name) != getattr(DEFAULTS, name):
+            is_default = getattr(assumptions, name) == getattr(DEFAULTS, name)
+            if name in fixed_names or not is_default:
                 continue
             if name == "problem_statuses":
-                found[name] = {
-                    code: statuses[drawn // 3 % len(statuses)]
-                    for code, statuses in STATUSES.items()
-                    if (drawn := draw_number(variation.seed, point.id, "which", code)) % 3
-                }
+                drawn[name] = _draw_statuses(variation, point)
             else:
-                others = _OTHERS.get(name) or alternatives(name)
-                choices = [value for value in others if not is_outside_the_letter(name, value)]
-                drawn = draw_number(variation.seed, point.id, "which", name)
-                found[name] = choices[drawn % len(choices)]
-    return found
+                drawn[name] = _draw_value(variation, point, name)
+    return drawn
 
 
-#: Points whose assumption shows only where it decided the answer, which the core has noted.
+def _draw_statuses(variation: Variation, point: Point) -> dict[str, int]:
+    """Return other statuses for about two thirds of the problem codes that have any."""
+    drawn: dict[str, int] = {}
+    for code, statuses in STATUSES.items():
+        number = draw_number(variation.seed, point.id, "which", code)
+        if number % 3:
+            drawn[code] = statuses[number // 3 % len(statuses)]
+    return drawn
+
+
+def _draw_value(variation: Variation, point: Point, name: str) -> Any:
+    """Return another value of an assumption that the contract allows."""
+    values = _CHOICES.get(name) or alternatives(name)
+    choices = [value for value in values if not is_outside_the_letter(name, value)]
+    return choices[draw_number(variation.seed, point.id, "which", name) % len(choices)]
+
+
+#: Assumptions that show only in a response that they decided. The core notes which one did.
 _NOTED = {
-    *("flag_reenabled", "unknown_body_fields", "unexpected_body", "unknown_query_parameters"),
-    *("malformed_project_id", "wrong_method"),
+    "flag_reenabled",
+    "unknown_body_fields",
+    "unexpected_body",
+    "unknown_query_parameters",
+    "malformed_project_id",
+    "wrong_method",
 }
 
 
@@ -165,16 +193,16 @@ def assumed_points(
     replayed: bool,
     decided_by: str | None = None,
 ) -> list[str]:
-    """Return the points at which an answer differs for what the variation has assumed.
+    """Return the points at which a response differs because of what the variation has assumed.
 
-    What was assumed otherwise since, by hand, does not count. `call` None: no call has the path;
-    `decided_by` is an assumption that the core has noted to have decided the answer.
+    An assumption that a user changed since does not count. `call` is None if no call has the path.
+    `decided_by` is the assumption that the core noted as deciding the response.
     """
-    assumed = {
-        name: value
-        for name in variation.assumed
-        if (value := getattr(assumptions, name)) != getattr(DEFAULTS, name)
-    }
+    assumed: dict[str, Any] = {}
+    for name in variation.assumed:
+        value = getattr(assumptions, name)
+        if value != getattr(DEFAULTS, name):
+            assumed[name] = value
 
     def shows(point: str, name: str) -> bool:
         if name in _NOTED:
@@ -183,72 +211,16 @@ def assumed_points(
             return code is not None and status == assumed[name].get(code) != PROBLEMS[code].status
         if not 200 <= status < 300:
             return False
-        if point.endswith("-status"):  # an answer that was remembered has the status of then
-            again = call == "create_user_api_key" and replayed
-            return status == assumed[name] and again == (point == "key-replayed-status")
+        if point.endswith("-status"):  # a replayed response keeps its status
+            is_key_replay = call == "create_user_api_key" and replayed
+            return status == assumed[name] and is_key_replay == (point == "key-replayed-status")
         return replayed or point != "operation-replay"
 
-    return [
-        point.id
-        for point in ASSUMED
-        for name in [name for name in point.assumptions if name in assumed][:1]
-        if (not (calls := varied_calls(point.id)) or call in calls) and shows(point.id, name)
-    ]
-
-
-# --- The OpenAPI document of a world -------------------------------------------------------------
-
-#: So many of the first project's newest operations are shown.
-_OPERATIONS = 3
-
-
-def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
-    """Return the members by resource that a document may not require: answers may lack them."""
-    if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
-        return {}
-    return {
-        name: resource.omissible_fields
-        for name, resource in RESOURCES.items()
-        if resource.omissible_fields
-    }
-
-
-def world_document(world: World, server_url: str, dev_port: int | None = None) -> dict[str, Any]:
-    """Return the document of a world that is served at `server_url`, its dev origins at a port."""
-    from hosting_emulator.contract.openapi import openapi_document
-
-    absent = document_absent(world.variation)
-    found = openapi_document(world.assumptions, server_url, absent, example_values(world))
-    if dev_port not in (None, 443):
-        ticket = found["components"]["schemas"]["DevAccessTicket"]["properties"]
-        for field in (ticket["origin"], ticket["redeem_url"]):  # the contract's form has no port
-            field["pattern"] = field["pattern"].replace("[a-z0-9.-]+", f"[a-z0-9.-]+:{dev_port}")
-    return found
-
-
-def default_document() -> dict[str, Any]:
-    """Return the document of a default world, for when none is served."""
-    world = new_world(DEFAULT_WORLD, DEFAULT_SEED, Origin(), 0)
-    return world_document(world, "http://127.0.0.1:4620")
-
-
-def example_values(world: World) -> dict[str, dict[str, Any]]:
-    """Return values that a call may name, by parameter or field, each with what it is of.
-
-    All are of the first organization; there are none in a world that has none.
-    """
-    organizations = in_order(world, ORGANIZATIONS)
-    if not organizations:
-        return {}
-    home = organizations[0]
-    projects = [found for found in in_order(world, PROJECTS) if found.organization_id == home.id]
-    operations: dict[str, str] = {}
-    for first in projects[:1]:
-        for number, deployment in enumerate(newest_deployments(world, first.id, _OPERATIONS), 1):
-            operations[f"{first.alias}-{number}"] = deployment.operation_id
-    return {
-        "organization_id": {home.alias: home.id},
-        "project_id": {project.alias: project.id for project in projects},
-        "operation_id": operations,
-        "expected_source_generation": {p.alias: p.source_generation for p in projects[:1]},
-    }
+    points: list[str] = []
+    for point in ASSUMED:
+        names = [name for name in point.assumptions if name in assumed]
+        calls = varied_calls(point.id)
+        is_of_call = not calls or call in calls
+        if names and is_of_call and shows(point.id, names[0]):
+            points.append(point.id)
+    return points

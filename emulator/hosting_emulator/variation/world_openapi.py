@@ -1,0 +1,75 @@
+"""The OpenAPI document of a world: what its variation may leave out, and its own values as examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosting_emulator import DEFAULT_SEED
+from hosting_emulator.contract.openapi import openapi_document
+from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
+from hosting_emulator.world.population import new_world
+from hosting_emulator.world.records import Origin, Variation
+from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
+from hosting_emulator.world.value import World, newest_deployments
+
+#: How many of the newest operations of the first project stand as examples.
+_EXAMPLE_OPERATIONS = 3
+
+
+def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
+    """Return the fields by resource that a document must not require, as responses may lack them."""
+    if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
+        return {}
+    return {
+        name: resource.omissible_fields
+        for name, resource in RESOURCES.items()
+        if resource.omissible_fields
+    }
+
+
+def world_document(world: World, server_url: str, dev_port: int | None = None) -> dict[str, Any]:
+    """Return the document of a world that is served at `server_url`, its dev origins at a port."""
+    absent = document_absent(world.variation)
+    document = openapi_document(world.assumptions, server_url, absent, example_values(world))
+    if dev_port not in (None, 443):
+        ticket = document["components"]["schemas"]["DevAccessTicket"]["properties"]
+        for field in (ticket["origin"], ticket["redeem_url"]):  # the contract's form has no port
+            field["pattern"] = field["pattern"].replace("[a-z0-9.-]+", f"[a-z0-9.-]+:{dev_port}")
+    return document
+
+
+def default_document() -> dict[str, Any]:
+    """Return the document of a default world. It is used where no world is served."""
+    world = new_world(DEFAULT_WORLD, DEFAULT_SEED, Origin(), 0)
+    return world_document(world, "http://127.0.0.1:4620")
+
+
+def example_values(world: World) -> dict[str, dict[str, Any]]:
+    """Return values that a call may name, by parameter or field, and by the alias of their owner.
+
+    All belong to the first organization. A world without one has no values.
+    """
+    organizations = in_order(world, ORGANIZATIONS)
+    if not organizations:
+        return {}
+    first_organization = organizations[0]
+    projects = [
+        project
+        for project in in_order(world, PROJECTS)
+        if project.organization_id == first_organization.id
+    ]
+    operations: dict[str, str] = {}
+    for first in projects[:1]:
+        for number, deployment in enumerate(
+            newest_deployments(world, first.id, _EXAMPLE_OPERATIONS), 1
+        ):
+            operations[f"{first.alias}-{number}"] = deployment.operation_id
+    return {
+        "organization_id": {first_organization.alias: first_organization.id},
+        "project_id": {project.alias: project.id for project in projects},
+        "operation_id": operations,
+        "expected_source_generation": {
+            project.alias: project.source_generation for project in projects[:1]
+        },
+    }
