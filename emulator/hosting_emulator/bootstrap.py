@@ -322,7 +322,7 @@ class Emulator:
             made = tempfile.TemporaryDirectory(prefix="hosting-emulator-")
             folder = Path(self._held.enter_context(made))
         try:
-            authority = LocalAuthority(folder, kept=self._directory is not None)
+            authority = LocalAuthority(folder, is_stored=self._directory is not None)
         except OSError as error:
             raise StartError(f"{folder} cannot be used: {error.strerror}") from None
         self._ca_file = str(authority.ca_file)

@@ -11,10 +11,10 @@ import trustme
 from cryptography import x509
 
 from hosting_emulator.http.tls import (
-    _CERTIFICATE_LASTS,
-    _LASTS,
+    AUTHORITY_LIFETIME,
     CA_CERTIFICATE,
     CA_KEY,
+    CERTIFICATE_LIFETIME,
     LocalAuthority,
 )
 from tests.support.private_keys import files_with_a_private_key
@@ -138,10 +138,10 @@ def test_a_stored_authority_that_is_unusable_is_replaced(tmp_path: Path, break_a
 
 def test_certificates_do_not_last_too_long(tmp_path: Path):
     """Some systems refuse a server's certificate of more than 825 days."""
-    assert timedelta(days=825) > _CERTIFICATE_LASTS
+    assert timedelta(days=825) > CERTIFICATE_LIFETIME
     authority = LocalAuthority(tmp_path)
     certificate = x509.load_pem_x509_certificate(authority.ca_file.read_bytes())
-    assert certificate.not_valid_after_utc - datetime.now(UTC) <= _LASTS
+    assert certificate.not_valid_after_utc - datetime.now(UTC) <= AUTHORITY_LIFETIME
 
 
 def test_a_servers_key_is_in_no_file_that_a_kill_could_leave(
@@ -157,6 +157,6 @@ def test_a_servers_key_is_in_no_file_that_a_kill_could_leave(
 
     monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", load_and_record)
 
-    LocalAuthority(tmp_path, kept=False).server_context()
+    LocalAuthority(tmp_path, is_stored=False).server_context()
 
     assert key_files == [[]]

@@ -147,10 +147,10 @@ class Context:
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
         """Return the request body. It can be read several times. Raises ControlRefusal."""
         if self.body is None:
-            self.body, refused = await read_body(self.request, limit)
-            if refused is not None:
-                status = 413 if refused.status == 413 else 400
-                raise ControlRefusal(status, "Bad request", refused.detail)
+            self.body, refusal = await read_body(self.request, limit)
+            if refusal is not None:
+                status = 413 if refusal.status == 413 else 400
+                raise ControlRefusal(status, "Bad request", refusal.detail)
         return self.body
 
     async def read(self, kind: type[S], limit: int = BODY_LIMIT) -> S:

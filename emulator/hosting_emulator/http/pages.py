@@ -1,6 +1,6 @@
-"""Every HTML page: its frame, its templates, and how they are filled in.
+"""HTML pages: their frame, their templates, and how values are filled in.
 
-A page is a function of what it is given: nothing here knows a request or a world. Pages load nothing
+A page is a function of its arguments: nothing here knows a request or a world. Pages load nothing
 from another host, so they work offline.
 """
 
@@ -13,14 +13,14 @@ from string import Template
 from typing import Final
 
 DOCS_PATH: Final = "/_emulator/docs"
-"""Where the pages are served; the `docs_url` of problem types ends with it."""
+"""The path of the pages. The `docs_url` of problem types ends with it."""
 STATIC_PATH: Final = "/_emulator/static"
-"""Where the files are served that pages load."""
+"""The path of the files that pages load."""
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'"
 )
-"""The strictest policy: neither scripts nor inline styles (the empty icon is the `data:` image)."""
+"""The strictest policy: no scripts and no inline styles. The `data:` image is the empty icon."""
 _BACKTICKS: Final = re.compile(r"`([^`]+)`")
 
 
@@ -29,9 +29,14 @@ class Html(str):
 
 
 def html(text: str, /, **values: object) -> Html:
-    """Fill in `$names`. Everything is escaped that is not `Html`."""
-    given = {name: v if isinstance(v, Html) else escape(str(v)) for name, v in values.items()}
-    return Html(Template(text).substitute(given))
+    """Fill in `$names`. Values are escaped, except `Html`. Raises KeyError for a missing value."""
+    return Html(Template(text).substitute({name: _escape(values[name]) for name in values}))
+
+
+def _escape(value: object) -> str:
+    if isinstance(value, Html):
+        return value
+    return escape(str(value))
 
 
 class Templates:
@@ -42,7 +47,7 @@ class Templates:
         self._texts: dict[str, str] = {}
 
     def fill(self, name: str, /, **values: object) -> Html:
-        """Return the template `name` with its `$names` filled in. Raises KeyError for a missing one."""
+        """Return the template `name` with its `$names` filled in. Raises KeyError for a missing value."""
         return html(self.text(f"{name}.html"), **values)
 
     def text(self, file: str) -> str:
@@ -75,8 +80,7 @@ def control_token_page() -> str:
 def page(title: str, body: Html, *, base: str = "", head: str = "") -> str:
     """Return a whole HTML document, with the navigation above and `body` in its `<main>`.
 
-    `base` is what stands before each of our own addresses, such as an origin; `head` is what else
-    stands in `<head>`, as lines.
+    `base` precedes each of our own paths, such as an origin. `head` contains more lines for `<head>`.
     """
     top = _TEMPLATES.fill("top")
     foot = _TEMPLATES.fill("foot")

@@ -84,8 +84,8 @@ def _read_words(values: Sequence[str]) -> list[str]:
 def _single_value(name: str, values: Sequence[str]) -> str:
     """Return the only value of a parameter. Raises ControlRefusal 400 if there are several."""
     if len(values) > 1:
-        shown = " and ".join(repr(value[:40]) for value in values[:2])
-        raise ControlRefusal(400, f"Bad {name}", f"{name} takes one value, not {shown}")
+        first_values = " and ".join(repr(value[:40]) for value in values[:2])
+        raise ControlRefusal(400, f"Bad {name}", f"{name} takes one value, not {first_values}")
     return values[0]
 
 

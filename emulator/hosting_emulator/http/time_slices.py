@@ -1,4 +1,4 @@
-"""Shares the event loop between long jobs: readers of the request log, stories, bytes that arrive.
+"""Shares the event loop between long jobs, such as readers of the request log and stories.
 
 One job runs at a time. When its slice of time is over, the loop handles everything else, and then
 the next job runs. Short requests therefore wait for one slice, however many jobs there are. The jobs
@@ -51,12 +51,13 @@ class _Schedule:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # its turn came, and it does not use it
+            if turn.done() and not turn.cancelled():
+                # The turn came, but the cancelled job does not use it.
                 self.release()
             raise
 
     def take_iteration(self) -> bool:
-        """Let no other job run in this iteration of the loop. False: another job runs or waits."""
+        """Let no other job run in this iteration of the loop. False: another job is running."""
         if self._is_running:
             return False
         self._is_running = True
@@ -147,10 +148,12 @@ async def sort_in_slices(
 
     The source of the rows must not change meanwhile.
     """
-    left = iter(rows)
+    remaining = iter(rows)
     runs: list[list[T]] = []
     async with LongJob() as job:
-        while run := list(islice(left, ROWS_AT_ONCE)):
+        run = list(islice(remaining, ROWS_AT_ONCE))
+        while run:
             runs.append(sorted(filter(condition, run), key=key, reverse=reverse))
             await job.pause()
+            run = list(islice(remaining, ROWS_AT_ONCE))
     return heapq.merge(*runs, key=key, reverse=reverse)

@@ -1,17 +1,19 @@
-"""TLS for dev origins: a local certificate authority, kept so that it need be trusted only once.
+"""TLS for dev origins, with certificates of a local authority that need be trusted only once.
 
-Whoever trusts the authority trusts whoever has its key. So the key is its owner's alone to read,
-and the authority can vouch for nothing but this machine's own names (RFC 5280, 4.2.1.10). Where nothing
-is kept, neither is a key: none is ever in a file that a killed process could leave behind.
+A client that trusts the authority trusts everybody who has its key. Therefore only the key's owner can
+read it, and the authority can vouch for nothing but this machine's own names (RFC 5280, 4.2.1.10). An
+authority that is not stored has its key in memory only: a killed process leaves no key in a file.
 """
 
 from __future__ import annotations
 
 import ssl
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Final
 
 import trustme
 from cryptography import x509
@@ -21,115 +23,150 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from hosting_emulator.storage.files import make_private, make_private_folder, write_atomically
 
-CA_CERTIFICATE = "ca.pem"
-CA_KEY = "ca.key"
-_NAME = "hosting-emulator, local development"
-_USES = (
-    "digital_signature content_commitment key_encipherment data_encipherment key_agreement "
-    "key_cert_sign crl_sign encipher_only decipher_only"
-).split()
-#: How long an authority lasts; with less than the second of it left, the next start makes another.
-_LASTS = timedelta(days=3650)
-_LEFT = timedelta(days=30)
-#: Some systems refuse a server's certificate that lasts longer than 825 days.
-_CERTIFICATE_LASTS = timedelta(days=397)
+CA_CERTIFICATE: Final = "ca.pem"
+CA_KEY: Final = "ca.key"
+_NAME: Final = "hosting-emulator, local development"
+#: How long an authority is valid. If less than the second time is left, the next start makes another.
+AUTHORITY_LIFETIME: Final = timedelta(days=3650)
+_LEAST_REMAINING: Final = timedelta(days=30)
+#: How long a server's certificate is valid. Some systems refuse one of more than 825 days.
+CERTIFICATE_LIFETIME: Final = timedelta(days=397)
+#: How many certificates are remembered.
+_MOST_CONTEXTS: Final = 256
+_LONGEST_HOST: Final = 253
+_LOOPBACK_NETWORKS: Final = ("127.0.0.0/8", "::1/128")
+
+
+@dataclass(frozen=True, slots=True)
+class _Authority:
+    """The certificate and the key of an authority, as PEM."""
+
+    certificate: bytes
+    key: bytes
 
 
 class LocalAuthority:
-    """Issues certificates for the names clients ask for (SNI), under one local authority.
+    """Issues certificates for the names that clients request (SNI), under one local authority.
 
-    The authority is kept in `folder` (mode 0700, its files 0600) and found again at the next start,
-    unless it has run out or could vouch for other names. If it is not `kept`, its certificate alone is
-    there. Raises OSError.
+    The authority is stored in `folder` (mode 0700, its files 0600) and read at the next start, unless it
+    has expired or could vouch for other names. If `is_stored` is false, only its certificate is written.
+    Raises OSError.
     """
 
-    def __init__(self, folder: Path, *, kept: bool = True) -> None:
+    def __init__(self, folder: Path, *, is_stored: bool = True) -> None:
         make_private_folder(folder)
         make_private(folder)
-        self.ca_file, key_file = folder / CA_CERTIFICATE, folder / CA_KEY
-        authority = _kept_authority(self.ca_file, key_file) if kept else None
+        self.ca_file = folder / CA_CERTIFICATE
+        key_file = folder / CA_KEY
+        authority = _read_authority(self.ca_file, key_file) if is_stored else None
         if authority is None:
             authority = _new_authority()
-            if kept:
-                write_atomically(key_file, authority[1])
-            write_atomically(self.ca_file, authority[0])
-        self._authority = trustme.CA.from_pem(*authority)
+            if is_stored:
+                write_atomically(key_file, authority.key)
+            write_atomically(self.ca_file, authority.certificate)
+        self._authority = trustme.CA.from_pem(authority.certificate, authority.key)
         self._contexts: dict[str, ssl.SSLContext] = {}
 
     def server_context(self) -> ssl.SSLContext:
-        """Return a context that answers for localhost, and by SNI for any name asked for."""
+        """Return a context for localhost, and by SNI for every other name of this machine."""
         context = self._context_for("localhost", "127.0.0.1", "::1")
-        context.sni_callback = self._choose
+        context.sni_callback = self._choose_context
         return context
 
-    def _choose(
+    def _choose_context(
         self, connection: ssl.SSLSocket | ssl.SSLObject, name: str | None, _: ssl.SSLContext
     ) -> None:
+        """Let a connection show the certificate of the name that its client requests."""
         name = (name or "").lower()
-        if not name.endswith(".localhost") or len(name) > 253:
+        if not name.endswith(".localhost") or len(name) > _LONGEST_HOST:
             return
         zone = name.partition(".")[2]
         if zone not in self._contexts:
-            if len(self._contexts) >= 256:
+            if len(self._contexts) >= _MOST_CONTEXTS:
                 self._contexts.clear()
             try:
                 self._contexts[zone] = self._context_for(f"*.{zone}", zone)
-            except ValueError:  # no host can be called so: the certificate for localhost is shown
+            except ValueError:
+                # No host can have this name. The client sees the certificate of localhost.
                 return
         connection.context = self._contexts[zone]
 
     def _context_for(self, *names: str) -> ssl.SSLContext:
-        ends = datetime.now(UTC) + _CERTIFICATE_LASTS
-        certificate = self._authority.issue_cert(*names, not_after=ends)
+        expiry = datetime.now(UTC) + CERTIFICATE_LIFETIME
+        certificate = self._authority.issue_cert(*names, not_after=expiry)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         chain = b"".join(part.bytes() for part in certificate.cert_chain_pems)
-        # Files without a name, of which a kill leaves nothing; two, for some systems read each once.
-        with TemporaryFile() as shown, TemporaryFile() as key:
-            for file, content in ((shown, chain), (key, certificate.private_key_pem.bytes())):
-                file.write(content)
-                file.seek(0)
-            context.load_cert_chain(f"/dev/fd/{shown.fileno()}", f"/dev/fd/{key.fileno()}")
+        # A killed process leaves nothing of files without a name. There are two, because some systems
+        # read each file only once.
+        with TemporaryFile() as chain_file, TemporaryFile() as key_file:
+            chain_file.write(chain)
+            chain_file.seek(0)
+            key_file.write(certificate.private_key_pem.bytes())
+            key_file.seek(0)
+            context.load_cert_chain(
+                f"/dev/fd/{chain_file.fileno()}", f"/dev/fd/{key_file.fileno()}"
+            )
         return context
 
 
-def _new_authority() -> tuple[bytes, bytes]:
-    """Return the certificate of a new authority, and its key, as PEM."""
+def _new_authority() -> _Authority:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, _NAME)])
     now = datetime.now(UTC)
-    only = {"digital_signature", "key_cert_sign", "crl_sign"}
     certificate = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + _LASTS)
+        .not_valid_after(now + AUTHORITY_LIFETIME)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(x509.KeyUsage(**{use: use in only for use in _USES}), critical=True)
+        .add_extension(_key_usage(), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(_constraints(), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
-    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    kept = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
-    return certificate.public_bytes(pem), kept
+    pem = serialization.Encoding.PEM
+    key_pem = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return _Authority(certificate.public_bytes(pem), key_pem)
+
+
+def _key_usage() -> x509.KeyUsage:
+    """Return what the authority's key may be used for."""
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=True,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
 
 
 def _constraints() -> x509.NameConstraints:
-    """Return all that the authority can vouch for."""
-    networks = (x509.IPAddress(ip_network(one)) for one in ("127.0.0.0/8", "::1/128"))
+    """Return the names and networks that the authority can vouch for."""
+    networks = [x509.IPAddress(ip_network(network)) for network in _LOOPBACK_NETWORKS]
     return x509.NameConstraints([x509.DNSName("localhost"), *networks], None)
 
 
-def _kept_authority(ca_file: Path, key_file: Path) -> tuple[bytes, bytes] | None:
-    """Return what is kept, if it lasts, has its own key and vouches for our names alone."""
+def _read_authority(ca_file: Path, key_file: Path) -> _Authority | None:
+    """Return the stored authority if it is complete, valid for long enough, and for our names only."""
     try:
-        certificate, key = ca_file.read_bytes(), key_file.read_bytes()
-        known = x509.load_pem_x509_certificate(certificate)
-        own = serialization.load_pem_private_key(key, None).public_key() == known.public_key()
-        names = known.extensions.get_extension_for_class(x509.NameConstraints)
+        authority = _Authority(ca_file.read_bytes(), key_file.read_bytes())
+        certificate = x509.load_pem_x509_certificate(authority.certificate)
+        public_key = serialization.load_pem_private_key(authority.key, None).public_key()
+        names = certificate.extensions.get_extension_for_class(x509.NameConstraints)
     except (FileNotFoundError, ValueError, x509.ExtensionNotFound):
-        return None  # damaged: nobody can have got far with it
-    lasts = known.not_valid_after_utc - datetime.now(UTC) > _LEFT
-    fit = own and lasts and names.critical and names.value == _constraints()
-    return (certificate, key) if fit else None
+        # The files are damaged, so nobody can have used them.
+        return None
+    if public_key != certificate.public_key():
+        return None
+    if certificate.not_valid_after_utc - datetime.now(UTC) <= _LEAST_REMAINING:
+        return None
+    if not names.critical or names.value != _constraints():
+        return None
+    return authority
