@@ -94,7 +94,7 @@ def say_warnings(report: Mapping[str, Any]) -> None:
 
 def intervention_sentence(result: Mapping[str, Any]) -> str:
     """Return what an intervention did, as a sentence."""
-    text = result["said"]
+    text = result["message"]
     return f"{text[:1].upper()}{text[1:]}."
 
 

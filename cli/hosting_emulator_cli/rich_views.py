@@ -50,7 +50,7 @@ def _head(exchange: Exchange, projects: Mapping[str, str], room: int) -> tuple[T
             f"  {cells.about:<{project}}" if cells.about or project else "",
             (f"  {cells.user or 'nobody':<{user_width}}", "blue"),
             (f"  {cells.took}", "dim"),
-            (f"  {cells.answer}" if cells.answer else "", style),
+            (f"  {cells.response}" if cells.response else "", style),
             overflow="fold",
         )
         if head.cell_len <= room:
@@ -67,13 +67,13 @@ def whole_view(exchange: Exchange, projects: Mapping[str, str], room: int) -> Re
         name = step["step"]
         style = _STEP_STYLES.get(name, "")
         shown = Text(name if name != before else "", style or "dim")
-        steps.add_row(shown, Text(printable(step["says"]), style))
+        steps.add_row(shown, Text(printable(step["text"]), style))
         before = name
     return Group(
         _head(exchange, projects, min(room, WIDE - 1))[0],
         Padding(steps, (1, 0), expand=False),
         *_message(target(exchange), exchange["request"]),
-        *_message(f"{exchange['status'] or 'no response'}", exchange["answer"]),
+        *_message(f"{exchange['status'] or 'no response'}", exchange["response"]),
     )
 
 
@@ -98,12 +98,12 @@ def why_panel(found: Why) -> Panel:
     following = found["next"]
     facts = _grid(
         ("state", found["state"] + phase, state),
-        ("next", f"{following['at']}  {following['what']}" if following else None, ""),
+        ("next", f"{following['at']}  {following['event']}" if following else None, ""),
         ("waits for", found["waits_for"], ""),
         ("held by", found["held_by"], "yellow"),
         ("now", found["at"], "dim"),
     )
-    parts: list[RenderableType] = [facts, Text(""), *map(Text, found["says"])]
+    parts: list[RenderableType] = [facts, Text(""), *map(Text, found["sentences"])]
     if found["commands"]:
         parts += [Text(""), *(Text(f"$ {line}", "bold green") for line in found["commands"])]
     return Panel(

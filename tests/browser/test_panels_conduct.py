@@ -54,9 +54,9 @@ def test_the_navigation_counts_conduct_findings(dashboard: Dashboard, api: HttpW
     with dashboard(panel("requests")) as page:
         page.read("Live")
         misbehave(api)
-        page.find("link", "Client checks , 3 found")
-        page.click("link", "1 400 Apply project domains client check")
-        page.read("Client check: A mutation without an Idempotency-Key.")
+        page.find("link", "Conduct , 3 found")
+        page.click("link", "1 400 Apply project domains conduct")
+        page.read("Conduct: A mutation without an Idempotency-Key.")
 
 
 def test_an_unfinished_operation_is_reported_once_the_client_has_finished(

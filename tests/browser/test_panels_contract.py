@@ -24,7 +24,7 @@ def changed_assumptions(api: HttpWorld) -> dict[str, Any]:
 
 def names(page: Page) -> list[str]:
     row_names: list[str] = page.evaluate(
-        "[...document.querySelectorAll('.settings > li')].map(row => row.dataset.name)"
+        "[...document.querySelectorAll('.assumptions > li')].map(row => row.dataset.name)"
     )
     return row_names
 

@@ -284,7 +284,7 @@ def test_every_intervention_has_a_form_with_all_its_fields(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
     expected = {
-        row["word"].replace("_", " "): [field["name"] for field in row["fields"]]
+        row["name"].replace("_", " "): [field["name"] for field in row["fields"]]
         for row in api.emulator.control.contract("interventions")
     }
 

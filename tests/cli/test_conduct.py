@@ -25,7 +25,7 @@ def finding(rule: str, requests: list[int], **fields: Any) -> dict[str, Any]:
     return {
         "rule": rule,
         **{name: row[name] for name in copied},
-        "says": "create_user_api_key <did> it.",
+        "message": "create_user_api_key <did> it.",
         "requests": requests,
         "more_requests": 0,
         "at": "2030-01-31T09:30:00.000Z",

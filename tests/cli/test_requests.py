@@ -18,9 +18,9 @@ ITEM = exchange(
     code="resource_not_found",
     why=["it exists, outside the user's access"],
     trail=[
-        {"step": "principal", "says": "outsider, whose session began at noon."},
-        {"step": "scope", "says": "The project is in another folder; owner (owner) has access."},
-        {"step": "refusal", "says": "404 resource_not_found: No such project."},
+        {"step": "principal", "text": "outsider, whose session began at noon."},
+        {"step": "scope", "text": "The project is in another folder; owner (owner) has access."},
+        {"step": "refusal", "text": "404 resource_not_found: No such project."},
     ],
 )
 FINE = exchange(1, trail=[])
@@ -37,7 +37,7 @@ NASTY = exchange(
 WHOLE = {
     **ITEM,
     "request": message('{"a":1}', headers=[["X-A", "b"]]),
-    "answer": message(
+    "response": message(
         "{", headers=[["Content-Type", "application/json"]], body_bytes=900, body_cut=True
     ),
 }
@@ -78,7 +78,7 @@ def test_requests_list_is_a_plain_table_in_a_pipe(ask, control: FakeControl):
         "PROJECT",
         "USER",
         "MS",
-        "ANSWER",
+        "RESPONSE",
         "WHY",
     ]
     assert hidden.endswith("The project is in another folder; owner (owner) has access.")
@@ -124,7 +124,7 @@ def test_requests_list_on_a_narrow_terminal_shows_each_code_in_full(
 ):
     control.on(LIST, request_page(ITEM, FINE))
     long = json.dumps({"detail": "word " * 40})
-    whole = {**WHOLE, "answer": {**WHOLE["answer"], "body": long, "body_bytes": len(long)}}
+    whole = {**WHOLE, "response": {**WHOLE["response"], "body": long, "body_bytes": len(long)}}
     control.on("GET /worlds/default/requests/2", whole)
     monkeypatch.setenv("COLUMNS", str(columns))
 
@@ -206,7 +206,7 @@ def test_requests_show_says_that_a_body_is_truncated(ask, control: FakeControl, 
 
 def test_requests_show_prints_the_size_of_a_binary_body(ask, control: FakeControl, monkeypatch):
     binary = message(None, body_bytes=2)
-    control.on("GET /worlds/default/requests/2", {**WHOLE, "answer": binary})
+    control.on("GET /worlds/default/requests/2", {**WHOLE, "response": binary})
 
     assert "2 bytes of binary data" in ask("requests", "show", "2").stdout
     monkeypatch.setenv("FORCE_COLOR", "1")

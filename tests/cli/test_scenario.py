@@ -30,7 +30,7 @@ STEP: dict[str, Any] = {
     "line": 4,
     "title": "list_deployments",
     "passed": True,
-    "said": "answered 200",
+    "message": "status 200",
     "differences": [],
 }
 FAILED_STEP: dict[str, Any] = {
@@ -38,7 +38,7 @@ FAILED_STEP: dict[str, Any] = {
     "line": 7,
     "title": "the provider is back",
     "passed": False,
-    "said": "answered 503",
+    "message": "status 503",
     "differences": [
         {"at": "status", "expected": 200, "found": 503},
         {"at": "body.code", "expected": {"a": 1}, "found": "(absent)"},
@@ -133,7 +133,7 @@ def test_scenario_check_runs_a_story_without_an_emulator(run, file: Path):
     lines = result.stdout.splitlines()
     assert result.exit_code == 0
     assert lines[0] == f"one-call ({file})"
-    assert lines[1] == "  ok     1  get_dns_authorization: answered 200"
+    assert lines[1] == "  ok     1  get_dns_authorization: status 200"
     assert lines[2].startswith("  ok     2  advance 10m: ")
     assert result.stderr == "1 story: 1 passed, 0 failed.\n"
 
@@ -146,7 +146,7 @@ def test_scenario_check_shows_how_a_response_differs(run, file: Path):
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
         f"one-call ({file})",
-        "  FAIL   1  get_dns_authorization: answered 200 (line 4)",
+        "  FAIL   1  get_dns_authorization: status 200 (line 4)",
         "            request 1: 200",
         "            body.status:",
         "            - pending",
@@ -241,7 +241,7 @@ def test_scenario_run_reports_each_step(ask, control: FakeControl):
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
         "outage (outage.yaml)",
-        "  ok     1  list_deployments: answered 200",
+        "  ok     1  list_deployments: status 200",
     ]
     assert control.bodies(RUN) == [{"name": "outage"}]
 
@@ -261,7 +261,7 @@ def test_scenario_run_shows_every_difference(ask, control: FakeControl):
 
     assert result.exit_code == 1
     assert result.stdout.splitlines()[2:] == [
-        "  FAIL   2  the provider is back: answered 503 (line 7)",
+        "  FAIL   2  the provider is back: status 503 (line 7)",
         "            status:",
         "            - 200",
         "            + 503",
@@ -318,7 +318,7 @@ def test_junit_of_scenario_run_has_a_suite_for_each_scenario_and_a_case_for_each
         "file": "outage.yaml",
         "line": "7",
     }
-    assert case[0].attrib == {"message": "answered 503"}
+    assert case[0].attrib == {"message": "status 503"}
     assert (case[0].text or "").splitlines() == [
         "status:",
         "- 200",
@@ -396,7 +396,7 @@ def test_json_of_a_failing_step_has_the_refusal_and_its_request(run, refused: Pa
 
     step = report["steps"][-1]
     [response] = step["responses"]
-    assert step["said"] == NOT_SAVED
+    assert step["message"] == NOT_SAVED
     assert (response["n"], response["status"], response["code"]) == (2, 403, "forbidden")
     assert "maintainer" in response["detail"]
 

@@ -253,8 +253,8 @@ def test_world_create_prints_only_the_name_on_stdout(ask, control: FakeControl):
 
 def test_world_history_lists_the_newest_commit_first(ask, control: FakeControl):
     items = [
-        {"commit": 12, "at": "2026-01-01T00:00:02.000Z", "title": "clock", "says": "by 2s"},
-        {"commit": 1, "at": "2026-01-01T00:00:00.000Z", "title": "began", "says": ""},
+        {"commit": 12, "at": "2026-01-01T00:00:02.000Z", "title": "clock", "summary": "by 2s"},
+        {"commit": 1, "at": "2026-01-01T00:00:00.000Z", "title": "began", "summary": ""},
     ]
     control.on("GET /worlds/shop/history?limit=2", {"first": 1, "items": items})
 

@@ -218,6 +218,6 @@ def test_a_correct_client_gets_no_finding_above_a_note(client: Callable[[Place],
     client(api)
 
     assert [
-        finding.says for finding in api.findings(final=True) if finding.severity != "note"
+        finding.message for finding in api.findings(final=True) if finding.severity != "note"
     ] == []
     assert api.look().judged > 2

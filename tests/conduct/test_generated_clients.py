@@ -159,7 +159,7 @@ def test_generated_careful_clients_break_no_rule(seed: int):
     api.run()
 
     accused = [finding for finding in api.findings(final=True) if finding.severity != "note"]
-    assert [(finding.rule, finding.says) for finding in accused] == []
+    assert [(finding.rule, finding.message) for finding in accused] == []
     assert api.look().judged > 1
 
 

@@ -206,7 +206,7 @@ def test_an_uncertain_creation_is_uncertain_with_any_status():
 
     (finding,) = client.findings()
     assert (finding.rule, finding.requests) == (NEW_KEY, [1, 2])
-    assert "got 409 with the key 'first'" in finding.says
+    assert "got 409 with the key 'first'" in finding.message
 
 
 @pytest.mark.parametrize(("second", "broken"), [("first", 0), ("second", 1)])
@@ -286,7 +286,7 @@ def test_a_key_derived_from_the_body_outlives_its_intent(client: Watched):
 
     (finding,) = client.findings()
     assert (finding.rule, finding.severity, finding.requests) == (OUTLIVES, "warning", [1, 2, 3])
-    assert "sent with the key 'on' (#1)" in finding.says
+    assert "sent with the key 'on' (#1)" in finding.message
 
 
 def test_a_late_retry_of_a_lost_mutation_does_not_outlive_its_intent(client: Watched):
@@ -316,7 +316,7 @@ def test_a_key_reused_for_another_request_is_a_finding(client: Watched):
 
     (finding,) = client.findings()
     assert (finding.rule, finding.requests, finding.severity) == (REUSED, [1, 2, 3], "error")
-    assert finding.says == (
+    assert finding.message == (
         "The key 'a' of set_project_powered_by_flag (#1) was reused with another "
         "body (set_project_powered_by_flag, #2)."
     )

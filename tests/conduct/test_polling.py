@@ -27,7 +27,8 @@ def test_a_poll_before_the_requested_wait_is_a_finding(client: Watched):
     (finding,) = client.findings()
     assert (finding.rule, finding.requests) == (EARLY, [1, 2])
     assert (
-        "should have been polled after 2 s (#1), but was polled after 1.00 s (#2)" in finding.says
+        "should have been polled after 2 s (#1), but was polled after 1.00 s (#2)"
+        in finding.message
     )
 
 
@@ -107,7 +108,7 @@ def test_a_loop_past_the_end_with_a_connection_for_each_poll_is_a_finding(client
 
     (finding,) = client.findings()
     assert (finding.rule, finding.severity) == ("polled-after-end", "warning")
-    named_requests = [int(n) for n in re.findall(r"#([0-9]+)", finding.says)]
+    named_requests = [int(n) for n in re.findall(r"#([0-9]+)", finding.message)]
     assert {*named_requests} <= {*finding.requests}
 
 
@@ -412,7 +413,7 @@ def test_a_client_that_stops_at_an_unknown_word_gets_a_finding():
 
     (finding,) = client.findings(final=True)
     assert (finding.rule, finding.requests) == (STOPPED, [2])
-    assert "the unknown progress.phase 'warming_up'" in finding.says
+    assert "the unknown progress.phase 'warming_up'" in finding.message
 
 
 def test_a_client_that_continues_past_an_unknown_word_gets_no_finding():
@@ -435,7 +436,7 @@ def test_a_client_that_stops_at_an_unknown_field_gets_a_finding(client: Watched)
     entry.response_bytes = len(entry.response_body)
 
     (finding,) = client.findings(final=True)
-    assert "the unknown field region" in finding.says
+    assert "the unknown field region" in finding.message
 
 
 STATUSES = ("queued", "building", "deploying", "live", "failed", "gone")
@@ -506,7 +507,7 @@ def test_a_client_that_continues_past_a_field_may_stop_at_a_word():
 
     (finding,) = client.findings(final=True)
     assert (finding.rule, finding.severity, finding.requests) == (STOPPED, "note", [2])
-    assert "the unknown progress.phase 'warming_up'" in finding.says
+    assert "the unknown progress.phase 'warming_up'" in finding.message
 
 
 def test_stopping_at_a_first_page_with_an_unknown_word_is_only_a_note():
@@ -515,7 +516,7 @@ def test_stopping_at_a_first_page_with_an_unknown_word_is_only_a_note():
 
     (finding,) = client.findings(final=True)
     assert (finding.rule, finding.severity, finding.requests) == (STOPPED, "note", [1])
-    assert "'live'" in finding.says
+    assert "'live'" in finding.message
 
 
 @pytest.mark.parametrize(("reads_to_the_end", "severity"), [(True, "warning"), (False, "note")])

@@ -27,7 +27,7 @@ def test_a_cursor_of_another_project_is_a_finding(client: Watched):
 
     (finding,) = client.findings()
     assert (finding.rule, finding.requests) == (CURSOR, [2])
-    assert client.project_id("shop") in finding.says
+    assert client.project_id("shop") in finding.message
 
 
 def test_a_cursor_is_judged_under_its_assumed_parameter_name():
@@ -123,7 +123,7 @@ def test_an_unknown_body_field_is_a_finding(client: Watched):
     client.call("POST", path, key="a", body={"name": "ci", "scopes": ["all"]})
 
     (finding,) = client.findings()
-    assert (finding.rule, "'scopes'" in finding.says) == (UNREAD, True)
+    assert (finding.rule, "'scopes'" in finding.message) == (UNREAD, True)
 
 
 def test_a_finding_quotes_the_sentence_about_what_was_sent(client: Watched):
@@ -171,7 +171,7 @@ def test_a_finding_names_the_assumption_of_a_similar_parameter(
     client.deployments(f"?{query}")
 
     (finding,) = [finding for finding in client.findings() if finding.rule == UNREAD]
-    assert finding.says.endswith("read." if assumption is None else f"assumption {assumption}.")
+    assert finding.message.endswith("read." if assumption is None else f"assumption {assumption}.")
 
 
 # --- Lost values and incomplete lists -------------------------------------------------------------

@@ -139,8 +139,8 @@ def test_a_retry_before_retry_after_is_a_finding(client: Watched, code: str):
 
     (finding,) = client.findings()
     assert (finding.rule, finding.requests) == (TOO_SOON, [1, 2])
-    assert "Retry-After: 5" in finding.says
-    assert "after 4.90 s" in finding.says
+    assert "Retry-After: 5" in finding.message
+    assert "after 4.90 s" in finding.message
 
 
 def test_a_client_may_wait_for_retry_after_in_real_time(client: Watched):
@@ -399,7 +399,9 @@ def test_many_retries_without_a_pause_are_a_finding(
     assert [(finding.rule, finding.severity) for finding in findings] == [
         (TOO_SOON, "warning")
     ] * broken
-    assert all("get_dns_authorization failed (#1: 503), and was sent" in f.says for f in findings)
+    assert all(
+        "get_dns_authorization failed (#1: 503), and was sent" in f.message for f in findings
+    )
 
 
 def test_a_few_retries_without_a_pause_are_no_finding(client: Watched):

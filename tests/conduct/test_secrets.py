@@ -48,7 +48,7 @@ def test_a_secret_outside_authorization_is_a_finding_that_does_not_show_it(
         client.call("GET", path, headers={where: text})
 
     findings = [finding for finding in client.findings() if finding.rule == rule]
-    assert [kind in finding.says for finding in findings] == [True]
+    assert [kind in finding.message for finding in findings] == [True]
     assert value not in json.dumps(client.look())
 
 
@@ -59,7 +59,7 @@ def test_a_secret_in_base64_is_a_finding(client: Watched, kind: str):
     client.dns(headers={"X-Auth": f"Basic {'A' * 61}"})
 
     (finding,) = client.findings()
-    assert (finding.rule, kind in finding.says) == ("secret-in-header", True)
+    assert (finding.rule, kind in finding.message) == ("secret-in-header", True)
     assert finding.requests == [client.engine.log.count - 1]
 
 
@@ -87,7 +87,7 @@ def test_an_encoded_secret_in_a_header_is_a_finding(
 
     (finding,) = client.findings()
     assert finding.rule == ("secret-in-referer" if header == "Referer" else "secret-in-header")
-    assert kind in finding.says
+    assert kind in finding.message
 
 
 def test_a_secret_in_either_of_two_equal_headers_is_a_finding(client: Watched):
@@ -179,7 +179,7 @@ def test_a_token_sent_to_a_dev_origin_is_a_finding(client: Watched):
 
     (finding,) = client.findings()
     assert (finding.rule, finding.severity, finding.requests) == (ELSEWHERE, "error", [2])
-    assert "to a dev origin, to dev-a-b-c.dev.localhost, with an access token" in finding.says
+    assert "to a dev origin, to dev-a-b-c.dev.localhost, with an access token" in finding.message
 
 
 @pytest.mark.parametrize(("sends_token", "broken"), [(True, 1), (False, 0)])

@@ -160,7 +160,7 @@ def test_the_history_says_what_commits_changed(api: HttpWorld):
     api.dns(token=value)
     api.emulator.clock.advance("1h")
 
-    last, *_ = sentences = [row["says"] for row in items(api, "history")]
+    last, *_ = sentences = [row["summary"] for row in items(api, "history")]
 
     assert last == "time moved by 1h; apply project domains of shop: succeeded"
     assert "the API key ci was used" in sentences

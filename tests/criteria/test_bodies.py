@@ -26,7 +26,7 @@ INPUTS: dict[str, Step] = {
     "read_database_compute": {"query": {"environment": "prod"}},
 }
 LIST: Step = {"call": "list_deployments"}
-READ_DNS: Step = {"call": "get_dns_authorization", "save": {"dns": "answer"}}
+READ_DNS: Step = {"call": "get_dns_authorization", "save": {"dns": "response"}}
 
 
 @cache
@@ -37,7 +37,7 @@ def body_of(call: str) -> Any:
         step["query"] = {"limit": 2}
     report = run_story([READ_DNS, step])
     if report["passed"]:  # the call that reads the authorization itself
-        report = run_story([{**LIST, "save": {"dns": "answer"}}, step])
+        report = run_story([{**LIST, "save": {"dns": "response"}}, step])
     [difference] = report["steps"][-1]["differences"]
     return json.loads(difference["found"])
 
@@ -82,7 +82,7 @@ def test_a_claim_about_a_body_is_green_only_if_it_is_true(
     step = {"call": call, **INPUTS.get(call, {}), "expect": {"body": expected}}
     if call == "list_deployments":
         step["query"] = {"limit": 2}
-    first = {**LIST, "save": {"dns": "answer"}} if call == READ_DNS["call"] else READ_DNS
+    first = {**LIST, "save": {"dns": "response"}} if call == READ_DNS["call"] else READ_DNS
 
     assert verdict_of([first, step]) == verdict
 

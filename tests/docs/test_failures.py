@@ -24,4 +24,4 @@ def test_the_failure_guide_has_an_example_of_every_intervention(api: HttpWorld):
     ]
 
     interventions = api.emulator.control.contract("interventions")
-    assert {line.split()[3] for line in commands} == {row["word"] for row in interventions}
+    assert {line.split()[3] for line in commands} == {row["name"] for row in interventions}

@@ -128,8 +128,8 @@ def test_the_log_keeps_request_and_response():
     assert exchange["request"]["body_bytes"] == len('{"enabled": true}')
     assert ("Idempotency-Key", "flag-1") in exchange["request"]["headers"]
     assert ("Authorization", "Bearer <redacted>") in exchange["request"]["headers"]
-    assert json.loads(exchange["answer"]["body"]) == response.json
-    assert ("Content-Type", "application/json") in exchange["answer"]["headers"]
+    assert json.loads(exchange["response"]["body"]) == response.json
+    assert ("Content-Type", "application/json") in exchange["response"]["headers"]
 
 
 def test_the_log_keeps_the_beginning_of_a_long_body():
@@ -140,7 +140,7 @@ def test_the_log_keeps_the_beginning_of_a_long_body():
 
     assert (len(request["body"]), request["body_bytes"]) == (BODY_KEPT, BODY_KEPT + 1)
     assert request["body_cut"]
-    assert not whole(api)["answer"]["body_cut"]
+    assert not whole(api)["response"]["body_cut"]
 
 
 @pytest.mark.parametrize("before", [BODY_KEPT - 3, BODY_KEPT - 2, BODY_KEPT - 1, BODY_KEPT])
@@ -177,7 +177,7 @@ def test_a_lost_response_has_no_headers_in_the_log():
     api.add_fault(connection_reset={})
     api.dns()
 
-    assert whole(api)["answer"]["headers"] == []
+    assert whole(api)["response"]["headers"] == []
 
 
 @pytest.mark.parametrize(

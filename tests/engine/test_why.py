@@ -25,10 +25,10 @@ def test_why_names_the_next_change_of_an_operation_that_moves_with_time():
     assert (explanation["state"], explanation["project"]) == ("queued", "shop")
     assert explanation["next"] == {
         "at": "2026-01-01T00:00:02.000Z",
-        "what": "it changes from queued to running",
+        "event": "it changes from queued to running",
     }
-    assert "in 2s of world time" in explanation["says"][0]
-    assert "frozen" in explanation["says"][1]
+    assert "in 2s of world time" in explanation["sentences"][0]
+    assert "frozen" in explanation["sentences"][1]
     assert explanation["commands"] == [f"clock advance --until-operation {operation}"]
     assert (explanation["waits_for"], explanation["held_by"]) == (None, None)
 
@@ -40,7 +40,7 @@ def test_why_names_the_next_change_of_an_operation_that_moves_with_time():
 def test_why_says_how_time_passes_in_each_clock_mode(mode, rate, word):
     api = stage(mode=mode, rate=rate)
 
-    assert word in api.why(started(api))["says"][1]
+    assert word in api.why(started(api))["sentences"][1]
 
 
 def test_why_names_the_phase_of_a_running_operation():
@@ -50,7 +50,7 @@ def test_why_names_the_phase_of_a_running_operation():
 
     explanation = api.why(operation)
 
-    assert explanation["next"]["what"] == "it changes from running (building) to deploying"
+    assert explanation["next"]["event"] == "it changes from running (building) to deploying"
 
 
 def test_why_names_the_operation_that_blocks_a_waiting_operation():
@@ -62,11 +62,11 @@ def test_why_names_the_operation_that_blocks_a_waiting_operation():
     explanation = api.why(third)
 
     assert explanation["waits_for"] == first
-    assert "with 1 more waiting ahead of it" in explanation["says"][0]
-    assert explanation["says"][1].startswith("Blocking operation: It is queued")
-    assert explanation["next"]["what"].endswith("(the operation it waits for)")
+    assert "with 1 more waiting ahead of it" in explanation["sentences"][0]
+    assert explanation["sentences"][1].startswith("Blocking operation: It is queued")
+    assert explanation["next"]["event"].endswith("(the operation it waits for)")
     assert explanation["commands"] == [f"clock advance --until-operation {third}"]
-    assert "ahead" not in api.why(second)["says"][0]
+    assert "ahead" not in api.why(second)["sentences"][0]
 
 
 def test_why_names_the_intervention_that_holds_an_operation_and_those_behind_it():
@@ -132,7 +132,7 @@ def test_why_counts_the_polls_of_an_operation_that_moves_by_polls():
 
     explanation = api.why(operation)
 
-    assert "each state lasts 2 polls, and it has had 1" in explanation["says"][0]
+    assert "each state lasts 2 polls, and it has had 1" in explanation["sentences"][0]
 
 
 def test_why_names_an_armed_fault_on_polls_until_it_is_spent():
@@ -140,9 +140,9 @@ def test_why_names_an_armed_fault_on_polls_until_it_is_spent():
     operation = started(api)
     api.add_fault(abort={"code": "rate_limited"}, call="get_operation", times=1)
 
-    assert "fault-1 (abort) is armed for polls" in api.why(operation)["says"][-1]
+    assert "fault-1 (abort) is armed for polls" in api.why(operation)["sentences"][-1]
     api.poll(operation)
-    assert "fault-1" not in " ".join(api.why(operation)["says"])
+    assert "fault-1" not in " ".join(api.why(operation)["sentences"])
 
 
 def test_why_says_what_ended_a_failed_operation():
@@ -152,7 +152,7 @@ def test_why_says_what_ended_a_failed_operation():
 
     explanation = api.why(operation)
 
-    assert explanation["says"] == [
+    assert explanation["sentences"] == [
         "It failed at 2026-01-01T00:00:00.000Z; that is final.",
         "The intervention fail_operation ended it.",
         "Its error is operation_failed: No space left. It is not retryable.",

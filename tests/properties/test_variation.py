@@ -98,7 +98,7 @@ def test_the_explanation_of_a_varied_response_describes_each_point() -> None:
     exchanges = logged_exchanges(whole_walk("7").api)
     exchange = next(exchange for exchange in exchanges if exchange["varied"])
 
-    sentences = [step["says"] for step in exchange["trail"] if step["step"] == "variation"]
+    sentences = [step["text"] for step in exchange["trail"] if step["step"] == "variation"]
 
     assert sentences == [f"{point}: {texts[point]}." for point in exchange["varied"]]
 

@@ -126,7 +126,7 @@ def test_saved_values_of_bodies_and_headers_can_be_compared():
 def test_a_missing_header_cannot_be_saved():
     step = failure("story: [{call: list_deployments, save: {x: headers.Retry-After}}]")
 
-    assert step["said"] == "the response has no headers.Retry-After to save as x"
+    assert step["message"] == "the response has no headers.Retry-After to save as x"
 
 
 def test_a_comparison_of_unordered_values_is_refused():
@@ -397,7 +397,7 @@ def test_a_dev_page_opens_with_the_session_of_a_redeemed_ticket():
     ],
 )
 def test_a_step_cannot_open_a_page_outside_its_world(request_line, message):
-    assert message in failure(f"story: [{{request: '{request_line}'}}]")["said"]
+    assert message in failure(f"story: [{{request: '{request_line}'}}]")["message"]
 
 
 # --- the log -------------------------------------------------------------------------------------
@@ -432,7 +432,7 @@ def test_a_log_step_filters_by_call_user_status_fault_and_key():
 def test_a_log_step_without_a_matching_request_is_a_difference():
     step = failure("story: [{call: list_deployments}, {log: {replayed: true}}]")
 
-    assert step["said"] == "0 of 1 requests match"
+    assert step["message"] == "0 of 1 requests match"
     assert step["differences"] == [{"at": "log.count", "expected": {"at_least": 1}, "found": 0}]
 
 
@@ -467,7 +467,7 @@ def test_a_fault_and_an_outcome_are_removed_by_their_ids():
 def test_a_fault_that_is_not_armed_cannot_be_removed():
     step = failure("story: [{fault: {timeout: }}, {remove_fault: fault-9}]")
 
-    assert step["said"] == "no fault is fault-9: armed are fault-1"
+    assert step["message"] == "no fault is fault-9: armed are fault-1"
 
 
 # --- parts ---------------------------------------------------------------------------------------

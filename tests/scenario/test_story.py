@@ -17,7 +17,7 @@ def test_variables_have_saved_values_and_ids():
         story:
           - call: initialize_managed_source
             body: {expected_source_generation: 1}
-            save: {operation: id, first: answer, phase: progress.phase}
+            save: {operation: id, first: response, phase: progress.phase}
           - poll: ${operation}
             expect:
               body:
@@ -120,7 +120,7 @@ def test_a_difference_ends_the_story_and_gives_expected_and_actual_values():
     assert [step["passed"] for step in report["steps"]] == [True, False]
     step = last(report)
     assert (step["n"], step["line"], step["title"]) == (2, 5, "Not so.")
-    assert step["said"] == "answered 200"
+    assert step["message"] == "status 200"
     differences = {
         difference["at"]: (difference["expected"], difference["found"])
         for difference in step["differences"]
@@ -159,7 +159,7 @@ def test_each_expectation_can_fail(step, at, expected, actual):
 def test_an_unexpected_lost_response_is_a_difference():
     report = run("faults: [{timeout: }]\nstory: [{call: list_deployments}]")
 
-    assert last(report)["said"] == "the response was lost (timeout)"
+    assert last(report)["message"] == "the response was lost (timeout)"
     assert last(report)["differences"] == [{"at": "lost", "expected": None, "found": "timeout"}]
 
 
@@ -168,7 +168,7 @@ def test_same_as_compares_the_bytes_of_two_responses():
         """
         story:
           - call: apply_project_domains
-            save: {first: answer}
+            save: {first: response}
           - call: apply_project_domains
             expect: {same_as: first}
         """
@@ -181,7 +181,7 @@ def test_a_refused_step_fails_with_its_reason():
     report = run("story: [{intervene: {release_operation: {project: shop}}}]")
 
     assert last(report)["passed"] is False
-    assert last(report)["said"] == "project shop has no operation in progress"
+    assert last(report)["message"] == "project shop has no operation in progress"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_refused_step_fails_with_its_reason():
 def test_an_impossible_step_fails_with_its_reason(step, message):
     report = run(f"story: [{step}]")
 
-    assert message in last(report)["said"]
+    assert message in last(report)["message"]
 
 
 def test_a_stuck_operation_does_not_end_by_waiting():
@@ -210,7 +210,7 @@ def test_a_stuck_operation_does_not_end_by_waiting():
         """
     )
 
-    assert "does not move with time" in last(report)["said"]
+    assert "does not move with time" in last(report)["message"]
 
 
 def test_a_token_of_a_signed_in_user_expires_in_a_story():
@@ -298,8 +298,8 @@ def test_a_story_moves_time_by_each_wait(clock: str, state: str):
     )
 
     assert report["passed"], last(report)
-    assert (report["steps"][3]["said"], report["steps"][3]["waited_ms"]) == (
-        "answered 200, 5s late",
+    assert (report["steps"][3]["message"], report["steps"][3]["waited_ms"]) == (
+        "status 200, 5s late",
         10_000,
     )
 
@@ -311,7 +311,7 @@ def test_a_slow_response_moves_time_by_its_transfer_time():
         story:
           - fault: {slow_response: {bytes_per_second: 10}, times: 1}
           - call: get_dns_authorization
-            save: {slow: answer}
+            save: {slow: response}
           - call: apply_project_domains
             save: {at: created_at}
             expect: {body: {created_at: "/T00:00:1[0-9]/"}}

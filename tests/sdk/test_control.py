@@ -44,7 +44,7 @@ def test_each_method_of_the_sdk_reaches_its_resource(api: HttpWorld):
     assert emulator.set_assumptions({"rate_limit": "off"}) == emulator.assumptions
     assert emulator.requests.page(user="owner")["items"][0].call == "apply_project_domains"
     assert emulator.requests.page(limit=1, trail=False)["total"] == 1
-    assert emulator.requests.whole(1).answer["body_bytes"] > 0
+    assert emulator.requests.whole(1).response["body_bytes"] > 0
     assert emulator.requests.har(state=True, status="2xx")["log"]["_state"]
     assert emulator.requests.resend(1).status == 202
     assert emulator.report_document(requests=1)["requests"]["total"] == 2

@@ -350,8 +350,8 @@ def test_why_prints_a_readable_explanation(api: HttpWorld):
         [
             f"apply_project_domains of shop ({operation['id']}) is queued "
             "at 2026-01-01T00:00:00.000Z",
-            *(f"  {sentence}" for sentence in explanation.says),
-            f"  next, at 2026-01-01T00:00:02.000Z: {explanation.next['what']}",
+            *(f"  {sentence}" for sentence in explanation.sentences),
+            f"  next, at 2026-01-01T00:00:02.000Z: {explanation.next['event']}",
             *(f"  try: {command}" for command in explanation.commands),
         ]
     )

@@ -40,7 +40,7 @@ RESPONSES = {
     "POST /worlds/w/interventions": STUCK,
     "POST /worlds/w/faults": fault(),
     "GET /worlds/w/requests?limit=1": request_page(exchange(1)),
-    "GET /worlds/w/requests/1": exchange(1, request=message("{}"), answer=message(None)),
+    "GET /worlds/w/requests/1": exchange(1, request=message("{}"), response=message(None)),
     "GET /worlds/w/conduct": conduct_report(),
     "POST /scenarios/run": story_report(),
 }
@@ -90,7 +90,7 @@ def test_the_fake_refuses_a_response_with_an_undeclared_member(
         ("GET /worlds/w", ("projects", 0, "handle"), 5),
         ("GET /worlds/w", ("clock", "mode"), "slow"),
         ("GET /worlds/w/requests?limit=1", ("items", 0, "status"), "200"),
-        ("GET /worlds/w/requests/1", ("answer", "headers"), {}),
+        ("GET /worlds/w/requests/1", ("response", "headers"), {}),
         ("POST /worlds/w/faults", ("hits",), None),
     ],
 )

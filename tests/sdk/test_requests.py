@@ -224,7 +224,7 @@ def test_assert_made_explains_why_the_nearest_requests_do_not_match(
         nearest:
           #1 was made by owner
           #2 was made by owner
-          #4 was answered 403 forbidden (REASON)
+          #4 got 403 forbidden (REASON)
 
         made in world WORLD:
             #1  PUT  set_project_powered_by_flag    owner   200                         key flag-1
@@ -290,7 +290,7 @@ def test_assert_made_names_differences_in_words(api: HttpWorld):
     assert nearest(key="flag-2") == "#1 had the key flag-1"
     assert nearest(method="GET") == "#1 had the method PUT"
     assert nearest(replayed=True) == "#1 was not replayed"
-    assert nearest(failed=True, status=500) == ("#1 was answered 200, and was not refused or lost")
+    assert nearest(failed=True, status=500) == ("#1 got 200, and was not refused or lost")
 
 
 def test_assert_made_says_that_no_request_arrived(hosting_emulator: HostingEmulator):

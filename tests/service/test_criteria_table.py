@@ -40,7 +40,7 @@ LIMITED: Step = {"call": "get_dns_authorization"}
 GATEWAY: Step = {"call": "read_database_compute", "query": {"environment": "prod"}}
 LOST: Step = {"call": "create_dev_access_ticket"}
 DOMAINS: Step = {"call": "apply_project_domains"}
-SAVED: Step = {**LIST, "save": {"first": "answer"}}
+SAVED: Step = {**LIST, "save": {"first": "response"}}
 REFUSED: Step = {**LIST, "user": "outsider"}
 
 EXPECTATIONS: dict[str, list[tuple[Step, Any, Verdict]]] = {

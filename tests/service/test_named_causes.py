@@ -25,7 +25,7 @@ def other(hosting_emulator: HostingEmulator) -> Iterator[HostingEmulator]:
 def refusal(api: CheckedWorld) -> str:
     """Return the reason that the log gives for the last refusal."""
     [last] = api.emulator.requests.page(limit=1)["items"]
-    [reason] = [step["says"] for step in last["trail"] if step["step"] == "refusal"]
+    [reason] = [step["text"] for step in last["trail"] if step["step"] == "refusal"]
     return reason
 
 

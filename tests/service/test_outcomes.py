@@ -207,11 +207,11 @@ def test_why_names_the_outcome_before_during_and_after_it_acts(api: CheckedWorld
     after = api.emulator.why(operation)
 
     announcement = "outcome-1 is set for it: it becomes failed in deploying with build_broken."
-    assert announcement in before.says
-    assert announcement in during.says
+    assert announcement in before.sentences
+    assert announcement in during.sentences
     assert during.next is not None
-    assert during.next["what"] == "it changes from running (deploying) to failed"
-    assert "outcome-1 had set this in advance." in after.says
+    assert during.next["event"] == "it changes from running (deploying) to failed"
+    assert "outcome-1 had set this in advance." in after.sentences
 
 
 def test_the_log_says_which_outcome_a_request_met(api: CheckedWorld) -> None:
@@ -219,7 +219,7 @@ def test_the_log_says_which_outcome_a_request_met(api: CheckedWorld) -> None:
     api.apply_domains()
 
     entry = api.emulator.control.get(api.emulator.control_path("requests", 1))
-    steps = {step["step"]: step["says"] for step in entry["trail"]}
+    steps = {step["step"]: step["text"] for step in entry["trail"]}
 
     assert steps["outcome"] == (
         "outcome-1 applies to the operation, hit 1: it becomes cancelled in deploying."

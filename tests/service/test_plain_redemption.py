@@ -50,7 +50,7 @@ def test_the_log_explains_the_plain_redemption_without_its_secret(api: CheckedWo
 
     redeemed, issued = api.emulator.requests.page(limit=2)["items"]
 
-    says = " ".join(step["says"] for step in issued["trail"])
+    says = " ".join(step["text"] for step in issued["trail"])
     assert "over plain HTTP at the same path and query under this world's base URL" in says
     assert redeemed["call"] == "redeem_ticket"
     assert url.rpartition("=")[2] not in str(api.emulator.requests.whole(redeemed["n"]))

@@ -163,7 +163,7 @@ def test_an_operation_keeps_its_profile_after_a_restart(tmp_path: Path) -> None:
 
 def cause(api: HttpWorld, operation: str) -> str:
     """Return what `why` says about an operation."""
-    return " ".join(api.emulator.why(operation)["says"])
+    return " ".join(api.emulator.why(operation)["sentences"])
 
 
 def refusal(api: HttpWorld, operation: str) -> str:

@@ -351,4 +351,4 @@ def test_the_trail_explains_why_a_ticket_is_refused(
 
     trail = api.emulator.requests.page(limit=1)["items"][0]["trail"]
 
-    assert trail[-1]["says"].endswith(f"Reason: the ticket {state}.")
+    assert trail[-1]["text"].endswith(f"Reason: the ticket {state}.")

@@ -71,7 +71,7 @@ def test_the_log_names_the_variation_of_each_response(api: HttpWorld):
     about = points["request-id-on-success"]["about"]
     assert exchange["trail"][-1] == {
         "step": "variation",
-        "says": f"request-id-on-success: {about}.",
+        "text": f"request-id-on-success: {about}.",
     }
 
 

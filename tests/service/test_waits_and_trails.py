@@ -106,7 +106,7 @@ def trail(api: HttpWorld) -> list[str]:
     """Return what the last request's trail says about outcomes."""
     control = api.emulator.control
     entry = control.get(api.emulator.control_path("requests", api.emulator.requests[-1].n))
-    return [step["says"] for step in entry["trail"] if step["step"] == "outcome"]
+    return [step["text"] for step in entry["trail"] if step["step"] == "outcome"]
 
 
 @pytest.mark.parametrize(

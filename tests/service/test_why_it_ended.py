@@ -20,7 +20,7 @@ def started(api: HttpWorld) -> str:
 def says(api: HttpWorld, operation: str) -> str:
     explanation = api.emulator.why(operation)
     assert explanation["finished"]
-    return " ".join(explanation["says"])
+    return " ".join(explanation["sentences"])
 
 
 def by_time(api: HttpWorld) -> str:

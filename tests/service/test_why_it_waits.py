@@ -20,7 +20,7 @@ def started(api: HttpWorld) -> str:
 
 
 def says(api: HttpWorld, operation: str) -> str:
-    return " ".join(api.emulator.why(operation)["says"])
+    return " ".join(api.emulator.why(operation)["sentences"])
 
 
 def commands(api: HttpWorld, operation: str) -> list[list[str]]:
@@ -182,7 +182,7 @@ def test_why_announces_that_the_next_step_fails_the_operation(api: HttpWorld, pr
     assert "becomes running" not in explanation
     if profile.startswith("timed"):
         assert "fails at" in explanation
-        assert api.emulator.why(operation)["next"]["what"] == "it changes from queued to failed"
+        assert api.emulator.why(operation)["next"]["event"] == "it changes from queued to failed"
     api.intervene("step_operation", operation=operation)
     assert api.poll(operation).json["state"] == "failed"
 
@@ -222,7 +222,7 @@ def test_why_attributes_times_of_an_outcome_to_the_outcome(api: HttpWorld, profi
 
 def key_step(api: HttpWorld, number: int) -> str:
     entry = api.emulator.control.get(api.emulator.control_path("requests", number))
-    [sentence] = [step["says"] for step in entry["trail"] if step["step"] == "idempotency"]
+    [sentence] = [step["text"] for step in entry["trail"] if step["step"] == "idempotency"]
     return str(sentence)
 
 

@@ -71,7 +71,7 @@ ASSUMPTIONS: list[dict[str, Any]] = [
 VARIATION: dict[str, Any] = {"seed": "5", "only": ["page-size"], "assumed": {}, "varied": {}}
 STUCK: dict[str, Any] = {
     "intervention": "stick_operation",
-    "said": "operation 01J0 is stuck while running",
+    "message": "operation 01J0 is stuck while running",
 }
 
 

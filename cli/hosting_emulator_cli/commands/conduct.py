@@ -160,11 +160,11 @@ def _junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -
     for rule in rules:
         of_rule = [found for found in report["findings"] if found["rule"] == rule["id"]]
         bad = [found for found in of_rule if found in failing]
-        lines = [f"{request_numbers(found)}: {found['says']}" for found in bad or of_rule]
+        lines = [f"{request_numbers(found)}: {found['message']}" for found in bad or of_rule]
         lines += [f"Why: {rule['matters']} {quotes(bad or of_rule)}", f"Instead: {rule['instead']}"]
         text, outcome = "\n".join(lines), None
         if bad:
-            outcome = junit.element("failure", text, message=bad[0]["says"])
+            outcome = junit.element("failure", text, message=bad[0]["message"])
         elif of_rule:
             outcome = junit.element("system-out", text)
         cases.append(junit.case("conduct", f"{rule['id']}: {rule['title']}", outcome))

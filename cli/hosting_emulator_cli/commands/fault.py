@@ -439,7 +439,7 @@ def _intervention_words(result: Any) -> str | None:
     return None if isinstance(result, list) else intervention_sentence(result)
 
 
-_intervention_columns = columns("word", ("FIELDS ([] is optional)", _field_names), "about")
+_intervention_columns = columns("name", ("FIELDS ([] is optional)", _field_names), "about")
 
 
 @click.command(
@@ -491,4 +491,4 @@ def intervene(
     if everything:
         parameters["all"] = True
     sentence = opt.ask(lambda client: client.world(world).intervene(name, **parameters))
-    return {"intervention": name, "said": sentence}
+    return {"intervention": name, "message": sentence}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hosting_emulator_lab.replay import Beginning, Recording, ReplayReport
 
 
-_HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "USER", "MS", "ANSWER", "WHY")
+_HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "USER", "MS", "RESPONSE", "WHY")
 
 
 def _aliases(world: HostingEmulator) -> dict[str, str]:
@@ -82,13 +82,13 @@ def put_whole(world: HostingEmulator, exchange: Exchange, as_json: bool) -> None
     lines = [
         _line(exchange, projects, why=False),
         "",
-        *(f"  {step['step']:<{width}}  {out.printable(step['says'])}" for step in steps),
+        *(f"  {step['step']:<{width}}  {out.printable(step['text'])}" for step in steps),
         "",
         target(exchange),
         *_message_lines(exchange["request"]),
         "",
         str(exchange["status"] or "no response"),
-        *_message_lines(exchange["answer"]),
+        *_message_lines(exchange["response"]),
     ]
     out.put("\n".join(lines))
 
@@ -200,9 +200,9 @@ def _table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -> str:
     """Lay out exchanges, one in a line."""
     rows = []
     for exchange in exchanges:
-        _, at, status, *request, _, answer, why = cells_of(exchange, projects)
+        _, at, status, *request, _, response, why = cells_of(exchange, projects)
         ms = round(exchange.duration_us / 1000, 2)
-        row = [exchange.n, at, exchange.status or status, *request, ms, answer, why]
+        row = [exchange.n, at, exchange.status or status, *request, ms, response, why]
         rows.append([None if cell == "" else cell for cell in row])
     return out.table(_HEADERS, rows)
 

@@ -352,7 +352,7 @@ def _story_text(report: StoryResult) -> str:
     lines = [f"{report['scenario']} ({report['file']})"]
     for step in report["steps"]:
         word, color = ("ok  ", "green") if step["passed"] else ("FAIL", "red")
-        message = f": {step['said']}" if step["said"] else ""
+        message = f": {step['message']}" if step["message"] else ""
         where = "" if step["passed"] else f" (line {step['line']})"
         mark = click.style(word, fg=color)
         lines.append(f"  {mark} {step['n']:>3}  {step['title']}{message}{where}")
@@ -448,7 +448,7 @@ def _stories_junit(reports: Iterable[StoryResult]) -> str:
             outcome = None
             if not step["passed"]:
                 diff = "\n".join([*_response_lines(step), *_difference_lines(step)])
-                message = step["said"] or "it differs"
+                message = step["message"] or "it differs"
                 outcome = junit.element("failure", diff, message=message)
             title = f"{step['n']}. {step['title']}"
             cases.append(junit.case(name, title, outcome, file=file, line=step["line"]))

@@ -131,11 +131,11 @@ def _why_text(found: Any) -> str:
     following = found["next"]
     facts = found | {
         "state": found["state"] + (f" ({found['phase']})" if found["state"] == "running" else ""),
-        "next": f"{following['at']}: {following['what']}" if following else None,
+        "next": f"{following['at']}: {following['event']}" if following else None,
     }
     names = ("operation", "kind", "project", "state", "at", "next", "waits_for", "held_by")
     shown = fields([(name.replace("_", " "), facts[name]) for name in names])
-    return "\n".join([shown, "", *found["says"], *(f"  {line}" for line in found["commands"])])
+    return "\n".join([shown, "", *found["sentences"], *(f"  {line}" for line in found["commands"])])
 
 
 @click.command(

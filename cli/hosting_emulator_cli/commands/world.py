@@ -250,7 +250,7 @@ def add(
             word = "set_role"
         elif kind in ("organization", "user", "project", "key"):
             word, document = "add", {word: [document]}
-    return {"intervention": word, "said": world.intervene(word, **document)}
+    return {"intervention": word, "message": world.intervene(word, **document)}
 
 
 @world.command(
@@ -291,7 +291,9 @@ def fork(world: opt.HostingEmulator, name: str | None, **same: Any) -> WorldSumm
     default=20,
 )
 @prints(
-    columns("commit", "at", ("WHAT", lambda it: ": ".join(filter(None, (it["title"], it["says"])))))
+    columns(
+        "commit", "at", ("WHAT", lambda it: ": ".join(filter(None, (it["title"], it["summary"]))))
+    )
 )
 @opt.with_world
 def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:

@@ -504,10 +504,14 @@ class TooSoon(ConductJudge):
         if count + 1 != max(_STORM, _ATTEMPTS_EACH * workers):
             return
         got = f"{first.name} got {first.status} with Retry-After: {seconds} (#{first.n})"
-        says = f"{got}, and {count + 1} more requests were refused within {now.shown_wait(first)}."
+        message = (
+            f"{got}, and {count + 1} more requests were refused within {now.shown_wait(first)}."
+        )
         group = (credentials, "limit", first.n)
         # The queue of a pool may consist of requests that were decided on before.
-        yield Finding("retried-too-soon", first, now, says=says, group=group, sure=workers == 1)
+        yield Finding(
+            "retried-too-soon", first, now, message=message, group=group, sure=workers == 1
+        )
 
     def _storm(self, now: ExchangeView, workers: int) -> Iterator[Finding]:
         """Find attempts without end or pause, where nothing said how long to wait."""
@@ -527,9 +531,9 @@ class TooSoon(ConductJudge):
         first = attempts[0]
         failed = f"{now.name} failed (#{first.n}: {first.status or 'no response'})"
         often = f"{most} times within {now.shown_wait(first)} (to #{now.n})"
-        says = f"{failed}, and was sent {often}."
+        message = f"{failed}, and was sent {often}."
         named = (*attempts[: _STORM - 1], now)
-        yield Finding("retried-too-soon", *named, says=says, group=(*place, "storm"))
+        yield Finding("retried-too-soon", *named, message=message, group=(*place, "storm"))
 
     def _poll(self, now: ExchangeView, workers: int) -> Iterator[Finding]:
         if now.call == "get_operation" and now.world.clock.mode != "skip" and now.heard:
@@ -693,12 +697,12 @@ class _Continuity(ConductJudge):
         found = _unknown(self.resource, last.answer).items()
         return next((text for thing, text in found if thing not in passed), None)
 
-    def _stop(self, last: ExchangeView, says: str, *, meant: bool = False) -> Finding:
+    def _stop(self, last: ExchangeView, message: str, *, meant: bool = False) -> Finding:
         """Find a stop at the unknown: sure if the client goes on to ends, past nothing such."""
         credentials, first = last.credentials, _is_first(last)
         sure = (credentials, first) in self._goes_on and not self._past.get(credentials)
         sure = sure and not meant and self._turned.get(credentials, False)
-        return Finding("stopped-at-the-unknown", last, says=says, sure=sure)
+        return Finding("stopped-at-the-unknown", last, message=message, sure=sure)
 
 
 class UnfinishedOperations(_Continuity):
@@ -733,8 +737,8 @@ class UnfinishedOperations(_Continuity):
                 continue
             state = last.answer.get("state")
             if unknown := self._stopped_at(last):
-                says = f"Operation {id_} ({state}) was not polled again after a response with {unknown}."
-                yield self._stop(last, says)
+                message = f"Operation {id_} ({state}) was not polled again after a response with {unknown}."
+                yield self._stop(last, message)
             else:
                 yield Finding("operation-not-followed", last, id=id_, state=state)
 
@@ -775,9 +779,9 @@ class UnfinishedLists(_Continuity):
             # Who says how many are wanted may want no more.
             some = page.world.assumptions.limit_parameter in page.query
             if unknown:
-                says = f"{page.name} stopped at a page with {unknown}, although there are more."
+                message = f"{page.name} stopped at a page with {unknown}, although there are more."
                 # Who asks for the first page may only want that.
-                yield self._stop(page, says, meant=_is_first(page))
+                yield self._stop(page, message, meant=_is_first(page))
             elif not some and page.credentials not in self._turned:
                 yield Finding("first-page-for-all", page)
 

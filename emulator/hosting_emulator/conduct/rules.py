@@ -265,7 +265,7 @@ _ROWS = {
     for id_, items in read_sections(Path(__file__).with_name("rules.md"))
 }
 #: What findings of a rule say, where the judge does not say it.
-_SAYS = {id_: row.pop("says", "") for id_, row in _ROWS.items()}
+_MESSAGES = {id_: row.pop("message", "") for id_, row in _ROWS.items()}
 #: All rules by their ids, in the order in which documents list them.
 RULES = {id_: ConductRuleRow(id=id_, **row) for id_, row in _ROWS.items()}
 
@@ -275,7 +275,7 @@ class Finding(ConductFinding):
 
     Findings of one rule with the same `group` are one finding of more requests, `last` being the
     number of the last of all. One that is not `sure` is a note; one that later requests refute is
-    `withdrawn`. `quote` is the sentence and its place, and `says` what is said, where the rule's own
+    `withdrawn`. `quote` is the sentence and its place, and `message` what is reported, where the rule's own
     do not fit; `words` are those that the rule's own lacks.
     """
 
@@ -286,7 +286,7 @@ class Finding(ConductFinding):
         group: Hashable = None,
         sure: bool = True,
         quote: tuple[str, str] | None = None,
-        says: str = "",
+        message: str = "",
         **words: object,
     ) -> None:
         rule = RULES[rule_id]
@@ -297,7 +297,7 @@ class Finding(ConductFinding):
             rule=rule_id,
             severity=rule.severity if sure else "note",
             title=rule.title,
-            says=says or _SAYS[rule_id].format_map(told),
+            message=message or _MESSAGES[rule_id].format_map(told),
             requests=sorted(exchange.n for exchange in exchanges),
             more_requests=0,
             at=format_timestamp(max(exchanges, key=lambda exchange: exchange.n).at_ms),

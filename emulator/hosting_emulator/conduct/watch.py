@@ -71,7 +71,7 @@ class _RuleFindings:
         if SEVERITIES.index(finding.severity) > SEVERITIES.index(known.severity):
             room = MOST_REQUESTS - len(finding.requests)
             named = sorted({*known.requests[:room], *finding.requests})
-            known.update(severity=finding.severity, says=finding.says, requests=named)
+            known.update(severity=finding.severity, message=finding.message, requests=named)
 
     def standing(self) -> _RuleFindings:
         """Return what was not withdrawn; what is added to it is not added here."""
@@ -281,7 +281,7 @@ class Watch:
             self._judges = [judge.after_return() for judge in self._judges]
 
     def _note(self, finding: Finding, found: dict[str, _RuleFindings]) -> None:
-        finding["says"] = Redactor(self._world).text(finding.says)
+        finding["message"] = Redactor(self._world).text(finding.message)
         found.setdefault(finding.rule, _RuleFindings()).add(finding)
 
 

@@ -199,7 +199,7 @@ def step_operation(engine: Engine, operation: str) -> JsonObject:
 async def list_history(context: Context, engine: Engine, limit: Limit = 100) -> web.StreamResponse:
     """List the last commits, newest first; `first` is the oldest that is kept.
 
-    `says` summarizes what a commit changed if its title does not; otherwise it is empty.
+    `summary` describes what a commit changed if its title does not; otherwise it is empty.
     Commits that only count requests, for faults and the rate limit, are left out: to rewind to the
     first item keeps what was counted since.
     """
@@ -213,9 +213,9 @@ async def list_history(context: Context, engine: Engine, limit: Limit = 100) -> 
 def _commit_entry(commit: history.Commit) -> JsonObject:
     changes = [*_changes(commit)]
     more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
-    says = "; ".join([*changes[:_TOLD], *more])
+    summary = "; ".join([*changes[:_TOLD], *more])
     at = format_timestamp(commit.world.at_ms)
-    return messages.CommitEntry.of(commit, commit=commit.world.commit, at=at, says=says)
+    return messages.CommitEntry.of(commit, commit=commit.world.commit, at=at, summary=summary)
 
 
 def find_state(engine: Engine, commit: int) -> World:

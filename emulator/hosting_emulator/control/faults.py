@@ -145,7 +145,7 @@ def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
         message = intervention.apply(change)
     name = next(iter(body))
     engine.commit(change, f"intervention {name}", {"intervene": without_values(body)})
-    return {"intervention": name, "said": message}
+    return {"intervention": name, "message": message}
 
 
 def list_interventions() -> list[JsonObject]:

@@ -42,7 +42,8 @@ line, the dashboard and the pytest plugin all use this API.
 
 Stable within a major version: paths, methods, parameters, members of bodies and of answers, statuses
 and titles of problems. New members, parameters and paths may come at any time: ignore what you do not
-know. Sentences (`detail`, `says`, `said`, `why`, `about`) may change with any version.
+know. Sentences (`detail`, `message`, `summary`, `text`, `sentences`, `why`, `about`) may change with any
+version.
 
 From this machine no token is needed; from another one, or through a proxy, the control token is.
 """

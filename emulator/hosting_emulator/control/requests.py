@@ -277,7 +277,7 @@ def _encoded_state(world: World) -> msgspec.Raw:
 
 def _entry(prefix: str, engine: Engine, entry: Entry, explanations: Explanations) -> JsonObject:
     whole = explanations.whole(engine.world, entry)
-    sent, answer, principal = whole["request"], whole["answer"], entry.principal
+    sent, answer, principal = whole["request"], whole["response"], entry.principal
     took_ms, allowed = whole["duration_us"] / 1000, principal.permissions
     host = HeaderValues(sent["headers"]).get("host", "")
     if whole["call"] == REDEEM_TICKET and host.startswith("dev-"):

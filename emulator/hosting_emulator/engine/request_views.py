@@ -147,7 +147,7 @@ def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
             "body_bytes": entry.body_bytes,
             "body_cut": entry.body_bytes > len(entry.body),
         },
-        "answer": {
+        "response": {
             "headers": redactor.headers(response_headers),
             "body": redactor.body(entry.response_body),
             "body_bytes": entry.response_bytes,

@@ -274,13 +274,13 @@ class FaultState(Record, optional=("protected",)):
 class CommitEntry(Record):
     """An accepted change of a world: its number, world time, and what caused it.
 
-    `says` summarizes what it changed if the title does not; otherwise it is empty.
+    `summary` describes what it changed if the title does not; otherwise it is empty.
     """
 
     commit: int
     at: str
     title: str
-    says: str
+    summary: str
 
 
 # --- Requests --------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ class TrailStep(Record):
     """A decision about a request: its step, and what it says."""
 
     step: str
-    says: str
+    text: str
 
 
 class Exchange(Record, optional=("trail", "arrival")):
@@ -326,7 +326,7 @@ class Exchange(Record, optional=("trail", "arrival")):
     `replayed`: the answer was the remembered first one of its `idempotency_key`. `varied` are the
     points at which the answer varies. `in_progress`: it waits for its body, a delay or the disk, and
     its response has not left. `trail` has every decision on the request's way, each with its
-    `step` and what it `says`, unless it was not asked for. `arrival` is its position in the order in
+    `step` and `text`, unless it was not asked for. `arrival` is its position in the order in
     which the requests of the process arrived; only an observation shows it.
     """
 
@@ -362,7 +362,7 @@ class WholeExchange(Exchange):
     """An exchange with what was sent and what came back."""
 
     request: Message
-    answer: Message
+    response: Message
 
 
 class WorldEvent(NamedTuple):
@@ -397,13 +397,13 @@ class NextStep(Record):
     """An operation's next event, and its world time."""
 
     at: str
-    what: str
+    event: str
 
 
 class Why(Record):
     """Explains an operation's state; `str()` is the full explanation.
 
-    `says` are sentences; `next` tells `at` and `what`, None when time alone moves nothing;
+    `next` has the time (`at`) and the `event`, None when time alone moves nothing;
     `waits_for` is the id of the operation that must end first; `held_by` says what keeps it;
     `commands` would move it on.
     """
@@ -415,7 +415,7 @@ class Why(Record):
     finished: bool
     phase: str
     at: str
-    says: list[str]
+    sentences: list[str]
     next: NextStep | None
     waits_for: str | None
     held_by: str | None
@@ -426,10 +426,10 @@ class Why(Record):
         phase = "" if self.phase in (self.state, "done") else f" ({self.phase})"
         lines = [
             f"{self.kind} of {self.project} ({self.operation}) is {self.state}{phase} at {self.at}",
-            *(f"  {sentence}" for sentence in self.says),
+            *(f"  {sentence}" for sentence in self.sentences),
         ]
         if self.next:
-            lines.append(f"  next, at {self.next['at']}: {self.next['what']}")
+            lines.append(f"  next, at {self.next['at']}: {self.next['event']}")
         return "\n".join([*lines, *(f"  try: {command}" for command in self.commands)])
 
 
@@ -445,7 +445,7 @@ class ConductFinding(Record, optional=("chapter",)):
     rule: str
     severity: Severity
     title: str
-    says: str
+    message: str
     requests: list[int]
     more_requests: int
     at: str
@@ -456,7 +456,7 @@ class ConductFinding(Record, optional=("chapter",)):
     chapter: str
 
     def __str__(self) -> str:
-        return self.says
+        return self.message
 
 
 class ConductReport(Record):
@@ -654,7 +654,7 @@ class InterventionField(Record):
 class InterventionRow(Record):
     """A change of a world from outside the contract."""
 
-    word: str
+    name: str
     about: str
     fields: list[InterventionField]
 
@@ -911,7 +911,7 @@ class InterventionDone(Record):
     """What an intervention did, in one sentence."""
 
     intervention: str
-    said: str
+    message: str
 
 
 class FaultsRemoved(Record):

@@ -232,7 +232,7 @@ class _StoryCheck:
                 if name == NOW:
                     raise ValueError(f"{name!r} is the world's time: save it as another")
                 read_saved(saved_as)
-            (self._answers if saved_as == "answer" else self._saved)[name] = None
+            (self._answers if saved_as == "response" else self._saved)[name] = None
 
     def _check_variables(self, place: Place) -> None:
         for inner, name in _names_in(place.value):

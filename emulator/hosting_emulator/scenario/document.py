@@ -141,9 +141,10 @@ class StepPart(ActionPart, rename={"with_": "with"}):
     `user: nobody` sends none. `sign_in` gives a user an access token, `api_key` an API key, to
     save and use later. `request` is a method and a path of the API or of the identity provider, or an address
     of a dev origin, sent as it stands; those `together` have all come before the first is answered. A
-    request with `tries` is made again under its key until the answer is what it must be, after a
-    `pause` or as long as the answer asks. `use` takes the steps of a part, `with` values for their variables.
-    `save` keeps values of the answer under names: from a place, or with `answer` the whole of it.
+    request with `tries` is made again under its key until the response is as expected, after a
+    `pause` or as long as the response asks. `use` takes the steps of a part, `with` values for their
+    variables.
+    `save` keeps values of the response under names: from a place, or with `response` all of it.
     """
 
     user: str | None = None

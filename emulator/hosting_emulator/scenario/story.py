@@ -311,7 +311,7 @@ class StoryRun:
             "line": place.line,
             "title": step.note or _title(action, step),
             "passed": not differences,
-            "said": said,
+            "message": said,
             "waited_ms": self._waited_ms,
             "differences": [difference._asdict() for difference in differences],
             "responses": [response.report() for response in self._responses],
@@ -487,7 +487,7 @@ class StoryRun:
         self._responses.append(arrived)
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
         lost, late_ms = arrived.lost, arrived.late_ms
-        said = f"the response was lost ({lost})" if lost else f"answered {reply.status}"
+        said = f"the response was lost ({lost})" if lost else f"status {reply.status}"
         return f"{said}, {format_duration(late_ms)} late" if late_ms else said
 
     def _made(self, status: int, document: Any) -> None:
@@ -703,7 +703,7 @@ class StoryRun:
         missing = []
         for name, text in step.save.items():
             place, pattern = read_saved(text)
-            if place == "answer" and self._last.lost is None:
+            if place == "response" and self._last.lost is None:
                 self._answers[name] = self._last.reply.body
                 continue
             found = UNSET if self._last.lost else self._last.at(place)

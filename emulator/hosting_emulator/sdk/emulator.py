@@ -510,7 +510,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
 
         Such as `intervene("stick_operation", project="shop")`, or with `all=True` for all that match.
         """
-        return str(self._ask("POST", "interventions", body={word: fields})["said"])
+        return str(self._ask("POST", "interventions", body={word: fields})["message"])
 
     def add(self, **parts: Sequence[Mapping[str, Any]]) -> str:
         """Add `organizations`, `users`, `projects` and `keys`, all or none; return what was done.

@@ -51,12 +51,12 @@ class RecordedRequest(messages.Exchange):
     @property
     def answer(self) -> Any:
         """The body that was answered: JSON read, other text as it was, None for none."""
-        return messages.Message(self._whole.answer).content
+        return messages.Message(self._whole.response).content
 
     @property
     def answer_headers(self) -> messages.HeaderValues:
         """The headers that were answered."""
-        return messages.HeaderValues(self._whole.answer.headers)
+        return messages.HeaderValues(self._whole.response.headers)
 
     @cached_property
     def _whole(self) -> messages.WholeExchange:
@@ -385,7 +385,8 @@ class RequestMatcher:
         if name == "project":
             return f"was about {self._aliases[name].alias_of(value)}"
         if name == "status":
-            return f"was {'answered ' if value else ''}{wording.answer_text(request)}"
+            text = wording.response_text(request)
+            return f"got {text}" if value else f"was {text}"
         if name in _FLAGS:
             return f"was {'' if value else 'not '}{_FLAGS[name]}"
         return "had no key" if name == "key" and not value else f"had the {name} {value}"

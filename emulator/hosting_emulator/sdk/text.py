@@ -33,13 +33,13 @@ class ExchangeCells(NamedTuple):
     about: str
     user: str
     took: str
-    answer: str
+    response: str
     why: str
 
 
 def exchange_cells(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeCells:
     """Write an exchange; `projects` are aliases by id. What is out of reach says who could see it."""
-    scope = [step["says"] for step in exchange.get("trail", ()) if step["step"] == "scope"]
+    scope = [step["text"] for step in exchange.get("trail", ()) if step["step"] == "scope"]
     project = exchange.project
     return ExchangeCells(
         number=f"#{exchange.n}",
@@ -50,7 +50,7 @@ def exchange_cells(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeC
         about=projects.get(project, project) if project else exchange.operation or "",
         user=exchange.user or "",
         took=f"{exchange.duration_us / 1000:.2f} ms",
-        answer=", ".join(_answer(exchange, "lost: {}")),
+        response=", ".join(_answer(exchange, "lost: {}")),
         why=scope[0] if exchange.status == 404 and scope else "; ".join(exchange.why),
     )
 
@@ -59,10 +59,10 @@ def exchange_row(exchange: Mapping[str, Any]) -> list[str]:
     """Write an exchange in short: number, what was asked (ids cut to their ends), who, the answer."""
     asked = exchange["call"] or _ULID.sub(r"…\1", exchange["path"])
     what, user = f"{exchange['method']:<4} {asked}", exchange["user"] or "-"
-    return [f"  #{exchange['n']}", what, user, answer_text(exchange)]
+    return [f"  #{exchange['n']}", what, user, response_text(exchange)]
 
 
-def answer_text(exchange: Mapping[str, Any]) -> str:
+def response_text(exchange: Mapping[str, Any]) -> str:
     """Say what came back: `409 idempotency_key_reused`, `202 replayed`, `lost (timeout)`."""
     status = [str(exchange["status"])] if exchange["status"] else []
     return " ".join([*status, *_answer(exchange, "lost ({})")]) or "no response"
@@ -180,7 +180,7 @@ def conduct_text(report: Document, *, color: bool = False) -> str:
         severity = paint(_SEVERITY_COLORS[first["severity"]], first["severity"])
         lines += ["", f"{severity}: {first['title']} [{rule}]"]
         for found in shown:
-            lines += _part("", f"{request_numbers(found)}: {found['says']}")
+            lines += _part("", f"{request_numbers(found)}: {found['message']}")
         left = max(report["counts"].get(rule, 0), len(of_rule)) - len(shown)
         if left > 0:
             lines.append(f"    … and {left:,} more")
@@ -204,7 +204,7 @@ def finding_lines(findings: Sequence[Document]) -> list[str]:
     lines: list[str] = []
     for found in worst_first(findings)[:_OF_A_RULE]:
         rule = f"{found['severity']} {found['rule']}"
-        lines += _part("", f"{rule} {request_numbers(found)}: {found['says']}")
+        lines += _part("", f"{rule} {request_numbers(found)}: {found['message']}")
     left = len(findings) - _OF_A_RULE
     return [*lines, f"    … and {left:,} more"] if left > 0 else lines
 
@@ -347,7 +347,7 @@ def _operations(operations: Sequence[Document]) -> list[str]:
             f"  {one['operation']}  {one['kind']} of {one['project']} is {one['state']}{where}"
         )
         then = one["next"]
-        story = [f"next, at {then['at']}: {then['what']}"] if then else one["says"][:2]
+        story = [f"next, at {then['at']}: {then['event']}"] if then else one["sentences"][:2]
         story += [f"try: {command}" for command in one["commands"][:1]]
         lines += [paint("dim", f"    {one_line(line, _WIDEST)}") for line in story]
     return lines + _more(operations, _OPERATIONS)

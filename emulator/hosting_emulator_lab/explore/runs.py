@@ -475,7 +475,7 @@ class Visit:
         answers: dict[Place, tuple[int, Any]] = {}
         for exchange in exchanges:
             place = place_of(exchange)
-            whole = self._watch.whole_request(*place)["answer"]
+            whole = self._watch.whole_request(*place)["response"]
             answers[place] = (whole["body_bytes"], Message(whole).content)
         return answers
 

@@ -180,7 +180,7 @@ def read_record(document: Any) -> Recording:
         return _read_har(document["log"])
     if isinstance(document, Mapping) and "items" in document:
         document = document["items"]
-    if isinstance(document, Mapping) and "answer" in document:
+    if isinstance(document, Mapping) and "response" in document:
         document = [document]
     if isinstance(document, Sequence) and not isinstance(document, str):
         return _read_exchanges(document)
@@ -203,7 +203,7 @@ def _read_exchanges(items: Sequence[Any]) -> Recording:
     found = []
     for place, item in enumerate(items):
         with _at(f"[{place}]"):
-            if "request" not in item or "answer" not in item:
+            if "request" not in item or "response" not in item:
                 raise RecordRefused(
                     f"request {item['n']} is there without headers and bodies: write the record "
                     "with `hosting-emulator requests har`, or with `requests list --json --whole`"
@@ -217,7 +217,7 @@ def _read_exchanges(items: Sequence[Any]) -> Recording:
 
 def _exchange(item: Mapping[str, Any]) -> RecordedCall:
     target = item["path"] + (f"?{item['query']}" if item["query"] else "")
-    request, answer = item["request"], item["answer"]
+    request, answer = item["request"], item["response"]
     text = None if _is_cut(answer) else answer["body"]
     arrived = {"status": item["status"], "headers": answer["headers"], "text": text}
     sender = {"user": item["principal"], "alias": item["user"], "interactive": True}

@@ -118,7 +118,7 @@ def test_a_pattern_that_cannot_be_decided_is_no_match_and_no_mismatch(process: P
     report = process.client().control("POST", "scenarios/run", body)
 
     assert not report["passed"]
-    assert "50 ms" in report["steps"][0]["said"]
+    assert "50 ms" in report["steps"][0]["message"]
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_an_addition_is_one_commit_that_rewind_and_reset_undo(api: CheckedWorld)
     before = api.emulator.summary["commit"]
     api.emulator.add(users=[ZOE])
     assert api.emulator.history[-1].title == "intervention add"
-    assert api.emulator.history[-1].says == "users=zoe"
+    assert api.emulator.history[-1].summary == "users=zoe"
 
     api.emulator.rewind(before)
     assert "zoe" not in api.emulator.users

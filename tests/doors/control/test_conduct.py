@@ -43,7 +43,7 @@ def test_the_conduct_report_describes_each_broken_rule(api: CheckedWorld) -> Non
                 "rule": rule["id"],
                 "severity": "error",
                 "title": rule["title"],
-                "says": "apply_project_domains was sent without an Idempotency-Key.",
+                "message": "apply_project_domains was sent without an Idempotency-Key.",
                 "requests": [1],
                 "more_requests": 0,
                 "at": "2026-01-01T00:00:00.000Z",
@@ -335,7 +335,7 @@ def test_redeeming_a_ticket_is_in_the_request_log_without_its_secret(api: Checke
     )
     whole = api.emulator.requests.whole(2)
     assert secret_of(ticket) not in str(whole)
-    assert ("Set-Cookie", "<redacted>") in [(*pair,) for pair in whole["answer"]["headers"]]
+    assert ("Set-Cookie", "<redacted>") in [(*pair,) for pair in whole["response"]["headers"]]
     assert broken(api) == [("ticket-redeemed-twice", [3])]
 
 

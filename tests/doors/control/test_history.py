@@ -120,5 +120,5 @@ def test_a_refused_step_of_a_timeline_is_in_the_history_and_the_report(
 
         (refusal,) = emulator.report_document()["refused"]
         assert refusal.startswith("stick_operation was refused: ")
-        assert refusal in emulator.history[-1]["says"]
+        assert refusal in emulator.history[-1]["summary"]
         assert refusal in emulator.report()

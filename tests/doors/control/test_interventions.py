@@ -15,8 +15,8 @@ def test_all_interventions_are_listed_with_their_fields(api: CheckedWorld):
     listed = api.emulator.control.contract("interventions")
 
     in_scenarios = schema_check().schema["$defs"]["Intervention"]["properties"]
-    assert {kind["word"] for kind in listed} == in_scenarios.keys()
-    move_dns = next(kind for kind in listed if kind["word"] == "move_dns")
+    assert {kind["name"] for kind in listed} == in_scenarios.keys()
+    move_dns = next(kind for kind in listed if kind["name"] == "move_dns")
     required = [field["name"] for field in move_dns["fields"] if field["required"]]
     assert required == ["project", "to"]
 
@@ -28,9 +28,9 @@ def test_the_response_names_the_intervention_and_describes_the_change(api: Check
     path = api.emulator.control_path("interventions")
     response = control.post(path, {"stick_operation": {"project": "shop"}})
 
-    assert set(response) == {"intervention", "said"}
+    assert set(response) == {"intervention", "message"}
     assert response["intervention"] == "stick_operation"
-    assert operation in response["said"]
+    assert operation in response["message"]
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_a_filter_that_is_given_twice_is_refused(api: CheckedWorld):
 def test_items_of_the_log_have_a_trail_unless_it_is_switched_off(world_with_requests: CheckedWorld):
     emulator = world_with_requests.emulator
     hidden = emulator.requests.page(status="404")["items"][0]
-    scope = [step["says"] for step in hidden["trail"] if step["step"] == "scope"]
+    scope = [step["text"] for step in hidden["trail"] if step["step"] == "scope"]
 
     assert "member (maintainer), owner (owner), reader (reader)" in scope[0]
     assert emulator.requests.whole(2)["trail"] == hidden["trail"]
@@ -244,7 +244,7 @@ def test_a_replay_with_the_same_key_gets_the_first_response(world_with_requests:
     replayed = world_with_requests.emulator.requests.resend(4, same_key=True)
 
     assert (replayed["idempotency_key"], replayed["replayed"]) == ("domains-1", True)
-    (decision,) = [step["says"] for step in replayed["trail"] if step["step"] == "idempotency"]
+    (decision,) = [step["text"] for step in replayed["trail"] if step["step"] == "idempotency"]
     assert "domains-1" in decision
     assert "#4" in decision
 
@@ -266,7 +266,7 @@ def test_a_replay_sends_the_same_api_key_or_unknown_token(api: CheckedWorld):
     unknown = emulator.requests.resend(3)
 
     assert by_key["status"] == 200
-    assert "API key 'ci'" in by_key["trail"][0]["says"]
+    assert "API key 'ci'" in by_key["trail"][0]["text"]
     assert unknown["status"] == 401
 
 
@@ -277,7 +277,7 @@ def test_a_replay_meets_faults_without_waiting_for_them(world_with_requests: Che
     replayed = world_with_requests.emulator.requests.resend(1)
 
     assert (replayed["status"], replayed["lost"]) == (0, "timeout")
-    assert [step["says"] for step in replayed["trail"] if step["step"] == "fault"][:2] == [
+    assert [step["text"] for step in replayed["trail"] if step["step"] == "fault"][:2] == [
         "fault-1 (latency, before_commit) acted, hit 1.",
         "fault-2 (timeout, before_commit) acted, hit 1.",
     ]

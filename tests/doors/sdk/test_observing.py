@@ -31,7 +31,7 @@ def test_a_request_is_shown_completely_without_its_secrets(api: HttpWorld):
     request = api.emulator.control.get(path(api, "requests/1"))
 
     assert json.loads(request["request"]["body"]) == {"name": "ci"}
-    assert json.loads(request["answer"]["body"])["value"] == "<redacted>"
+    assert json.loads(request["response"]["body"])["value"] == "<redacted>"
     assert ["Authorization", "Bearer <redacted>"] in request["request"]["headers"]
     assert key not in json.dumps(request)
 

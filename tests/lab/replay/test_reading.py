@@ -40,7 +40,7 @@ def har(*entries: Any, **log: Any) -> Any:
         ),
         ([], "there is no request in it"),
         ([{"n": 1, "path": "/v1"}], "request 1 is there without headers and bodies"),
-        ([{"n": 1, "request": {}, "answer": {}}], "[0]: path is missing"),
+        ([{"n": 1, "request": {}, "response": {}}], "[0]: path is missing"),
         ([7], "[0] cannot be read"),
     ],
 )

@@ -4,7 +4,7 @@ import { world } from "./here.js";
 
 const CONTROL = "/_emulator";
 
-/** What the control API answers when it does not do what was asked. */
+/** The refusal of the control API when it does not do what was asked. */
 export class ApiError extends Error {
   constructor(status, title, detail) {
     super(detail || title);
@@ -15,7 +15,7 @@ export class ApiError extends Error {
 }
 
 /**
- * Send a request, and read the whole answer; without one, `none` says what is wrong.
+ * Send a request, and read the whole response; without one, `none` says what is wrong.
  * @param {string} url @param {string} method @param {any} body @param {[string, string]} none
  * @param {Record<string, string>} [headers]
  */
@@ -23,8 +23,8 @@ async function fetched(url, method, body, none, headers = {}) {
   const sent = body === undefined ? undefined : JSON.stringify(body);
   if (sent !== undefined) headers["Content-Type"] = "application/json";
   try {
-    const answer = await fetch(url, { method, headers, body: sent });
-    return { answer, text: await answer.text() };
+    const response = await fetch(url, { method, headers, body: sent });
+    return { response, text: await response.text() };
   } catch {
     throw new ApiError(0, ...none);
   }
@@ -32,10 +32,10 @@ async function fetched(url, method, body, none, headers = {}) {
 
 /** @param {string} method @param {string} path @param {any} [body] @returns {Promise<any>} */
 async function ask(method, path, body) {
-  const { answer, text } = await fetched(CONTROL + path, method, body, ["Not reached", "The emulator does not respond. Is it still running?"]);
+  const { response, text } = await fetched(CONTROL + path, method, body, ["Not reached", "The emulator does not respond. Is it still running?"]);
   const found = asJson(text);
-  if (answer.ok) return found;
-  throw new ApiError(answer.status, found?.title ?? answer.statusText, found?.detail ?? text);
+  if (response.ok) return found;
+  throw new ApiError(response.status, found?.title ?? response.statusText, found?.detail ?? text);
 }
 
 /** @param {() => string} prefix */
@@ -100,6 +100,6 @@ export async function send({ method, path, user, key, body }) {
   const headers = await pageHeader();
   if (user) headers.Authorization = `Bearer ${await tokenOf(user)}`;
   if (key) headers["Idempotency-Key"] = key;
-  const { answer, text } = await fetched(publicPrefix() + path, method, body, ["No response", "The connection ended without a complete response."], headers);
-  return { status: answer.status, headers: [...answer.headers], body: asJson(text) };
+  const { response, text } = await fetched(publicPrefix() + path, method, body, ["No response", "The connection ended without a complete response."], headers);
+  return { status: response.status, headers: [...response.headers], body: asJson(text) };
 }

@@ -12,7 +12,7 @@ const described = signal([]);
 /** Every call with a body and a query that can be sent as they are; empty until they are known. */
 export const calls = computed(() => described.value.map(asCall));
 
-/** Ask for them, until the emulator answers. */
+/** Ask for them, until the emulator responds. */
 export const startCalls = () => api.get("/contract/calls").then(({ items }) => (described.value = items), () => setTimeout(startCalls, 1000));
 
 /** @returns {Call} */

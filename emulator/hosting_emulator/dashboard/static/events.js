@@ -12,7 +12,7 @@ export const connection = signal("connecting");
 const listeners = new Map();
 
 /**
- * Be told of a kind of event; answers what stops it.
+ * Be told of a kind of event; returns what stops it.
  * @param {Kind} kind @param {(data: any) => void} handler @returns {() => void}
  */
 export function listen(kind, handler) {

@@ -7,7 +7,7 @@ export const PANELS = [
   { id: "requests", name: "Requests", group: "Inspect", key: "r" },
   { id: "operations", name: "Operations", group: "Inspect", key: "o" },
   { id: "projects", name: "Projects", group: "Inspect", key: "p" },
-  { id: "conduct", name: "Client checks", group: "Inspect", key: "d" },
+  { id: "conduct", name: "Conduct", group: "Inspect", key: "d" },
   { id: "clock", name: "Clock", group: "Control", key: "c" },
   { id: "faults", name: "Faults", group: "Control", key: "f" },
   { id: "outcomes", name: "Outcomes", group: "Control", key: "u" },
@@ -16,8 +16,8 @@ export const PANELS = [
   { id: "interventions", name: "Interventions", group: "Control", key: "i" },
   { id: "connect", name: "Connect", group: "Reference", key: "n" },
   { id: "try", name: "API console", group: "Reference", key: "t" },
-  { id: "problems", name: "Errors", group: "Reference", key: "e" },
-  { id: "assumptions", name: "Settings", group: "Reference", key: "a" },
+  { id: "problems", name: "Problems", group: "Reference", key: "e" },
+  { id: "assumptions", name: "Assumptions", group: "Reference", key: "a" },
 ];
 
 /** Those that have been loaded stay: showing them again waits for nothing. @type {Map<string, any>} */

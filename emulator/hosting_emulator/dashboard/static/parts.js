@@ -7,5 +7,5 @@ export { EndEarly, Intervene } from "./parts/intervene.js";
 export { Loaded } from "./parts/loaded.js";
 export { Empty, Failure, Loading, Panel, Section, Shown } from "./parts/panel.js";
 export { Table } from "./parts/table.js";
-export { Address, Answered, Badge, Code, Facts, Json, Lost, Moment, StateBadge } from "./parts/text.js";
+export { Address, StatusBadge, Badge, Code, Facts, Json, Lost, Moment, StateBadge } from "./parts/text.js";
 export { ToastRegion, act, toast } from "./parts/toast.js";

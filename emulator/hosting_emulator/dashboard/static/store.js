@@ -22,7 +22,7 @@ export const findings = signal({ count: 0, of: /** @type {Record<number, any[]>}
 /** Why this world cannot be shown, if it cannot. */
 export const trouble = signal(null);
 
-/** Nobody answers: the page shows how things were. */
+/** The emulator does not respond: the page shows how things were. */
 export const stopped = computed(() => connection.value === "lost" && trouble.value?.status === 0);
 
 /** What is read out politely, and shown nowhere: for what the eye sees by itself. */
@@ -60,7 +60,7 @@ export async function refresh() {
     batch(() => {
       summary.value = found;
       setClock(found.clock);
-      // What was told meanwhile may be newer than this answer.
+      // What was told meanwhile may be newer than this response.
       if (heard === faultNews) faults.value = armed.items;
       else refreshSoon();
       unfinished.value = open.items;

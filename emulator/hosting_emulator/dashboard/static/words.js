@@ -9,7 +9,7 @@ export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 export const spoken = (word) => String(word ?? "").replaceAll("_", " ");
 
 /** The page that a problem's `type` links to. @param {string} code */
-export const errorPage = (code) => `/_emulator/docs/errors/${code.replaceAll("_", "-")}`;
+export const problemPage = (code) => `/_emulator/docs/errors/${code.replaceAll("_", "-")}`;
 
 /** A path with its ids in short: what tells it from others is its end. @param {string} path */
 export const shortIds = (path) => path.replace(/[0-9A-HJKMNP-TV-Z]{26}/g, (id) => `${id.slice(0, 4)}…${id.slice(-4)}`);

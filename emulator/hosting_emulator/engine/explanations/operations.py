@@ -55,7 +55,7 @@ class _Reason:
     which it waits.
     """
 
-    says: list[str]
+    sentences: list[str]
     commands: list[str] = field(default_factory=list)
     held_by: str | None = None
     waits_for: str | None = None
@@ -90,8 +90,8 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
         "phase": operation.phase,
         "reconciliation": None if reconciliation is None else reconciliation.state,
         "at": format_timestamp(now_ms),
-        "says": reason.says,
-        "next": None if following is None else {"at": following.at, "what": following.what},
+        "sentences": reason.sentences,
+        "next": None if following is None else {"at": following.at, "event": following.what},
         "waits_for": reason.waits_for,
         "held_by": reason.held_by,
         "commands": reason.commands,
@@ -102,7 +102,7 @@ def standstill(engine: Engine, operation_id: str) -> str:
     """Return why time does not move an unfinished operation, and which command moves it."""
     explanation = why(engine, operation_id)
     assert explanation is not None
-    sentences = [f"operation {operation_id} does not move with time.", *explanation["says"]]
+    sentences = [f"operation {operation_id} does not move with time.", *explanation["sentences"]]
     sentences += [f"Run `{command}`." for command in explanation["commands"]]
     return " ".join(sentences)
 
@@ -168,12 +168,12 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
     if outcome is not None and (outcome_will_act(operation) or not outcome.turns):
         text = outcome_text(outcome)
         if text:
-            reason.says.append(f"{outcome.id} is set for it: {text}.")
+            reason.sentences.append(f"{outcome.id} is set for it: {text}.")
     for fault in faults_in_order(engine.world):
         is_for_polls = fault.rule.call == GET_OPERATION.call_id
         is_for_project = fault.rule.project in (None, project.id)
         if is_for_polls and is_for_project and not spent(fault, now_ms):
-            reason.says.append(
+            reason.sentences.append(
                 f"{fault.id} ({fault.kind}) is armed for polls: a client may see something else."
             )
             reason.commands.append(f"fault remove {fault.id}")
@@ -193,7 +193,7 @@ def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: 
         reason = _waiting(engine, operation, project, now_ms)
         if operation.stuck:
             stuck = _stuck(operation)
-            reason.says = stuck.says + reason.says
+            reason.sentences = stuck.sentences + reason.sentences
             reason.commands = stuck.commands + reason.commands
             reason.held_by = stuck.held_by
         return reason
@@ -246,7 +246,7 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
         f"It is queued: operation {holder_id} holds the mutation claim of {project.alias}{ahead}. A "
         "project runs one operation at a time."
     ]
-    says += [f"Blocking operation: {sentence}" for sentence in holder_reason.says]
+    says += [f"Blocking operation: {sentence}" for sentence in holder_reason.sentences]
     mode, _, _ = profile_of(operation)
     if mode in ("manual", "per_poll"):
         says.append(f"Once it holds the claim, it moves by its own profile, {operation.profile}.")

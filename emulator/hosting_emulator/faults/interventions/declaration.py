@@ -263,7 +263,7 @@ def describe_interventions() -> list[dict[str, Any]]:
     """Return every intervention: its word, what it does, its fields and which are required."""
     return [
         {
-            "word": word,
+            "name": word,
             "about": " ".join((kind.__doc__ or "").split("\n\n")[0].split()),
             "fields": [
                 {"name": field.name, "required": field.required}

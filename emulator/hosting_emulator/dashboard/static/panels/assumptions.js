@@ -1,4 +1,4 @@
-// Assumptions: what the emulator answers where the contract is silent, and what was changed of it.
+// Assumptions: what the emulator does where the contract is silent, and what was changed of it.
 import { html, useState } from "../lib.js";
 import { inWorld } from "../api.js";
 import { useResource } from "../resource.js";
@@ -17,7 +17,7 @@ export default function Assumptions() {
       () => inWorld.patch("/assumptions", defaults), "All assumptions are at their defaults.", () => all.reload().then(toTitle));
   };
   const actions = changed.length > 0 && html`<${Button} onClick=${resetAll}>Reset all (${changed.length})<//>`;
-  return html`<${Panel} title="Settings" actions=${actions}
+  return html`<${Panel} title="Assumptions" actions=${actions}
     lead="Assumptions: what the emulator does where the contract is silent. A client should work with any of them.">
     <${Shown} of=${all}>${(found) => html`<${List} items=${found.items} set=${set} />`}<//>
   <//>`;
@@ -49,7 +49,7 @@ function List({ items, set }) {
   return html`<${Section} title="All of them">
     ${field}
     <p class="quiet">${rows.length} of ${items.length}; ${items.filter(isChanged).length} changed</p>
-    <ul class="settings">${rows.map((item) => html`<${Row} key=${item.name} item=${item} set=${set} />`)}</ul>
+    <ul class="assumptions">${rows.map((item) => html`<${Row} key=${item.name} item=${item} set=${set} />`)}</ul>
   <//>`;
 }
 
@@ -64,7 +64,7 @@ function Row({ item, set }) {
   const change = (to) => set({ [item.name]: to }, `${item.name} is ${textOf(to) || "empty"}.`);
   const reset = () => change(item.default).then(() => document.getElementById(id)?.focus());
   return html`<li class=${changed ? "changed" : ""} data-name=${item.name}>
-    <div class="setting-name"><label for=${id}><code>${item.name}</code></label> ${changed && html`<${Badge} tone="warn">changed<//>`}</div>
+    <div class="assumption-name"><label for=${id}><code>${item.name}</code></label> ${changed && html`<${Badge} tone="warn">changed<//>`}</div>
     <form class="row" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); change(draft); }}>
       ${item.fixed ? html`<p id=${id}>Cannot be set: ${prose(item.fixed)}.</p>` : Array.isArray(item.alternatives)
         ? html`<${Select} id=${id} value=${value} set=${change} choices=${choicesOf(item)} />`

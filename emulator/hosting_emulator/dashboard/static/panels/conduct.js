@@ -1,4 +1,4 @@
-// Client checks: which rules of conduct the client broke, by rule, the worst first.
+// Conduct: which rules of conduct the client broke, by rule, the worst first.
 import { html } from "../lib.js";
 import { inWorld } from "../api.js";
 import { go, link } from "../store.js";
@@ -14,7 +14,7 @@ const MOST_LINKS = 8;
 export default function Conduct({ query }) {
   const final = query.final === "true";
   const done = html`<${Button} pressed=${final} onClick=${() => go("conduct", "", final ? {} : { final: "true" }, { replace: true })}>The client has finished<//>`;
-  return html`<${Panel} title="Client checks" actions=${done}
+  return html`<${Panel} title="Conduct" actions=${done}
       lead="Where the client breaks a rule of the contract or of HTTP, and may fail with the real service.">
     <${Loaded} from=${() => inWorld.get(`/conduct?final=${final}`)} on=${["request", "world"]} deps=${[final]}
         empty=${({ findings, judged, remarks }) => !findings.length && `No findings in ${counted(judged, "request")}. ${remarks.join(" ")}`}>
@@ -52,7 +52,7 @@ function Rule({ findings, count }) {
 
 function Finding({ of }) {
   const more = of.requests.length - MOST_LINKS + of.more_requests;
-  return html`<p><${Badge} tone=${TONES[of.severity]}>${of.severity}<//> ${of.says}</p>
+  return html`<p><${Badge} tone=${TONES[of.severity]}>${of.severity}<//> ${of.message}</p>
     <p class="row small">
       ${of.requests.slice(0, MOST_LINKS).map((/** @type {number} */ n) => html`<a key=${n} href=${link("requests", String(n))}>Request ${n}</a>`)}
       ${more > 0 && html`<span class="quiet">and ${more} more</span>`}

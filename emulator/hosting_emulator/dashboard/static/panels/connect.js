@@ -43,7 +43,7 @@ function Now() {
         badge=${(row) => html`<${StateBadge} state=${row.stuck ? "stuck" : row.state} />`} />`],
       ["Armed faults", html`<${Names} none="no fault" panel="faults" rows=${live.value} text=${(row) => row.id}
         badge=${(row) => html`<${Badge} tone="warn">${counted(row.hits ?? 0, "hit")}<//>`} />`],
-      ["Settings", changed.length ? html`<a href=${link("assumptions")}>${changed.length} changed</a>` : "all default"],
+      ["Assumptions", changed.length ? html`<a href=${link("assumptions")}>${changed.length} changed</a>` : "all default"],
     ]} />
   <//>`;
 }

@@ -31,7 +31,7 @@ function Commits() {
     <${Shown} of=${history}>${() => html`<div ...${hold}>
       <${Table} caption="Commits, newest first" rows=${rows} of=${(item) => item.commit} columns=${[
         { name: "Commit", number: true, cell: (item) => item.commit },
-        { name: "What", wide: true, cell: (item) => html`${spoken(callName(item.title))}${item.says && html`<span class="quiet">: ${item.says}</span>`}` },
+        { name: "What", wide: true, cell: (item) => html`${spoken(callName(item.title))}${item.summary && html`<span class="quiet">: ${item.summary}</span>`}` },
         { name: "World time", cell: (item) => html`<${Moment} at=${item.at} />` },
         { name: "Go there", cell: (item) => html`<${Ways} item=${item} last=${item.commit === newest} reload=${history.reload} />` },
       ]} /></div>

@@ -13,7 +13,7 @@ export default ({ arg }) => html`<${Panel} title="Interventions" lead="Change th
     <div class="beside">
       <${Section} title="Changes">
         <${Picks} panel="interventions" items=${found.items.map(asPick)} chosen=${arg} /><//>
-      <${Chosen} key=${arg} all=${found} one=${found.items.find((item) => item.word === arg)} />
+      <${Chosen} key=${arg} all=${found} one=${found.items.find((item) => item.name === arg)} />
     </div>`}<//>
 <//>`;
 
@@ -44,16 +44,16 @@ function Chosen({ one, all }) {
   const holders = useResource(things, { on: ["commit", "world"] });
   if (!one) return html`<div><${Section} title="Details"><${Empty}>Choose a change.<//><//></div>`;
   if (!summary.value) return html`<${Loading} />`;
-  const fields = fieldsOf(all.defs.Intervention.properties[one.word], all.defs, holders.data)
+  const fields = fieldsOf(all.defs.Intervention.properties[one.name], all.defs, holders.data)
     .map((field) => toShow(field, all.permissions));
   const intervene = async (values) => {
     setResult("");
-    const answer = await inWorld.post("/interventions", { [one.word]: documentOf(fields, values) });
-    setResult(`${capital(answer.said)}.`);
-    said.value = `${capital(answer.said)}.`;
+    const response = await inWorld.post("/interventions", { [one.name]: documentOf(fields, values) });
+    setResult(`${capital(response.message)}.`);
+    said.value = `${capital(response.message)}.`;
   };
-  return html`<div ref=${focused} tabIndex="-1" role="group" aria-label=${spoken(one.word)}>
-    <${Section} title=${capital(spoken(one.word))} lead=${one.about}>
+  return html`<div ref=${focused} tabIndex="-1" role="group" aria-label=${spoken(one.name)}>
+    <${Section} title=${capital(spoken(one.name))} lead=${one.about}>
       <${Form} fields=${fields} submit="Do it" onSubmit=${intervene} cancel=${() => go("interventions")} />
       ${result && html`<p class="result">${result}</p>`}
     <//></div>`;

@@ -18,13 +18,13 @@ function Why({ of, reload }) {
   return html`<div class="grid">
     <div class="stack">
       <p class="row"><${StateBadge} state=${of.state} />${row?.stuck && html`<${StateBadge} state="stuck" />`} <b>${spoken(of.kind)}</b> of <a href=${link("projects", of.project)}>${of.project}</a></p>
-      <div><h3>Why it is in this state</h3><ul class="says">${of.says.map((/** @type {string} */ text) => html`<li key=${text}>${text}</li>`)}</ul></div>
+      <div><h3>Why it is in this state</h3><ul class="says">${of.sentences.map((/** @type {string} */ text) => html`<li key=${text}>${text}</li>`)}</ul></div>
       ${!of.finished && html`<${Steer} of=${of} stuck=${Boolean(row?.stuck)} reload=${reload} />`}
     </div>
     <div class="stack">
       <${Facts} of=${[
         ["Phase", spoken(of.phase)],
-        ["Next", of.next ? html`${of.next.what}, <${Moment} at=${of.next.at} /> <span class="quiet">(${sinceNow(of.next.at)})</span>` : html`<span class="quiet">nothing scheduled</span>`],
+        ["Next", of.next ? html`${of.next.event}, <${Moment} at=${of.next.at} /> <span class="quiet">(${sinceNow(of.next.at)})</span>` : html`<span class="quiet">nothing scheduled</span>`],
         of.waits_for && ["Waits for", html`<a href=${link("operations", of.waits_for)}>${of.waits_for}</a>`],
         of.held_by && ["Held by", of.held_by],
         ["Clock", html`<a href=${link("clock")}>${clock.value?.mode}</a>`],
@@ -39,9 +39,9 @@ function Steer({ of, stuck, reload }) {
   const fixed = { operation: of.operation };
   const advance = () => act(
     () => inWorld.post("/clock/advance", { until_operation: of.operation }),
-    (answer) => `Time moved by ${span(answer.moved_ms)}; ${counted(answer.events_run, "event")} came due.`, reload);
+    (response) => `Time moved by ${span(response.moved_ms)}; ${counted(response.events_run, "event")} came due.`, reload);
   const step = () => act(
-    () => inWorld.post(`/operations/${of.operation}/step`), (answer) => `It is now ${answer.state}.`, reload);
+    () => inWorld.post(`/operations/${of.operation}/step`), (response) => `It is now ${response.state}.`, reload);
   const held = of.held_by === "the intervention hold_claim" && html`<${Intervene} word="release_claim" label="Release held claim" primary fixed=${{ project: of.project }} />`;
   if (of.kind === HELD) return html`<div class="row">${held}</div>`;
   return html`<div>

@@ -104,7 +104,7 @@ export const Story = ({ told: { passed, steps } }) => html`<div class="story">
     ${steps.length ? `${counted(steps.length, "step")}, in a temporary world.` : "The scenario is valid; it has no story."}</p>
   ${steps.length > 0 && html`<ol class="steps">${steps.map((step) => html`<li key=${step.n} class=${step.passed ? "" : "bad"}>
     <span><b>${step.passed ? "✓" : "✗"}<span class="visually-hidden">${step.passed ? " passed" : " failed"}</span></b> ${step.title}</span>
-    <span class="quiet">${step.said}</span>
+    <span class="quiet">${step.message}</span>
     ${step.differences.length > 0 && html`<ul>${step.differences.map((one) => html`<li key=${textOf(one)}>${textOf(one)}</li>`)}</ul>`}
   </li>`)}</ol>`}
 </div>`;

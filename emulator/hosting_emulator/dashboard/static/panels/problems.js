@@ -2,13 +2,13 @@
 import { html, useState } from "../lib.js";
 import { api } from "../api.js";
 import { Badge, Loaded, Panel, Section, Table } from "../parts.js";
-import { errorPage } from "../words.js";
+import { problemPage } from "../words.js";
 import { Pick, prose, useFind } from "./find.js";
 
 const ANY = { value: "", label: "any" };
 const RETRIES = [ANY, { value: "yes", label: "retryable" }, { value: "no", label: "not retryable" }];
 
-export default ({ query }) => html`<${Panel} title="Errors" lead="Every error code, what it means, and what a client should do.">
+export default ({ query }) => html`<${Panel} title="Problems" lead="Every problem code, what it means, and what a client should do.">
   <${Loaded} from=${() => api.get("/contract/problems")} on=${[]}>
     ${(found) => html`<${Catalogue} items=${found.items} first=${query.text ?? ""} />`}
   <//>
@@ -36,7 +36,7 @@ function Catalogue({ items, first }) {
 }
 
 const COLUMNS = [
-  { name: "Code", cell: (item) => html`<a href=${errorPage(item.code)}><code>${item.code}</code></a>` },
+  { name: "Code", cell: (item) => html`<a href=${problemPage(item.code)}><code>${item.code}</code></a>` },
   { name: "Status", number: true, cell: (item) => item.status },
   { name: "Retry", cell: (item) => item.retryable ? html`<${Badge} tone="busy">retryable<//>` : html`<${Badge} tone="calm">no<//>` },
   { name: "What it means", wide: true, cell: (item) => html`${prose(item.meaning)} <span class="quiet">${prose(item.suggested_action)}</span>` },

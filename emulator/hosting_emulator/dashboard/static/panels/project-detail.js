@@ -113,7 +113,7 @@ function Database({ of, name }) {
       ? html`<${Intervene} word="recover_database_provider" label="Recover provider" fixed=${fixed} />`
       : html`<${Intervene} word="fail_database_provider" label="Fail provider" danger fixed=${fixed} />`}`}>
     <${Facts} of=${[
-      ["Provider", provider_failing ? html`<${Badge} tone="bad">failing<//>` : "answers"],
+      ["Provider", provider_failing ? html`<${Badge} tone="bad">failing<//>` : "working"],
       ["Data mode", spoken(data_mode)],
       ["State", compute ? html`<${StateBadge} state=${compute.state} />${compute.pending_state && html` → <${StateBadge} state=${compute.pending_state} />`}` : html`<span class="quiet">no database</span>`],
       ...(compute ? [["Compute", `${compute.min_cu} to ${compute.max_cu} CU, ${compute.min_memory_gb} to ${compute.max_memory_gb} GB`], ["Region", compute.region]] : []),

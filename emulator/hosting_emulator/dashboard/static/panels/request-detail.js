@@ -3,9 +3,9 @@
 import { inWorld, tokenOf } from "../api.js";
 import { callName, curl } from "../calls.js";
 import { html, useEffect, useRef } from "../lib.js";
-import { Answered, Button, CopyButton, Facts, Json, Loaded, Lost, MenuButton, Section, act } from "../parts.js";
+import { StatusBadge, Button, CopyButton, Facts, Json, Loaded, Lost, MenuButton, Section, act } from "../parts.js";
 import { findings, go, link, summary } from "../store.js";
-import { errorPage, spoken, took } from "../words.js";
+import { problemPage, spoken, took } from "../words.js";
 
 /** @param {{n: string, close: () => void, step: (by: number) => void, walking: {current: boolean}}} props */
 export function RequestDetail({ n, close, step, walking }) {
@@ -27,9 +27,9 @@ export function RequestDetail({ n, close, step, walking }) {
 
 function Whole({ item }) {
   return html`<div class="stack">
-    <p class="row"><${Answered} of=${item} /> <b>${callName(item.call)}</b> <${Lost} of=${item} />
-      ${item.code && html`<a href=${errorPage(item.code)}>${item.code}</a>`}</p>
-    ${(findings.value.of[item.n] ?? []).map((one) => html`<p key=${one.rule}><a href=${link("conduct")}>Client check</a>: ${one.title}. <span class="quiet">${one.instead}</span></p>`)}
+    <p class="row"><${StatusBadge} of=${item} /> <b>${callName(item.call)}</b> <${Lost} of=${item} />
+      ${item.code && html`<a href=${problemPage(item.code)}>${item.code}</a>`}</p>
+    ${(findings.value.of[item.n] ?? []).map((one) => html`<p key=${one.rule}><a href=${link("conduct")}>Conduct</a>: ${one.title}. <span class="quiet">${one.instead}</span></p>`)}
     <p class="mono">${item.method} ${item.path}${item.query && `?${item.query}`}</p>
     <div class="row"><${Acts} item=${item} /></div>
     <section aria-labelledby="why-title"><h3 id="why-title">Why</h3><${Trail} steps=${item.trail} /></section>
@@ -41,7 +41,7 @@ function Whole({ item }) {
       ["Took", took(item.duration_us)],
     ].filter(Boolean)} />
     <${Side} name="Request" of=${item.request} />
-    ${item.status ? html`<${Side} name="Response" of=${item.answer} />`
+    ${item.status ? html`<${Side} name="Response" of=${item.response} />`
       : html`<section aria-label="Response" class="stack tight"><h3>Response</h3><p class="small quiet">No response reached the client.</p></section>`}
   </div>`;
 }
@@ -49,13 +49,13 @@ function Whole({ item }) {
 function Trail({ steps }) {
   if (!steps.length) return html`<p class="quiet">No special decisions: the response follows the contract.</p>`;
   return html`<ol class="trail">
-    ${steps.map((/** @type {any} */ { step, says }, /** @type {number} */ place) => html`<li key=${place} class=${`step ${step}${idle(step, says) ? " idle" : ""}`}>
-      <span class="word">${spoken(step)}</span><span>${says}</span></li>`)}
+    ${steps.map((/** @type {any} */ { step, text }, /** @type {number} */ place) => html`<li key=${place} class=${`step ${step}${idle(step, text) ? " idle" : ""}`}>
+      <span class="word">${spoken(step)}</span><span>${text}</span></li>`)}
   </ol>`;
 }
 
 /** A fault that was there and did nothing, or was only counted, is no event. @param {string} step @param {string} says */
-const idle = (step, says) => step === "fault" && / did not act: |not match the request|^Commit /.test(says);
+const idle = (step, text) => step === "fault" && / did not act: |not match the request|^Commit /.test(text);
 
 function Acts({ item }) {
   const again = (/** @type {boolean} */ same) => () => act(

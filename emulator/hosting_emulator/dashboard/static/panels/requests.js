@@ -3,7 +3,7 @@
 import { inWorld } from "../api.js";
 import { callName, calls } from "../calls.js";
 import { html, useEffect, useMemo, useRef, useState } from "../lib.js";
-import { Address, Answered, Badge, Button, Empty, Failure, Loaded, Loading, Lost, Panel, Select } from "../parts.js";
+import { Address, StatusBadge, Badge, Button, Empty, Failure, Loaded, Loading, Lost, Panel, Select } from "../parts.js";
 import { FIRST, MOST, loadOlder, reloadRequests, requestsState } from "../requests-store.js";
 import { useStill } from "../still.js";
 import { findings, go, link, requests, route, summary, total, world } from "../store.js";
@@ -142,10 +142,10 @@ function Row({ item, current, flagged, project, to }) {
     () => html`<li class=${current ? "current" : ""} data-n=${item.n}>
       <a href=${to} aria-current=${current ? "true" : undefined}>
         <span class="n number quiet">${item.n}</span>
-        <${Answered} of=${item} />
+        <${StatusBadge} of=${item} />
         <span class="what"><b>${callName(item.call)}</b>
           ${item.replayed && html`<${Badge}>replay<//>`}<${Lost} of=${item} />
-          ${flagged && html`<${Badge} tone="warn">client check<//>`}
+          ${flagged && html`<${Badge} tone="warn">conduct<//>`}
           ${item.code && html`<code class="quiet">${item.code}</code>`}
           ${item.why.length > 0 && html`<span class="line reason cut">${item.why.join(" ")}</span>`}
           <span class="line cut mono quiet">${item.method} ${shortIds(item.path)}${item.query && `?${item.query}`}</span>

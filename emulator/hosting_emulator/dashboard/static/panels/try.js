@@ -13,23 +13,23 @@ import { Pick } from "./find.js";
 export default function Try({ query }) {
   const [chosen, setChosen] = useState(query.call);
   const call = calls.value.find(({ id }) => id === chosen) ?? calls.value.find(({ response }) => response === "Operation");
-  const [answer, setAnswer] = useState(null);
+  const [response, setResponse] = useState(null);
   const [named, setNamed] = useState(/** @type {Record<string, string>} */ ({ ...query }));
   const found = summary.value;
   const name = (/** @type {string} */ field) => (/** @type {string} */ value) => setNamed((old) => ({ ...old, [field]: value }));
   if (!call) return html`<${Panel} title="API console"><${Loading} /><//>`;
   const fields = found && fieldsOf(call, found, named, name);
-  const onSubmit = async (values) => setAnswer(await tryIt(call, values));
+  const onSubmit = async (values) => setResponse(await tryIt(call, values));
   return html`<${Panel} title="API console" lead="Sends a real request to this world as the chosen user.">
     <div class="grid">
       <${Section} title="Request">
         <${Pick} label="Call" name="call" value=${call.id} choices=${calls.value.map(({ id, says }) => ({ value: id, label: says }))}
-          set=${(id) => { setChosen(id); setAnswer(null); }} />
+          set=${(id) => { setChosen(id); setResponse(null); }} />
         <p class="mono quiet">${call.method} ${filled(call.path, fields ?? [], named)}</p>
         ${found && html`<${Form} key=${call.id} label="Request" fields=${fields} values=${query} submit="Send" onSubmit=${onSubmit} />`}
       <//>
       <${Section} title="Response">
-        ${answer ? html`<${Answer} of=${answer} />` : html`<${Empty}>No request sent yet.<//>`}
+        ${response ? html`<${TriedResponse} of=${response} />` : html`<${Empty}>No request sent yet.<//>`}
       <//>
     </div>
   <//>`;
@@ -77,12 +77,12 @@ async function tryIt(call, values) {
   const before = await inWorld.get("/requests?limit=1&trail=false");
   const sending = send({ ...values, method: call.method, path: values.query ? `${path}?${values.query}` : path, key });
   /** @type {any} */
-  const answer = await sending.catch((lost) => ({ lost }));
+  const response = await sending.catch((lost) => ({ lost }));
   // A browser sends a request again by itself when its connection breaks: each is in the log.
   const { items } = await inWorld.get(`/requests?after=${before.total}&call=${call.id}&trail=false`);
   const sent = items.filter((item) => (item.idempotency_key ?? undefined) === key).reverse();
-  if (answer.lost && !sent.length) throw answer.lost;
-  return { ...answer, key, sent };
+  if (response.lost && !sent.length) throw response.lost;
+  return { ...response, key, sent };
 }
 
 /** Where a ticket is redeemed by clients that do not get to its dev origin. @param {string} redeemUrl */
@@ -91,7 +91,7 @@ function plainUrl(redeemUrl) {
   return `${summary.peek()?.base_url}${pathname}${search}`;
 }
 
-function Answer({ of }) {
+function TriedResponse({ of }) {
   const heading = useRef(null);
   useEffect(() => heading.current?.focus(), [of]);
   const operation = of.body?.id && of.body?.state ? of.body.id : null;

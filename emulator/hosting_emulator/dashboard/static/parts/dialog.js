@@ -39,7 +39,7 @@ export function ask(question) {
 }
 
 /**
- * Ask, and do it, as `act` does, when the answer is yes.
+ * Ask, and do it, as `act` does, when the user agrees.
  * @param {Question} question @param {Parameters<typeof act>} how
  */
 export const surely = async (question, ...how) => ((await ask(question)) ? act(...how) : undefined);

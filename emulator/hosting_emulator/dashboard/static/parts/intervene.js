@@ -23,14 +23,14 @@ export function Intervene({ word, fixed, label = spoken(word), danger, primary, 
     ${(/** @type {() => void} */ close) => html`<${Form}
       label=${label} submit=${label} kind=${kind ?? "primary"} fields=${fields}
       onSubmit=${async (values) => {
-        const answer = await intervene(values);
-        await act(async () => answer, said);
+        const response = await intervene(values);
+        await act(async () => response, said);
         close();
       }} />`}
   <//>`;
 }
 
-const said = (answer) => `${capital(answer.said)}.`;
+const said = (response) => `${capital(response.message)}.`;
 
 /** The two ways in which a ticket or a key ends early. @param {{of: "ticket"|"key", id: string}} props */
 export const EndEarly = ({ of, id }) => html`<span class="row">

@@ -44,7 +44,7 @@ export function Json({ value, label }) {
 }
 
 /** The status, or a dash where none reached the client. @param {{of: {status: number, lost: string | null}}} props */
-export const Answered = ({ of }) =>
+export const StatusBadge = ({ of }) =>
   html`<${Badge} tone=${toneOfStatus(of.lost ? 0 : of.status)}>${of.status || "—"}<//>`;
 
 /** Says that the response was lost, and to what; nothing for one that arrived. @param {{of: {lost: string | null}}} props */

@@ -19,19 +19,19 @@ function drop(id) {
 }
 
 /**
- * Do something, and say what it came to. Answers the answer, or undefined when it failed.
+ * Do something, and say what it came to. Returns the response, or undefined when it failed.
  * @template T
- * @param {() => Promise<T>} work @param {string | ((answer: T) => string)} [said]
- * @param {(answer: T) => any} [then] what is to be done before that is said: load what was changed
+ * @param {() => Promise<T>} work @param {string | ((response: T) => string)} [said]
+ * @param {(response: T) => any} [then] what is to be done before that is said: load what was changed
  * @returns {Promise<T | undefined>}
  */
 export async function act(work, said, then) {
   try {
-    const answer = await work();
-    await then?.(answer);
-    const text = typeof said === "function" ? said(answer) : said;
+    const response = await work();
+    await then?.(response);
+    const text = typeof said === "function" ? said(response) : said;
     if (text) toast(text, "good");
-    return answer;
+    return response;
   } catch (error) {
     const { title, message } = /** @type {any} */ (error);
     toast(title ? `${title}: ${message}` : message, "bad");
