@@ -1,4 +1,4 @@
-"""Durations as people write them: `500ms`, `90s`, `10m`, `1h30m`, `90d`, `PT10M`."""
+"""Durations as users write them: `500ms`, `90s`, `10m`, `1h30m`, `90d`, `PT10M`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ _ISO = re.compile(
     r"P(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?"
     r"(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?"
 )
-#: A thousand years: longer is surely a slip, and would leave the range of timestamps.
+#: A thousand years: a longer duration is surely a slip, and would leave the range of timestamps.
 LONGEST_MS = 365_000 * 86_400_000
 
 
 @lru_cache(maxsize=64)
 def parse_duration_ms(text: str) -> int:
     """Read a duration as whole milliseconds, 0 to a thousand years. Raises ValueError."""
-    word, parts = text.strip(), None
+    word = text.strip()
+    parts = None
     if len(word) <= 64:
         iso = _ISO.fullmatch(word.upper())
         if _HUMAN.fullmatch(word.lower()):
@@ -37,7 +38,7 @@ def parse_duration_ms(text: str) -> int:
 
 
 def format_duration(ms: int) -> str:
-    """Write milliseconds the short way people do (`1h30m`, `1.25s`, `250ms`, `0s`)."""
+    """Return milliseconds in the short form of users (`1h30m`, `1.25s`, `250ms`, `0s`)."""
     if 0 < ms < 1000:
         return f"{ms}ms"
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""Reading JSON a client sent: strictly, and with one clear reason when it is not JSON.
+"""Reads JSON that a client sent: strictly, and with one clear reason if it is not JSON.
 
 Stricter than `json.loads` where leniency would hide a client's mistake: NaN, duplicate names, lone
 surrogates and numbers that would become infinite are refused.
@@ -12,7 +12,7 @@ from collections import Counter
 from math import isinf
 from typing import Any, NoReturn
 
-#: How half of a surrogate pair can be written. Most texts hold none, and need no closer look.
+#: How half of a surrogate pair can be written. Most texts have none, and need no closer look.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 #: No request and no exported state is nested deeper than a few levels.
 DEEPEST = 64
@@ -29,7 +29,7 @@ def read_json(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise JsonRefused(f"is not UTF-8 (byte {error.start})") from None
     try:
-        found = _DECODER.decode(text)
+        value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise JsonRefused(
             f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
@@ -41,26 +41,29 @@ def read_json(body: bytes) -> Any:
     except ValueError:
         raise JsonRefused("holds a number with too many digits") from None
     if text.count("[") + text.count("{") > DEEPEST:
-        _bounded(found)
-    if _SURROGATE.search(text) and _holds_surrogate(found):
+        _check_depth(value)
+    if _SURROGATE.search(text) and _has_surrogate(value):
         raise JsonRefused("holds half of a surrogate pair, which is no character")
-    return found
+    return value
 
 
-def _bounded(found: Any) -> None:
-    """Refuse what is nested so deeply that whoever walks it by recursion could fail."""
-    level = [found]
+def _check_depth(value: Any) -> None:
+    """Raise JsonRefused for a value so deep that walking it by recursion could fail."""
+    level = [value]
     for _ in range(DEEPEST):
-        inner = [each.values() if isinstance(each, dict) else each for each in level]
-        level = [one for values in inner for one in values if isinstance(one, dict | list)]
+        next_level = []
+        for container in level:
+            values = container.values() if isinstance(container, dict) else container
+            next_level += [value for value in values if isinstance(value, dict | list)]
+        level = next_level
         if not level:
             return
     raise JsonRefused(f"is nested more than {DEEPEST} deep")
 
 
-def _holds_surrogate(found: Any) -> bool:
-    """Look for half of a surrogate pair. In Python, so that other threads run in between."""
-    ahead = [found]
+def _has_surrogate(document: Any) -> bool:
+    """Return whether a text has half of a surrogate pair. In Python, so that other threads can run."""
+    ahead = [document]
     while ahead:
         value = ahead.pop()
         if isinstance(value, dict):
@@ -81,12 +84,12 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         counts = Counter(name for name, _ in pairs)
         twice = next(name for name, count in counts.items() if count > 1)
         raise JsonRefused(f"names {twice[:60]!r} twice in one object")
-    return found
+    return members
 
 
 def _finite(text: str) -> int | float:

@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document, generated from the tables of calls, resources and problems.
 
 What the contract leaves open is marked `x-assumption`, with the name of the assumption that decides
-it. Nothing here is needed to answer a request.
+it. No request needs this file.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from hosting_emulator.contract.access import PERMISSIONS, AssumedRole
 from hosting_emulator.contract.assumptions import CONDITIONS, Assumptions
@@ -34,7 +36,7 @@ from hosting_emulator.contract.resources import RESOURCES
 
 #: The version the machine-readable contract carries (contract, Versioning).
 CONTRACT_VERSION = "0.0.0"
-#: What a world knows, by parameter or field and by what it is of.
+#: Values of a world, by parameter or field and by the alias of their owner.
 _Values: TypeAlias = Mapping[str, Mapping[str, Any]]
 _Object: TypeAlias = dict[str, Any]
 _REF = "#/components/schemas/"
@@ -75,13 +77,12 @@ def openapi_document(
 ) -> _Object:
     """Return the document for a world with these assumptions, served at `server_url`.
 
-    Members in `absent`, by schema, may be missing there from what else would hold them. `values` that
-    the world knows stand as examples.
+    The members in `absent`, by schema, are not required. `values` of the world stand as examples.
     """
     paths: dict[str, _Object] = {}
     for spec in CallTable(assumptions):
-        found = _operation(spec, assumptions, values)
-        paths.setdefault(spec.path, {})[spec.method.lower()] = found
+        methods = paths.setdefault(spec.path, {})
+        methods[spec.method.lower()] = _operation(spec, assumptions, values)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -124,51 +125,48 @@ def _operation(spec: CallSpec, assumptions: Assumptions, values: _Values) -> _Ob
         "x-requires": _requires(spec, assumptions),
     }
     if spec.body:
-        example = {}
-        for field in RESOURCES[spec.body].fields:  # a value of the world where it knows one
-            known = values.get(field.name, {}).values()
-            example[field.name] = next(iter(known), field.keywords["examples"][0])
-        content = {"schema": {"$ref": _REF + spec.body}, "example": example}
-        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
-        if not any(field.required for field in RESOURCES[spec.body].fields):
-            operation["requestBody"]["x-assumption"] = "required_body"
+        operation["requestBody"] = _request_body(spec.body, values)
     if spec.path_assumption:
         operation["x-assumption"] = spec.path_assumption
     return operation
 
 
+def _request_body(resource_name: str, values: _Values) -> _Object:
+    """Return the body of a call, with values of the world as its example."""
+    fields = RESOURCES[resource_name].fields
+    example = {}
+    for field in fields:
+        world_values = list(values.get(field.name, {}).values())
+        example[field.name] = world_values[0] if world_values else field.keywords["examples"][0]
+    content = {"schema": {"$ref": _REF + resource_name}, "example": example}
+    body: _Object = {"required": True, "content": {"application/json": content}}
+    if not any(field.required for field in fields):
+        body["x-assumption"] = "required_body"
+    return body
+
+
 def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
     """Return who may make the call: the least role, and the permission an API key needs."""
-    whose = "organization_role" if spec.subject == "organization" else "project_role"
-    found: _Object = {whose: least_role(spec, assumptions)}
+    role_member = "organization_role" if spec.subject == "organization" else "project_role"
+    requirements: _Object = {role_member: least_role(spec, assumptions)}
     if spec.permission:
-        place = PERMISSIONS.index(spec.permission)
-        key: _Object = {"permission": assumptions.key_permissions[place]}
-        by = "keys_on_owner_calls" if spec.role == "owner" else "call_permissions"
-        found["api_key"] = key | {"x-assumption": by}
+        permission = assumptions.key_permissions[PERMISSIONS.index(spec.permission)]
+        assumption = "keys_on_owner_calls" if spec.role == "owner" else "call_permissions"
+        requirements["api_key"] = {"permission": permission, "x-assumption": assumption}
     if spec.interactive:
-        found["interactive_session"] = True
+        requirements["interactive_session"] = True
     if isinstance(spec.role, AssumedRole):
-        found["x-assumption"] = spec.role.assumption
+        requirements["x-assumption"] = spec.role.assumption
     elif spec.role == "owner":
-        found["x-assumption"] = "organization_owner"
+        requirements["x-assumption"] = "organization_owner"
     elif spec.subject == "organization":
-        found["x-assumption"] = "key_creation_role"
-    return found
+        requirements["x-assumption"] = "key_creation_role"
+    return requirements
 
 
 def _parameters(spec: CallSpec, assumptions: Assumptions, values: _Values) -> list[_Object]:
-    ids: list[_Object] = [
-        {
-            "name": name,
-            "in": "path",
-            "required": True,
-            "description": f"The {name.removesuffix('_id')}.",
-            "schema": {"$ref": _REF + "Ulid"},
-        }
-        | ({"examples": {of: {"value": one} for of, one in known.items()}} if known else {})
-        for name in re.findall(r"\{(\w+)\}", spec.path)
-        for known in [values.get(name)]
+    ids = [
+        _path_parameter(name, values.get(name, {})) for name in re.findall(r"\{(\w+)\}", spec.path)
     ]
     headers = [
         {
@@ -181,12 +179,30 @@ def _parameters(spec: CallSpec, assumptions: Assumptions, values: _Values) -> li
         for name, required, about, example in _REQUEST_HEADERS
         if spec.idempotent or not required
     ]
-    return [*ids, *headers, *(_query_parameter(one, assumptions) for one in spec.query)]
+    query = [_query_parameter(parameter, assumptions) for parameter in spec.query]
+    return [*ids, *headers, *query]
 
 
+def _path_parameter(name: str, values: Mapping[str, Any]) -> _Object:
+    """Return an id in the path, with values of the world as examples."""
+    parameter: _Object = {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "description": f"The {name.removesuffix('_id')}.",
+        "schema": {"$ref": _REF + "Ulid"},
+    }
+    if values:
+        parameter["examples"] = {owner: {"value": value} for owner, value in values.items()}
+    return parameter
+
+
+#: Name, whether it is required, description and example of each header of a request.
 _REQUEST_HEADERS = (
     (
-        *("Idempotency-Key", True, "New for each request, the same for its retries."),
+        "Idempotency-Key",
+        True,
+        "New for each request, the same for its retries.",
         "3f7c1f0e-5f0a-4a53-9f0e-0d7f6f9f5b1a",
     ),
     ("X-Request-Id", False, "Correlation identifier of the request.", "checkout-42"),
@@ -212,8 +228,10 @@ def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> _Ob
     }
 
 
-class _Row(NamedTuple):
-    name: str  # of its example
+class _ProblemRow(Struct, frozen=True):
+    """A problem with which a call may be refused: the name of its example, and what is shown of it."""
+
+    name: str
     code: str
     status: int
     title: str
@@ -231,18 +249,20 @@ def responses(spec: CallSpec, assumptions: Assumptions) -> _Object:
     return _successes(spec, assumptions) | problems
 
 
-def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_Row]:
+def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_ProblemRow]:
     for code in problem_codes(spec, assumptions):
         status = problem_status(code, assumptions, spec)
-        kept = status != problem_status(code, assumptions)
-        yield _Row(f"{code}_{status}" if kept else code, code, status, PROBLEMS[code].title)
+        name = code
+        if status != problem_status(code, assumptions):  # the call lists another status
+            name = f"{code}_{status}"
+        yield _ProblemRow(name, code, status, PROBLEMS[code].title)
     if spec.listed_statuses and assumptions.listed_statuses == "closed":
         return
     if assumptions.wrong_method == "method_not_allowed":
-        yield _Row("wrong_method", "invalid_request", 405, "Wrong method, see Allow")
+        yield _ProblemRow("wrong_method", "invalid_request", 405, "Wrong method, see Allow")
     if problem_status("invalid_request", assumptions) != 400:
-        # Such a request reaches no world, so no world's assumptions apply to it.
-        yield _Row("broken_request", "invalid_request", 400, "Not valid HTTP")
+        # Such a request reaches no world, so the assumptions of none apply to it.
+        yield _ProblemRow("broken_request", "invalid_request", 400, "Not valid HTTP")
 
 
 def _successes(spec: CallSpec, assumptions: Assumptions) -> _Object:
@@ -253,7 +273,8 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> _Object:
     if assumptions.request_id_on_success == "echoed":
         header = _HEADERS["X-Request-Id"] | {"x-assumption": "request_id_on_success"}
         success["headers"] = {"X-Request-Id": header}
-    if links := _links(spec, assumptions):
+    links = _links(spec, assumptions)
+    if links:
         success["links"] = links
     if isinstance(spec.success, AssumedStatus):
         success["x-assumption"] = spec.success.assumption
@@ -271,7 +292,9 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> _Object:
     return successes
 
 
-def _problem(spec: CallSpec, assumptions: Assumptions, status: int, rows: list[_Row]) -> _Object:
+def _problem(
+    spec: CallSpec, assumptions: Assumptions, status: int, rows: list[_ProblemRow]
+) -> _Object:
     names = ["X-Request-Id", *_HEADERS_OF.get(status, ())]
     if any(row.code in ("rate_limited", assumptions.code_of("rate_exceeded")) for row in rows):
         names.append("Retry-After")
@@ -283,8 +306,8 @@ def _problem(spec: CallSpec, assumptions: Assumptions, status: int, rows: list[_
         "content": {"application/problem+json": content},
     }
     if spec.listed_statuses:
-        kept = any(row.name == f"{row.code}_{status}" for row in rows)
-        if kept or status not in spec.listed_statuses:
+        has_other_status = any(row.name == f"{row.code}_{status}" for row in rows)
+        if has_other_status or status not in spec.listed_statuses:
             response["x-assumption"] = "listed_statuses"
     elif status == 405:
         response["x-assumption"] = "wrong_method"
@@ -300,7 +323,7 @@ def _docs_url(server_url: str) -> str:
 def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
     docs_url = _docs_url(server_url) if assumptions.docs_url == "own" else assumptions.docs_url
     rows = {row.name: row for spec in CallTable(assumptions) for row in _rows(spec, assumptions)}
-    found = {}
+    examples = {}
     for name, row in sorted(rows.items()):
         problem = PROBLEMS[row.code]
         value: _Object = {
@@ -314,16 +337,16 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
         }
         if row.code == "rate_limited":
             value["retry_after_seconds"] = 30
-        found[name] = {"summary": row.title, "value": value}
+        examples[name] = {"summary": row.title, "value": value}
         if problem.code in CONDITIONS.values():
-            found[name]["x-assumption"] = "condition_codes"
+            examples[name]["x-assumption"] = "condition_codes"
         elif "status" not in problem.specified:
-            found[name]["x-assumption"] = "problem_statuses"
-    return found
+            examples[name]["x-assumption"] = "problem_statuses"
+    return examples
 
 
 def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return where an answer leads: to the poll of its operation, to the next page."""
+    """Return where a response leads: to the poll of its operation, to the next page."""
     poll = partial(_poll, "{project_id}" in assumptions.operation_path)
     if spec.response == "Operation":
         return {
@@ -354,8 +377,8 @@ def _poll(of_project: bool, description: str, pointer: str) -> _Object:
 
 
 def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) -> _Object:
-    """Return the Schema Objects by name, sorted; members in `absent`, by schema, are optional."""
-    found: _Object = {
+    """Return the Schema Objects by name, sorted. Members in `absent`, by schema, are optional."""
+    schemas: _Object = {
         "Ulid": {
             "description": "Identifier: 26 characters of the ULID alphabet.",
             "type": "string",
@@ -369,14 +392,14 @@ def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) ->
         for field in resource.fields:
             kind = field.kind.items or field.kind
             if kind.component and not kind.part:
-                found[kind.component] = dict(sorted(kind.schema.items()))
-        found[resource.name] = _object(resource, assumptions, absent.get(resource.name, ()))
-    found["ProblemCode"] = {
+                schemas[kind.component] = dict(sorted(kind.schema.items()))
+        schemas[resource.name] = _object(resource, assumptions, absent.get(resource.name, ()))
+    schemas["ProblemCode"] = {
         "description": "What went wrong, for programs.",
         "type": "string",
         "enum": list(PROBLEMS),
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(schemas.items()))
 
 
 def _object(resource: Resource, assumptions: Assumptions, absent: Collection[str]) -> _Object:

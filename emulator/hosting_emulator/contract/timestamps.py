@@ -20,13 +20,13 @@ _EARLIEST_MS = -62_135_596_800_000
 
 
 def format_timestamp(at_ms: int) -> str:
-    """Write a moment as records keep it: UTC, milliseconds, `Z`, within the years 1 to 9999."""
+    """Return a moment as records store it: UTC, milliseconds, `Z`, within the years 1 to 9999."""
     seconds, ms = divmod(min(max(at_ms, _EARLIEST_MS), LATEST_MS), 1000)
     return f"{_second(seconds)}.{ms:03d}Z"
 
 
 def respell_timestamp(text: str, form: TimestampForm) -> str:
-    """Rewrite a record's timestamp in another legal RFC 3339 form of the same moment."""
+    """Return a stored timestamp in another valid RFC 3339 form of the same moment."""
     return text[:-1] + {"milliseconds": "Z", "microseconds": "000Z", "offset": "+00:00"}[form]
 
 

@@ -120,11 +120,11 @@ def list_points() -> list[VariationPoint]:
 
 def read_points(names: Iterable[str]) -> tuple[str, ...]:
     """Return points by name, in the table's order, each once. Raises VariationRefused."""
-    wanted = set(names)
-    for name in sorted(wanted - POINTS.keys()):
+    chosen_names = set(names)
+    for name in sorted(chosen_names - POINTS.keys()):
         hint = nearest(name, POINTS) or "; `hosting-emulator contract variation-points` lists them"
         raise VariationRefused(f"no variation point is named {name[:60]!r}{hint}")
-    return tuple(name for name in POINTS if name in wanted)
+    return tuple(name for name in POINTS if name in chosen_names)
 
 
 # --- The table ---------------------------------------------------------------------------------
