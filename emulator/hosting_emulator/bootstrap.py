@@ -32,10 +32,10 @@ from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control.story_pages import respond_to_page
 from hosting_emulator.engine.engine import Engine, anchored
-from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.redaction import keep_secret
+from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.engine.world_variation import vary
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.http.addresses import (

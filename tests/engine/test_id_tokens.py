@@ -7,8 +7,9 @@ from typing import Any
 import jwt
 import pytest
 
+from hosting_emulator.engine.access_tokens import AccessTokens
 from hosting_emulator.engine.id_token_key import id_token_key
-from hosting_emulator.engine.identity import Identity
+from hosting_emulator.engine.id_tokens import read_id_token, sign_id_token
 
 ISSUER = "http://127.0.0.1/_emulator/idp"
 CLAIMS = {"iss": ISSUER, "aud": "app", "sid": "session", "exp": 1}
@@ -23,28 +24,27 @@ def test_the_key_is_a_sound_rsa_key_of_2048_bits() -> None:
 
 
 def test_worlds_of_any_seed_show_the_same_key_for_id_tokens() -> None:
-    first = Identity("a", "w").jwks()["keys"]
-    second = Identity("b", "v").jwks()["keys"]
+    first = AccessTokens("a", "w").jwks()["keys"]
+    second = AccessTokens("b", "v").jwks()["keys"]
 
     assert first[1] == second[1]
     assert first[0] != second[0]
 
 
 def test_an_id_token_is_accepted_only_for_its_own_issuer() -> None:
-    identity = Identity("a", "w")
-    token = identity.id_token(CLAIMS, "an access token")
+    token = sign_id_token(CLAIMS, "an access token")
 
-    claims = identity.read_id_token(token, ISSUER)
+    claims = read_id_token(token, ISSUER)
 
     assert claims is not None
     assert claims["aud"] == "app"
-    assert identity.read_id_token(token, ISSUER + "/other") is None
+    assert read_id_token(token, ISSUER + "/other") is None
 
 
 def test_an_id_token_signed_with_another_key_is_rejected() -> None:
     token = jwt.encode(CLAIMS, "k" * 32, "HS256")
 
-    assert Identity("a", "w").read_id_token(token, ISSUER) is None
+    assert read_id_token(token, ISSUER) is None
 
 
 @pytest.mark.parametrize("missing", ["iss", "aud", "sid"])
@@ -52,4 +52,4 @@ def test_an_id_token_without_a_required_claim_is_rejected(missing: str) -> None:
     claims: dict[str, Any] = {name: value for name, value in CLAIMS.items() if name != missing}
     token = jwt.encode(claims, id_token_key(), "RS256")
 
-    assert Identity("a", "w").read_id_token(token, ISSUER) is None
+    assert read_id_token(token, ISSUER) is None

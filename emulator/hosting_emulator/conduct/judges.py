@@ -29,7 +29,7 @@ from hosting_emulator.contract.call_table import parameter_name
 from hosting_emulator.contract.calls import REDEEM_TICKET, CallName, CallSpec
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.engine.identity import Identity
+from hosting_emulator.engine.access_tokens import AccessTokens
 from hosting_emulator.engine.redaction import decodings
 from hosting_emulator.variation.draws import objects_in
 from hosting_emulator.world.streams import digest
@@ -1020,7 +1020,7 @@ def _secrets_in(now: ExchangeView, text: str) -> list[str]:
         with suppress(ValueError, msgspec.DecodeError, RecursionError):
             header = msgspec.json.decode(urlsafe_b64decode(head + "=" * (-len(head) % 4)))
             kid = header.get("kid") if isinstance(header, dict) else None
-            if kid is not None and kid == Identity(world.seed, world.name).kid:
+            if kid is not None and kid == AccessTokens(world.seed, world.name).kid:
                 kinds["an access token"] = None
     for secret in _SECRET.findall(text):
         if prefix in secret and len(secret.partition(prefix)[2]) >= _SHORTEST_SECRET:

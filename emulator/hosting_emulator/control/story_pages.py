@@ -16,8 +16,8 @@ from hosting_emulator.calls.dev_access import REDEEM_PATH, project_at
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.control.dispatch import provider_exchange
 from hosting_emulator.control.routes import PREFIX, ROUTES, Route
+from hosting_emulator.engine.access_tokens import issuer_path
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.http import dev_origins, responses
 from hosting_emulator.http.guard import Site

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from msgspec import UNSET, Meta, UnsetType
 
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import home_of
+from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.http.endpoint import (
     Body,
     Context,

@@ -25,8 +25,8 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.control.clock import find_state, get_clock
 from hosting_emulator.control.faults import Point, variation_or_usual
 from hosting_emulator.control.tokens import NewToken, token_claims
+from hosting_emulator.engine.access_tokens import issuer_path
 from hosting_emulator.engine.engine import Engine, anchored
-from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.observers import EndReason

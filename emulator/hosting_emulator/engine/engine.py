@@ -15,15 +15,16 @@ from msgspec.structs import replace
 from hosting_emulator.calls.api_keys import make_key
 from hosting_emulator.calls.request import CallRequest, derived_request_id
 from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.engine.access_tokens import AccessTokens, issuer_path
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.feed import Feed
 from hosting_emulator.engine.history import Commit, History, SavedState, Snapshots
-from hosting_emulator.engine.identity import Identity, RedeemedGrant, issuer_path
 from hosting_emulator.engine.keeper import Keeper, StoreFailed
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.engine.protection import ProtectedFaults
 from hosting_emulator.engine.request_log import RequestLog
+from hosting_emulator.engine.sign_ins import RedeemedGrant, SignIns
 from hosting_emulator.engine.tally import Tally
 from hosting_emulator.engine.timeline import run_timeline_entry
 from hosting_emulator.faults.usage import UsageCounter
@@ -80,7 +81,8 @@ class Engine:
         #: The machine's time at the last reading, and the clock that the world had then.
         self.machine_ms = 0
         self._read_clock: ClockRecord | None = None
-        self.identity = Identity(world.seed, world.name)
+        self.access_tokens = AccessTokens(world.seed, world.name)
+        self.sign_ins = SignIns(world.seed, world.name)
         self.log = RequestLog()
         #: How often each fault and outcome was considered for a request.
         self.usage = UsageCounter()
@@ -229,7 +231,8 @@ class Engine:
         self.world = world
         self._shown_ms = 0
         self._read_clock = None
-        self.identity = Identity(world.seed, world.name)
+        self.access_tokens = AccessTokens(world.seed, world.name)
+        self.sign_ins = SignIns(world.seed, world.name)
         self.in_flight.clear()
         if self.feed.awake:
             self.feed.emit("world", {"commit": world.commit, "title": title})
@@ -378,7 +381,7 @@ class Engine:
             claims["sid"] = session_id
         claims["name"] = user.name
         claims["email"] = user.email
-        return self.identity.sign(claims | grant_claims)
+        return self.access_tokens.sign(claims | grant_claims)
 
     def make_key(
         self,

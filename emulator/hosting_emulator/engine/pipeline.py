@@ -121,7 +121,7 @@ def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.change = change
     sent = ctx.headers.getall("Authorization", ())
     try:
-        ctx.principal, ctx.key = engine.identity.authenticate(change, sent)
+        ctx.principal, ctx.key = engine.access_tokens.authenticate(change, sent)
     except Refused as refused:
         if sent and refused.why is None:
             refused.why = engine.owner_of(sent[0].partition(" ")[2].strip())

@@ -44,7 +44,7 @@ def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
     """
     sent = ctx.headers.getall("Authorization", ())
     try:
-        principal, key = engine.identity.authenticate(Change(engine.world, ctx.at_ms), sent)
+        principal, key = engine.access_tokens.authenticate(Change(engine.world, ctx.at_ms), sent)
     except Refused:
         caller = " ".join(sent)
     else:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.access_tokens import bearer_token
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import ID_TOKEN_ALGORITHM, bearer_token
+from hosting_emulator.engine.id_tokens import ALGORITHM as ID_TOKEN_ALGORITHM
 from hosting_emulator.http import responses
 from hosting_emulator.identity.oauth import GRANTS, PROMPTS, RESPONSE_MODES, SCOPES, user_claims
 from hosting_emulator.identity.request import IdentityRequest
@@ -69,7 +70,7 @@ def discovery(request: IdentityRequest, engine: Engine) -> JsonObject:
 
 def jwks(engine: Engine) -> Any:
     """Return the keys that verify tokens (RFC 7517)."""
-    return engine.identity.jwks()
+    return engine.access_tokens.jwks()
 
 
 def userinfo(request: IdentityRequest, engine: Engine) -> Any:
@@ -79,7 +80,7 @@ def userinfo(request: IdentityRequest, engine: Engine) -> Any:
         user, token, organization_id = _authenticate(engine, credentials)
     except Refused as refusal:
         return _challenge(refusal.detail, has_credentials=bool(credentials))
-    scope = engine.identity.scope_of(token)
+    scope = engine.access_tokens.scope_of(token)
     if scope is None:
         scope = _SCOPE_WITHOUT_SIGN_IN
     return user_claims(user, scope, organization_id)
@@ -88,7 +89,7 @@ def userinfo(request: IdentityRequest, engine: Engine) -> Any:
 def _authenticate(engine: Engine, credentials: list[str]) -> tuple[User, str, str | None]:
     """Return the user of an access token, the token, and its organization. Raises Refused."""
     token = bearer_token(credentials)
-    principal, key = engine.identity.authenticate(engine.begin_change(), credentials)
+    principal, key = engine.access_tokens.authenticate(engine.begin_change(), credentials)
     user = engine.world.get(USERS, principal.user_id)
     if key is not None or user is None:
         raise Refused("unauthenticated", "An access token of a user is needed.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hosting_emulator.engine.access_tokens import issuer_path
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.http.guard import Site
 from hosting_emulator.http.request_head import RequestHead
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from aiohttp import web
 
+from hosting_emulator.engine.access_tokens import issuer_path
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import issuer_path
 from hosting_emulator.http.request_head import read_cookie
 from hosting_emulator.identity.oauth import is_member
 from hosting_emulator.identity.request import IdentityRequest
@@ -26,7 +26,7 @@ def read_session(
     cookie = read_cookie(request.head, _NAME)
     if not cookie:
         return None
-    session_id = engine.identity.open_session(cookie, Change(world, now_ms))
+    session_id = engine.sign_ins.session_id_from_cookie(cookie, Change(world, now_ms))
     session = world.get(SESSIONS, session_id or "")
     if session_id is None or session is None or session.ended_ms is not None:
         return None
@@ -42,7 +42,7 @@ def set_session(
     response: web.Response, engine: Engine, session_id: str, session: InteractiveSession
 ) -> None:
     """Let a response set the cookie of a session."""
-    value = engine.identity.seal_session(session_id, session.began_ms)
+    value = engine.sign_ins.session_cookie(session_id, session.began_ms)
     path = issuer_path(engine.world.name)
     response.set_cookie(_NAME, value, path=path, httponly=True, samesite="Lax")
 

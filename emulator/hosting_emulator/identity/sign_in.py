@@ -15,7 +15,7 @@ from typing import Final
 from aiohttp import web
 
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import home_of
+from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.http import responses
 from hosting_emulator.identity import pages, session_cookie
 from hosting_emulator.identity.destinations import read_destination, with_parameters
@@ -207,7 +207,7 @@ class _Attempt:
             expires_ms=change.now_ms,
             nonce=self._fields.get("nonce"),
         )
-        code = engine.identity.issue_code(change, grant)
+        code = engine.sign_ins.issue_code(change, grant)
         user = change.row(USERS, session.user_id)
         engine.commit(change, f"{user.alias} signed in")
         response = self.redirect({"code": code})

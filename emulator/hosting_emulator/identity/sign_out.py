@@ -5,6 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.id_tokens import read_id_token
 from hosting_emulator.http import responses
 from hosting_emulator.identity import pages, session_cookie
 from hosting_emulator.identity.destinations import (
@@ -45,7 +46,7 @@ def _hinted_session(request: IdentityRequest, engine: Engine, fields: dict[str, 
     """Return the id of the session of the `id_token_hint`. Raises OAuthRefusal."""
     if "id_token_hint" not in fields:
         return None
-    claims = engine.identity.read_id_token(fields["id_token_hint"], request.issuer(engine))
+    claims = read_id_token(fields["id_token_hint"], request.issuer(engine))
     if claims is None:
         raise OAuthRefusal("The id_token_hint is not an ID token of this world.")
     if fields.get("client_id", claims["aud"]) != claims["aud"]:

@@ -9,7 +9,8 @@ from urllib.parse import unquote_plus
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import GrantRefused, RedeemedGrant, home_of
+from hosting_emulator.engine.id_tokens import sign_id_token
+from hosting_emulator.engine.sign_ins import GrantRefused, RedeemedGrant, home_of
 from hosting_emulator.http import responses
 from hosting_emulator.http.request_head import basic_credentials
 from hosting_emulator.identity.oauth import (
@@ -109,7 +110,7 @@ def _redeem_grant(request: IdentityRequest, engine: Engine, fields: dict[str, st
     if grant.has("openid"):
         _warn_of_world_time(request, engine, now_ms)
         id_claims = _id_token_claims(request, engine, grant, user, now_ms)
-        document["id_token"] = engine.identity.id_token(id_claims, document["access_token"])
+        document["id_token"] = sign_id_token(id_claims, document["access_token"])
     return document
 
 
@@ -123,18 +124,18 @@ def _spend_grant(
         if not fields.get(name):
             raise OAuthRefusal(f"{name} is missing")
     client_id = fields["client_id"]
-    identity = engine.identity
+    sign_ins = engine.sign_ins
     change = Change(engine.world, now_ms)
     try:
         if is_code:
-            redeemed = identity.redeem_code(
+            redeemed = sign_ins.redeem_code(
                 change, fields["code"], client_id, fields["redirect_uri"], fields["code_verifier"]
             )
         else:
-            redeemed = identity.redeem_refresh_token(change, fields["refresh_token"], client_id)
+            redeemed = sign_ins.redeem_refresh_token(change, fields["refresh_token"], client_id)
         user = _signed_in_user(engine.world, redeemed.grant)
         until_ms = token_expiry_s(engine, now_ms) * 1000
-        redeemed, refresh_token = identity.keep_grant(change, redeemed, until_ms)
+        redeemed, refresh_token = sign_ins.keep_grant(change, redeemed, until_ms)
     finally:
         # An attempt spends the code, also when it is refused.
         engine.commit(change, "token issued")
@@ -176,12 +177,12 @@ def _id_token_claims(
 
 def _warn_of_world_time(request: IdentityRequest, engine: Engine, now_ms: int) -> None:
     """Warn, once for a world, that clients will refuse an ID token by their own machine's time."""
-    identity = engine.identity
+    sign_ins = engine.sign_ins
     ahead_ms = now_ms - engine.machine_ms
     is_accepted = -engine.token_lifetime_s * 1000 < ahead_ms <= _ACCEPTED_SKEW_MS
-    if identity.told_of_time or is_accepted:
+    if sign_ins.has_warned_of_time or is_accepted:
         return
-    identity.told_of_time = True
+    sign_ins.has_warned_of_time = True
     name = engine.world.name
     advice = ""
     if ahead_ms < 0:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.identity import RedeemedGrant
+from hosting_emulator.engine.sign_ins import RedeemedGrant
 from hosting_emulator.messages import JsonObject
 from hosting_emulator.world.records import User
 

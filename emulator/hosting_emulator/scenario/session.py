@@ -22,9 +22,9 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import Commit
-from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_views import document_of, header_text, sent_header
+from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.faults.decisions import faults_in_order, spent
 from hosting_emulator.faults.documents import FAULT, OUTCOME, fault_view
 from hosting_emulator.scenario.build import NOBODY, USUAL, build_world, texts_in

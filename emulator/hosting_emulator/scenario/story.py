@@ -44,13 +44,13 @@ from hosting_emulator.engine.effects import Delay, Exchange
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.explanations.operations import standstill
-from hosting_emulator.engine.identity import home_of
 from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
 from hosting_emulator.engine.problem_replies import too_large
 from hosting_emulator.engine.request_log import CAPACITY
 from hosting_emulator.engine.request_views import document_of, entry_view, sent_header
+from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.engine.world_variation import variation_view
 from hosting_emulator.faults.decisions import faults_in_order, value_at
 from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm

@@ -1,0 +1,48 @@
+"""ID tokens (OpenID Connect Core 1.0, section 2): signed with RS256, which every OpenID client knows.
+
+Access tokens have another key and another algorithm, so that neither kind is accepted as the other.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from hosting_emulator.engine.id_token_key import KEY_ID, id_token_key
+from hosting_emulator.engine.json_web_tokens import NO_TIME_CHECKS, base64url, verified_claims
+
+ALGORITHM = "RS256"
+_OPTIONS = {**NO_TIME_CHECKS, "require": ["aud", "sid"], "verify_aud": False}
+
+
+def id_token_jwk() -> dict[str, Any]:
+    """Return the public key of ID tokens as a JSON Web Key (RFC 7517)."""
+    numbers = id_token_key().public_key().public_numbers()
+    return {
+        "kty": "RSA",
+        "n": base64url(numbers.n.to_bytes(256)),
+        "e": base64url(numbers.e.to_bytes(3)),
+        "kid": KEY_ID,
+        "use": "sig",
+        "alg": ALGORITHM,
+    }
+
+
+def sign_id_token(claims: dict[str, Any], access_token: str) -> str:
+    """Return an ID token with these claims, bound to its access token by `at_hash`."""
+    # Imported here: a process that signs no token starts without cryptography.
+    import jwt
+
+    at_hash = base64url(sha256(access_token.encode()).digest()[:16])
+    return jwt.encode(
+        {**claims, "at_hash": at_hash}, id_token_key(), ALGORITHM, headers={"kid": KEY_ID}
+    )
+
+
+def read_id_token(token: str, issuer: str) -> dict[str, Any] | None:
+    """Return the claims of an ID token of this issuer, expired or not. None: it is not one.
+
+    It has an audience and a session. Anyone can sign one (see `id_token_key`), so it proves nothing.
+    """
+    public_key = id_token_key().public_key()
+    return verified_claims(token, public_key, ALGORITHM, issuer=issuer, options=_OPTIONS)

@@ -1,0 +1,186 @@
+"""Sign-ins by a browser at one world's identity provider: codes, refresh tokens, sessions.
+
+A grant, which a sign-in gives a client, is state of the world: it outlives a restart, and a rewind
+removes it. Refresh tokens and the browser's session are sealed: they contain what they stand for, and
+the world need not store them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from hosting_emulator.engine.json_web_tokens import base64url, verified_claims
+from hosting_emulator.world.naming import in_order
+from hosting_emulator.world.records import AuthorizationGrant, User
+from hosting_emulator.world.streams import derive, digest, next_number
+from hosting_emulator.world.tables import AUTHORIZATION_GRANTS, MEMBERSHIPS, ORGANIZATIONS
+from hosting_emulator.world.value import Change, World
+
+#: How long an authorization code can be redeemed, in milliseconds of world time.
+CODE_LIFETIME_MS = 60_000
+#: How long a refresh token is valid, in seconds of world time.
+REFRESH_LIFETIME_S = 30 * 86_400
+#: How long a browser stays signed in at the provider, in seconds of world time.
+SESSION_LIFETIME_S = 7 * 86_400
+#: After how many codes expired grants are deleted. Each time, all grants are read.
+_CODES_BETWEEN_DELETIONS = 100
+_SEALING_ALGORITHM = "HS256"
+SealKind = Literal["refresh", "session"]
+
+
+class GrantRefused(Exception):
+    """A code or refresh token gives no grant (`invalid_grant`). The message gives the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedeemedGrant:
+    """The grant of a code or a refresh token, as it is now, and the grant's key."""
+
+    key: str
+    grant: AuthorizationGrant
+
+
+class SignIns:
+    """The sign-ins of one world."""
+
+    def __init__(self, seed: str, world_name: str) -> None:
+        self._seed = seed
+        self._world_name = world_name
+        #: Whether a warning said that clients will refuse tokens of this world's time.
+        self.has_warned_of_time = False
+
+    # --- authorization codes ----------------------------------------------------------------------
+
+    def issue_code(self, change: Change, grant: AuthorizationGrant) -> str:
+        """Store a grant and return its authorization code, which is valid for CODE_LIFETIME_MS."""
+        count = next_number(change, "authorization codes")
+        code = base64url(derive(self._seed, "code", self._world_name, str(count), size=32))
+        if count % _CODES_BETWEEN_DELETIONS == 0:
+            for key, old in change.world.rows(AUTHORIZATION_GRANTS):
+                if old.expires_ms < change.now_ms:
+                    change.delete(AUTHORIZATION_GRANTS, key)
+        grant = replace(grant, expires_ms=change.now_ms + CODE_LIFETIME_MS)
+        change.put(AUTHORIZATION_GRANTS, _grant_key(code), grant)
+        return code
+
+    def redeem_code(
+        self, change: Change, code: str, client_id: str, redirect_uri: str, verifier: str
+    ) -> RedeemedGrant:
+        """Redeem a code, which every attempt uses up. Raises GrantRefused.
+
+        A second attempt also revokes the tokens of the first one (RFC 6749, 4.1.2). The change must
+        be committed even after a refusal.
+        """
+        key = _grant_key(code)
+        grant = change.get(AUTHORIZATION_GRANTS, key)
+        if grant is None:
+            raise GrantRefused("the code is not from this world, or was forgotten")
+        if grant.redeemed:
+            _revoke(change, key, grant)
+            raise GrantRefused("the code was used before; its tokens are revoked")
+        redeemed = replace(grant, redeemed=True)
+        change.put(AUTHORIZATION_GRANTS, key, redeemed)
+        if grant.expires_ms <= change.now_ms:
+            raise GrantRefused("the code expired: it is valid for 60 s of world time")
+        if grant.client_id != client_id:
+            raise GrantRefused("the code was issued to another client_id")
+        if grant.redirect_uri != redirect_uri:
+            raise GrantRefused("redirect_uri is not the one the code was issued for")
+        if base64url(sha256(verifier.encode()).digest()) != grant.challenge:
+            raise GrantRefused("code_verifier does not match the code_challenge")
+        return RedeemedGrant(key, redeemed)
+
+    # --- refresh tokens ---------------------------------------------------------------------------
+
+    def keep_grant(
+        self, change: Change, redeemed: RedeemedGrant, until_ms: int
+    ) -> tuple[RedeemedGrant, str | None]:
+        """Store a redeemed grant as long as its tokens are valid, the access token until `until_ms`.
+
+        Returns the grant and its next refresh token, if the client may have one. All earlier refresh
+        tokens are used up.
+        """
+        key = redeemed.key
+        grant = redeemed.grant
+        has_refresh_token = grant.has("offline_access")
+        if has_refresh_token:
+            until_ms = max(until_ms, change.now_ms + REFRESH_LIFETIME_S * 1000)
+            grant = replace(grant, generation=grant.generation + 1)
+        grant = replace(grant, expires_ms=max(until_ms, grant.expires_ms))
+        change.put(AUTHORIZATION_GRANTS, key, grant)
+        token = None
+        if has_refresh_token:
+            claims = {"grant": key, "generation": grant.generation}
+            token = self._seal("refresh", claims, change.now_ms, REFRESH_LIFETIME_S)
+        return RedeemedGrant(key, grant), token
+
+    def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> RedeemedGrant:
+        """Redeem a refresh token, once. Raises GrantRefused.
+
+        A second attempt revokes all tokens of the grant (RFC 9700, 4.14.2). The change must be
+        committed even after a refusal.
+        """
+        claims = self._unseal("refresh", token, change)
+        key = "" if claims is None else str(claims["grant"])
+        grant = change.get(AUTHORIZATION_GRANTS, key)
+        if claims is None or grant is None:
+            raise GrantRefused("the refresh token is not from this world, or has expired")
+        if grant.revoked or claims["generation"] != grant.generation:
+            _revoke(change, key, grant)
+            raise GrantRefused("the refresh token was used before, or revoked; sign in again")
+        if grant.client_id != client_id:
+            raise GrantRefused("the refresh token was issued to another client_id")
+        return RedeemedGrant(key, grant)
+
+    # --- the browser's session --------------------------------------------------------------------
+
+    def session_cookie(self, session_id: str, began_ms: int) -> str:
+        """Return the cookie by which a browser stays signed in to a session."""
+        return self._seal("session", {"session_id": session_id}, began_ms, SESSION_LIFETIME_S)
+
+    def session_id_from_cookie(self, cookie: str, change: Change) -> str | None:
+        """Return the session id of a browser's cookie. None: it is invalid or has expired."""
+        claims = self._unseal("session", cookie, change)
+        return None if claims is None else str(claims["session_id"])
+
+    # --- seals ------------------------------------------------------------------------------------
+
+    def _seal(self, kind: SealKind, claims: dict[str, Any], now_ms: int, lifetime_s: int) -> str:
+        # Imported here: a process that only sees API keys starts without PyJWT.
+        import jwt
+
+        issued = now_ms // 1000
+        times = {"iat": issued, "exp": issued + lifetime_s}
+        return jwt.encode(claims | times, self._sealing_key(kind), _SEALING_ALGORITHM)
+
+    def _unseal(self, kind: SealKind, sealed: str, change: Change) -> dict[str, Any] | None:
+        claims = verified_claims(sealed, self._sealing_key(kind), _SEALING_ALGORITHM)
+        if claims is None:
+            return None
+        if claims["iat"] * 1000 > change.now_ms or claims["exp"] * 1000 <= change.now_ms:
+            return None
+        return claims
+
+    def _sealing_key(self, kind: SealKind) -> bytes:
+        return derive(self._seed, "sealing key", kind, self._world_name, size=32)
+
+
+def home_of(world: World, user: User) -> str | None:
+    """Return the organization for a sign-in that names none: the first that the user belongs to."""
+    for organization in in_order(world, ORGANIZATIONS):
+        if world.get(MEMBERSHIPS, f"{organization.id}/{user.id}"):
+            return organization.id
+    return None
+
+
+def _revoke(change: Change, key: str, grant: AuthorizationGrant) -> None:
+    if not grant.revoked:
+        change.put(AUTHORIZATION_GRANTS, key, replace(grant, revoked=True))
+
+
+def _grant_key(code: str) -> str:
+    return digest(code)[:24]
