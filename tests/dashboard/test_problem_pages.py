@@ -12,7 +12,13 @@ from importlib.resources import files
 import pytest
 
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.dashboard.handlers import docs, errors, example_document, problem_page, style
+from hosting_emulator.dashboard.documentation import show_documentation
+from hosting_emulator.dashboard.problem_pages import (
+    example_document,
+    problem_page,
+    show_catalogue,
+)
+from hosting_emulator.dashboard.static_files import style_sheet
 from hosting_emulator.http.pages import (
     CONTENT_SECURITY_POLICY,
     DOCS_PATH,
@@ -70,10 +76,10 @@ def fact_on(html: str, label: str) -> str:
     return match[1]
 
 
-PLAIN_PAGES = {"index": str(errors().text)} | {
+PLAIN_PAGES = {"index": str(show_catalogue().text)} | {
     code: problem_page(problem) for code, problem in PROBLEMS.items()
 }
-ALL_PAGES = {"docs": str(docs().text), **PLAIN_PAGES}
+ALL_PAGES = {"docs": str(show_documentation().text), **PLAIN_PAGES}
 
 
 def test_a_page_is_well_formed_and_has_one_main_heading() -> None:
@@ -117,7 +123,7 @@ def test_every_link_of_a_page_leads_to_a_served_path() -> None:
 
 
 def test_the_docs_page_links_to_every_document() -> None:
-    links = Outline(str(docs().text)).links
+    links = Outline(str(show_documentation().text)).links
 
     assert {
         "/_emulator/docs/control-api",
@@ -129,7 +135,7 @@ def test_the_docs_page_links_to_every_document() -> None:
 
 
 def test_the_catalogue_lists_every_problem_once_under_its_status() -> None:
-    html = str(errors().text)
+    html = str(show_catalogue().text)
 
     for problem in PROBLEMS.values():
         assert html.count(f'/errors/{problem.slug}"') == 1
@@ -236,7 +242,7 @@ def test_every_class_on_a_page_is_styled_and_every_style_is_used() -> None:
         for names in re.findall(r'class="([^"]+)"', html)
         for name in names.split()
     }
-    styled = classes(style_sheet())
+    styled = classes(docs_style())
 
     assert styled <= used
     assert used - styled - classes(base_style()) <= {"fault"}  # as inconspicuous as a plain mark
@@ -247,9 +253,9 @@ def classes(sheet: str) -> set[str]:
     return set(re.findall(r"\.([a-z][a-z-]*)", rules))
 
 
-def style_sheet() -> str:
+def docs_style() -> str:
     """Return the style sheet of the documentation pages."""
-    return style().text or ""
+    return style_sheet().text or ""
 
 
 def base_style() -> str:
@@ -277,7 +283,7 @@ def contrast(first: str, second: str) -> float:
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_text_can_be_read_on_its_background(theme: int) -> None:
     pair = r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)"
-    declarations = re.findall(pair, base_style() + style_sheet())
+    declarations = re.findall(pair, base_style() + docs_style())
     colours = {name: both[theme] for name, *both in declarations}
     pairs = [
         *(

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hosting_emulator.dashboard.handlers import static_files
+from hosting_emulator.dashboard.static_files import static_files
 from hosting_emulator.http.pages import STATIC_PATH
 from tests.support.http_world import HttpWorld
 

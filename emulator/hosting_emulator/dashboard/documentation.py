@@ -1,0 +1,33 @@
+"""The documentation pages: where everything is, and both APIs to read and try in Swagger UI."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aiohttp import web
+
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.http import responses
+from hosting_emulator.http.pages import Templates, page
+
+_TEMPLATES: Final = Templates(__package__)
+#: Swagger UI writes styles into its elements, and sends requests to this server only. No other page
+#: allows such styles.
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def show_documentation() -> web.Response:
+    """Show the documentation of the public API, with links to all other documents."""
+    body = _TEMPLATES.fill("docs", count=len(PROBLEMS))
+    head = _TEMPLATES.fill("docs-head", script="docs.js")
+    return responses.html(page("Documentation", body, head=head), _POLICY)
+
+
+def show_control_documentation() -> web.Response:
+    """Show the documentation of the control API."""
+    body = _TEMPLATES.fill("control-docs")
+    head = _TEMPLATES.fill("docs-head", script="control-docs.js")
+    return responses.html(page("Control API", body, head=head), _POLICY)
