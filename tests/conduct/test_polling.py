@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from hosting_emulator.conduct.watch import watch_of
+from hosting_emulator.conduct.world_watch import watch_of
 from tests.support.watched_client import Watched
 
 EARLY = "polled-too-early"

@@ -5,8 +5,12 @@ from time import perf_counter
 
 import pytest
 
-from hosting_emulator.conduct.rules import RULES, ExchangeView, Line, Recent
-from hosting_emulator.conduct.watch import MOST_FINDINGS, Watch, watch_of
+from hosting_emulator.conduct.exchange_view import ConnectionUse, ExchangeView
+from hosting_emulator.conduct.recent import Recent
+from hosting_emulator.conduct.rule_findings import MOST_FINDINGS
+from hosting_emulator.conduct.rules import RULES
+from hosting_emulator.conduct.watch import Watch
+from hosting_emulator.conduct.world_watch import watch_of
 from tests.support.in_process import InProcess
 from tests.support.watched_client import Watched
 
@@ -30,9 +34,9 @@ def test_a_judged_request_keeps_only_what_is_compared_later():
     api = InProcess()
     api.apply_domains(key="a")
     (entry,) = api.engine.log.newest(1)
-    view = ExchangeView(entry, Line(entry.connection))
+    view = ExchangeView(entry, ConnectionUse(entry.connection))
 
-    view.shed()
+    view.shrink()
 
     assert [name.lower() for name, _ in view.entry.raw_headers] == [b"idempotency-key"]
     assert not any((view.entry.body, view.entry.why, view.headers))

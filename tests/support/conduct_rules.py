@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.conduct.rules import RULES
-from hosting_emulator.conduct.watch import watch_of
+from hosting_emulator.conduct.world_watch import watch_of
 from tests.support.in_process import InProcess
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from multidict import CIMultiDict
 
-from hosting_emulator.conduct.watch import watch_of
+from hosting_emulator.conduct.world_watch import watch_of
 from hosting_emulator.engine.driver import run_exchange
 from hosting_emulator.engine.effects import Delay, run_through
 from hosting_emulator.engine.exchange import ExchangeContext

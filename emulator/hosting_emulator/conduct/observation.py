@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hosting_emulator.conduct.watch import Chapter, JudgeErrors, Watch
+from hosting_emulator.conduct.chapter import Chapter
+from hosting_emulator.conduct.judge_errors import JudgeErrors
+from hosting_emulator.conduct.watch import Watch
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
@@ -111,13 +113,13 @@ class ProcessObservation:
 
     def _release(self) -> None:
         ended = [chapter for chapter in self._chapters.values() if chapter.ended]
-        held = [chapter for chapter in ended if chapter.world is not None]
-        entries = sum(len(chapter.entries or ()) for chapter in held)
-        for count, chapter in enumerate(held):
-            if len(held) - count <= MOST_WORLDS and entries <= MOST_ENTRIES:
+        unreleased = [chapter for chapter in ended if chapter.world is not None]
+        entries = sum(len(chapter.entries or ()) for chapter in unreleased)
+        for count, chapter in enumerate(unreleased):
+            if len(unreleased) - count <= MOST_WORLDS and entries <= MOST_ENTRIES:
                 break
             entries -= len(chapter.entries or ())
-            chapter.shed()
+            chapter.release()
         silent = [
             index
             for index, chapter in self._chapters.items()
@@ -153,7 +155,7 @@ class ProcessObservation:
         ]
 
     def report(self, *, final: bool = False) -> ObservationReport:
-        """Report every chapter with what was found in it."""
+        """Report every chapter with its findings."""
         chapters = []
         errors = self._errors.texts()
         for index, chapter in self._chapters.items():

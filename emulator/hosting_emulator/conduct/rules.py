@@ -1,342 +1,462 @@
-"""What a rule is, an exchange as the rules see it, who judges by them, and what is found."""
+"""The rules of conduct: what a client of the service must not or should not do.
+
+A rule's texts are for users. The judges of the package `judges` find the requests that break a rule.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from hashlib import sha256
-from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
-from urllib.parse import parse_qsl, unquote
 
-import msgspec
-from msgspec.structs import replace
-
-from hosting_emulator.contract.calls import CallName, CallSpec, DoorName
-from hosting_emulator.contract.markdown import read_sections
 from hosting_emulator.contract.resources import with_states
-from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.engine.connection import Connection
-from hosting_emulator.engine.exchange import Entry
-from hosting_emulator.engine.problem_replies import retry_after_s
-from hosting_emulator.engine.request_views import document_of
-from hosting_emulator.messages import ConductFinding, ConductRuleRow, Severity
-from hosting_emulator.world.lifecycles import OPERATION
-from hosting_emulator.world.value import World
-
-#: Timers of some languages end a little early, measured on another clock than theirs.
-_TIMER_MS = 20
-_LONGEST_PATH = 120
-#: Of what is longer than so many bytes only the beginning and a digest are kept to be compared.
-_COMPARED_BYTES = 256
-#: What is asked again after so long is a new attempt of somebody, and no retry.
-A_RETRY_MS = 600_000
-#: What came so soon by another connection may have been on its way already; and of two programs that
-#: were started together one asks so much later.
-_ON_ITS_WAY_MS, _TOGETHER_MS = 50, 1000
-#: How often a request is repeated in a row, each time on a new connection, until it is one client's.
-#: Some programs that start together follow each other at once by chance, but rarely so many.
-_REPEATS = 2
-_REPEATS_AT_ONCE = 5
+from hosting_emulator.messages import ConductRuleRow, Severity
 
 
-@dataclass(slots=True, eq=False)
-class Line:
-    """A connection: how many requests came by it so far, and the number of the last."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConductRule:
+    """One rule.
 
-    connection: Connection
-    count: int = 0
-    last: int = 0
-
-    def __deepcopy__(self, memo: object) -> Line:
-        """Return the connection itself: copies of judges compare connections by identity."""
-        return self
-
-
-class ExchangeView:
-    """One exchange. What reads a body is worked out when a rule asks for it."""
-
-    def __deepcopy__(self, memo: object) -> ExchangeView:
-        """Return the exchange itself: judges do not change what they have seen."""
-        return self
-
-    def __init__(self, entry: Entry, line: Line) -> None:
-        self.entry, self.line = entry, line
-        line.count, line.last = line.count + 1, entry.n
-        #: Its place on its connection, from 1; and how often in a row a new connection asked again.
-        self.nth, self.again = line.count, 0
-        self.n, self.at_ms, self.status = entry.n, entry.at_ms, entry.status
-        self.call = cast("CallName | DoorName | None", entry.call)
-        self.world: World = entry.world
-        #: The call, or what was asked where there is none, for a sentence.
-        self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
-        #: The call's row of the contract's table; None: no call has this path.
-        self.spec: CallSpec | None = entry.spec if entry.call else None
-        #: The user who asked; None: nobody known.
-        self.user = entry.principal.user_id or None
-        #: The headers sent, by their names in lower case; of a repeated one the last.
-        self.headers = {name.lower(): value for name, value in entry.raw_headers}
-        #: The Authorization header: two of one user may be two clients, which know less of it.
-        self.credentials = _brief(self.headers.get(b"authorization", b""))
-        key = self.headers.get(b"idempotency-key")
-        #: The Idempotency-Key sent; and that of a mutation by somebody known.
-        self.key = None if key is None else _brief_text(key)
-        mutation = self.spec is not None and self.spec.idempotent and self.user is not None
-        self.mutation_key = (self.key or None) if mutation else None
-        #: The path asked for, however it was spelled.
-        path = unquote(entry.path) if "%" in entry.path else entry.path
-        self.path = _brief_text(path.encode("utf-8", "backslashreplace"))
-        #: Whether the response says that nobody knows the result.
-        self.says_uncertain = entry.status >= 500 or entry.code == "api_key_creation_uncertain"
-        #: The machine's time when the answer was on its way.
-        self.left_ms = entry.real_ms + entry.late_ms
-
-    @property
-    def abandoned(self) -> bool:
-        """Whether the client closed the connection before the whole response had been sent."""
-        return self.entry.passage is not None and self.entry.passage.is_abandoned
-
-    @property
-    def heard(self) -> bool:
-        """Whether the client received the whole response, however late.
-
-        A response that was completely sent over a connection that was open counts as received.
-        """
-        return self.entry.lost is None and not self.abandoned
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether the response was a success, and the client received it."""
-        return 200 <= self.status < 300 and self.heard
-
-    @property
-    def uncertain(self) -> bool:
-        """Whether the client cannot know the result: no complete response, or one that says so."""
-        return not self.heard or self.status == 0 or self.says_uncertain
-
-    def overlaps(self, other: ExchangeView) -> bool:
-        """Tell whether a client had both requests in progress at the same time."""
-        if self.line is other.line:
-            return False
-        mine, theirs = self.entry.passage, other.entry.passage
-        if mine is not None and theirs is not None:
-            lost, other_lost = self.entry.lost, other.entry.lost
-            return mine.arrival < theirs.end(other_lost) and theirs.arrival < mine.end(lost)
-        if not self.heard or not other.heard:
-            return False
-        return self.entry.real_ms < other.left_ms and other.entry.real_ms < self.left_ms
-
-    def may_react_to(self, earlier: ExchangeView) -> bool:
-        """Tell whether the client knew, when it sent this, what had become of an earlier request.
-
-        It knows when the response has left, or when the connection is over. Until then it waits.
-        """
-        mine, theirs = self.entry.passage, earlier.entry.passage
-        if mine is None or theirs is None:
-            return not earlier.heard or self.entry.real_ms >= earlier.left_ms
-        return theirs.end(earlier.entry.lost) < mine.arrival
-
-    @cached_property
-    def query(self) -> Mapping[str, str]:
-        """The query's parameters; of a repeated one the last."""
-        return dict(parse_qsl(self.entry.query, keep_blank_values=True, errors="replace"))
-
-    @property
-    def sent(self) -> Any:
-        """The body sent, as JSON; None: there was none, or it is no JSON, or was not kept whole."""
-        return _json(self.entry.body, self.entry.body_bytes)
-
-    @cached_property
-    def request(self) -> tuple[str, str, str, bytes]:
-        """What two requests share exactly when they ask for the same."""
-        entry, body = self.entry, self.entry.body
-        sent = self.sent if self.spec is not None and self.spec.body else None
-        if isinstance(sent, dict):
-            body = msgspec.json.encode(sent, order="deterministic")
-        query = _brief_text(entry.query.encode("utf-8", "backslashreplace"))
-        return entry.method, self.path, query, _brief(body)
-
-    @cached_property
-    def answer(self) -> Any:
-        """The body of the answer, as JSON; None: it was no JSON, or was not kept whole."""
-        return _json(self.entry.response_body, self.entry.response_bytes)
-
-    @property
-    def retry_after_s(self) -> int | None:
-        """The seconds of its Retry-After header; None: it has none in that form."""
-        return retry_after_s(self.entry.response_headers)
-
-    @cached_property
-    def operation(self) -> dict[str, Any] | None:
-        """The operation that the answer shows, if the client heard it."""
-        shows = self.spec is not None and self.spec.response == "Operation"
-        answer = self.answer if shows and self.succeeded else None
-        return answer if isinstance(answer, dict) and isinstance(answer.get("id"), str) else None
-
-    @property
-    def shows_end(self) -> bool:
-        """Whether the client heard that an operation has ended."""
-        state = None if self.operation is None else self.operation.get("state")
-        # A `respond` fault may put anything there.
-        return isinstance(state, str) and state in OPERATION.finals
-
-    def shed(self) -> None:
-        """Keep only what later requests are compared with, which may be for long."""
-        entry, key = self.entry, b"idempotency-key"
-        _, path, query, _ = self.request
-        sent = [(name, _brief(value)) for name, value in entry.raw_headers if name.lower() == key]
-        self.headers = {}
-        self.entry = replace(entry, path=path, query=query, raw_headers=sent, body=b"", why=())
-
-    def waits_ms(self, before: ExchangeView) -> tuple[int, int]:
-        """Return how long after an answer this was asked: world time, and the machine's."""
-        entry = self.entry
-        return entry.came_ms - before.at_ms, entry.real_ms - before.left_ms
-
-    def knows(self, before: ExchangeView) -> Literal["surely", "maybe", "no"]:
-        """Tell whether whoever asked this had the answer to another request by then.
-
-        A request counts from when it was sent. One connection is one client's. So may be requests
-        that each have a connection of their own: surely with the same key, a second later, or if it
-        goes on. Where they are kept, a new one may be another client's, and one in use is.
-        """
-        world_ms, since_ms = self.waits_ms(before)
-        if self.world.clock.mode == "frozen" and since_ms >= 0:
-            since_ms = max(since_ms, world_ms)  # somebody has moved it in between
-        if self.line is before.line:
-            return "surely" if since_ms >= 0 else "no"
-        if self.nth > 1 or before.line.last != before.n or self.crossed(before, since_ms):
-            return "no"
-        self.again = before.again + 1
-        if before.nth != 1:
-            return "maybe"
-        if self.has_key_of(before):
-            return "surely"  # one intent: nobody else has its key
-        repeats = _REPEATS_AT_ONCE if since_ms < _ON_ITS_WAY_MS else _REPEATS
-        alone = self.again >= repeats or since_ms >= _TOGETHER_MS
-        return "surely" if alone else "maybe"
-
-    def has_key_of(self, before: ExchangeView) -> bool:
-        """Tell whether both are mutations under one Idempotency-Key."""
-        return self.mutation_key is not None and self.mutation_key == before.mutation_key
-
-    def crossed(self, before: ExchangeView, since_ms: int | None = None) -> bool:
-        """Tell whether this may have been on its way, by another connection, when that was answered."""
-        since_ms = self.waits_ms(before)[1] if since_ms is None else since_ms
-        if self.line is before.line or since_ms >= _ON_ITS_WAY_MS:
-            return False
-        # It was not if the former connection had ended before this one began.
-        return since_ms < 0 or not self.line.connection.follows(before.line.connection)
-
-    def beside(self, other: ExchangeView, ms: int = _ON_ITS_WAY_MS) -> bool:
-        """Tell whether both were sent within so long, each by a connection of its own."""
-        apart_ms = abs(self.entry.real_ms - other.entry.real_ms)
-        return self.line is not other.line and apart_ms < ms
-
-    def waited(self, before: ExchangeView, ms: int) -> bool:
-        """Tell whether so much time, the world's or the machine's, lies behind an answer."""
-        world_ms, real_ms = self.waits_ms(before)
-        return world_ms >= ms or real_ms + _TIMER_MS >= ms
-
-    def shown_wait(self, before: ExchangeView) -> str:
-        """Say how long after an answer this was asked, as the client saw it."""
-        return f"{max(0, *self.waits_ms(before)) / 1000:.2f} s"
-
-
-def _brief(data: bytes) -> bytes:
-    if len(data) <= _COMPARED_BYTES:
-        return data
-    return data[:_COMPARED_BYTES] + sha256(data).hexdigest().encode()
-
-
-def _brief_text(data: bytes) -> str:
-    return _brief(data).decode("utf-8", "backslashreplace")
-
-
-def _json(body: bytes, whole: int) -> Any:
-    return document_of(body) if body and len(body) == whole else None
-
-
-#: From the least to the worst.
-SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
-_ROWS = {
-    id_: {name: with_states(text) for name, text in items}
-    for id_, items in read_sections(Path(__file__).with_name("rules.md"))
-}
-#: What findings of a rule say, where the judge does not say it.
-_MESSAGES = {id_: row.pop("message", "") for id_, row in _ROWS.items()}
-#: All rules by their ids, in the order in which documents list them.
-RULES = {id_: ConductRuleRow(id=id_, **row) for id_, row in _ROWS.items()}
-
-
-class Finding(ConductFinding):
-    """A rule that was broken: by which requests, in one sentence with the particulars.
-
-    Findings of one rule with the same `group` are one finding of more requests, `last` being the
-    number of the last of all. One that is not `sure` is a note; one that later requests refute is
-    `withdrawn`. `quote` is the sentence and its place, and `message` what is reported, where the rule's own
-    do not fit; `words` are those that the rule's own lacks.
+    `message` says what a finding shows of its first and its last request, with words of the judge.
+    Without it the judge writes the whole message. `because` quotes the sentence that forbids the
+    conduct, and `place` says where that sentence stands. `matters` says what goes wrong otherwise,
+    and `instead` what to do.
     """
 
-    def __init__(
-        self,
-        rule_id: str,
-        *exchanges: ExchangeView,
-        group: Hashable = None,
-        sure: bool = True,
-        quote: tuple[str, str] | None = None,
-        message: str = "",
-        **words: object,
-    ) -> None:
-        rule = RULES[rule_id]
-        first, now = exchanges[0], exchanges[-1]
-        told = {"first": first, "now": now, "waited": now.shown_wait(first), **words}
-        because, place = quote or (rule.because, rule.place)
-        super().__init__(
-            rule=rule_id,
-            severity=rule.severity if sure else "note",
-            title=rule.title,
-            message=message or _MESSAGES[rule_id].format_map(told),
-            requests=sorted(exchange.n for exchange in exchanges),
-            more_requests=0,
-            at=format_timestamp(max(exchanges, key=lambda exchange: exchange.n).at_ms),
-            because=because,
-            place=place,
-            matters=rule.matters,
-            instead=rule.instead,
+    id: str
+    severity: Severity
+    title: str
+    message: str = ""
+    because: str
+    place: str
+    matters: str
+    instead: str
+
+    def row(self) -> ConductRuleRow:
+        """Return the rule as lists show it."""
+        return ConductRuleRow(
+            id=self.id,
+            severity=self.severity,
+            title=self.title,
+            because=self.because,
+            place=self.place,
+            matters=self.matters,
+            instead=self.instead,
         )
-        self.group, self.last, self.withdrawn = group, self.requests[-1], False
 
 
-class ConductJudge:
-    """Sees every exchange of one world in order, and remembers what its rules need."""
-
-    def see(self, now: ExchangeView) -> Iterable[Finding]:
-        """Look at the next exchange."""
-        return ()
-
-    def after_return(self) -> ConductJudge:
-        """Return who judges on once the world was put back: one that knows nothing of before."""
-        return type(self)()
-
-    def end(self) -> Iterable[Finding]:
-        """Say what can only be said once the client is done. Changes nothing: it may go on."""
-        return ()
-
-
-_K = TypeVar("_K")
-_V = TypeVar("_V")
-
-
-class Recent(dict[_K, _V]):
-    """What was last known of things; of so many at most, so that a long run stays small."""
-
-    MOST = 2048
-
-    def keep(self, key: _K, value: _V) -> _V:
-        """Remember a thing, the longest known making room, and return it."""
-        if key not in self and len(self) >= self.MOST:
-            del self[next(iter(self))]
-        self[key] = value
-        return value
+_RULES = (
+    ConductRule(
+        id="missing-idempotency-key",
+        severity="error",
+        title="A mutation without an Idempotency-Key",
+        message="{last.name} was sent without an Idempotency-Key.",
+        because=(
+            "Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
+            "header is listed for operations 5 to 8)."
+        ),
+        place="the contract, Endpoints",
+        matters=(
+            "The request is refused; and without a key, a lost response cannot be requested again."
+        ),
+        instead="Create one key per intended change, and send it with every attempt.",
+    ),
+    ConductRule(
+        id="new-key-after-uncertainty",
+        severity="error",
+        title=(
+            "Retried with a new Idempotency-Key while the result of the first attempt was unknown"
+        ),
+        message=(
+            "{first.name} got {result} with the key {first.key!r} (#{first.n}), and was sent "
+            "again with the key {last.key!r} (#{last.n})."
+        ),
+        because=(
+            "After any uncertainty the same name and Idempotency-Key are reused rather than "
+            "creating another token."
+        ),
+        place="the contract, Endpoints, 3",
+        matters=(
+            "The first attempt may have succeeded. The second then does it again and leaves two "
+            "keys or two operations instead of one."
+        ),
+        instead=(
+            "Keep the key of the first attempt and send it with each retry until a response gives "
+            "the result."
+        ),
+    ),
+    ConductRule(
+        id="key-reused-for-another-request",
+        severity="error",
+        title="An Idempotency-Key reused for a different request",
+        message=(
+            "The key {last.key!r} of {first.name} (#{first.n}) was reused with {change} "
+            "({last.name}, #{last.n}){unsaid}."
+        ),
+        because="Same key with a changed request: 409 code idempotency_key_reused.",
+        place="the contract, Endpoints, 1",
+        matters=(
+            "The second request is refused, or treated as a replay of the first and never applied."
+        ),
+        instead="Create a new key for each intended change, for example a random one.",
+    ),
+    ConductRule(
+        id="key-outlives-intent",
+        severity="warning",
+        title="An Idempotency-Key used longer than for its own request",
+        message=(
+            "{last.name} was sent with the key {last.key!r} (#{first.n}), changed with another "
+            "key (#{between.n}), and then the first key was sent again (#{last.n}): nothing was "
+            "done."
+        ),
+        because="Same key and same body: first result returned without switching again.",
+        place="the contract, Endpoints, 1",
+        matters=(
+            "Something else was changed since. The old response is replayed: it says that the "
+            "change was made, but nothing was done."
+        ),
+        instead=(
+            "Create a new key for each intended change, even one that repeats an earlier change. "
+            "Use it only for retries of that change."
+        ),
+    ),
+    ConductRule(
+        id="sent-twice-at-once",
+        severity="note",
+        title="The same request sent twice at about the same time, with different keys",
+        message=(
+            "{last.name} was sent with the key {first.key!r} (#{first.n}) and with the key "
+            "{last.key!r} (#{last.n}), and applied twice."
+        ),
+        because=(
+            "Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
+            "header is listed for operations 5 to 8)."
+        ),
+        place="the contract, Endpoints",
+        matters=("Two keys mean two changes, and both were made: two API keys, or two operations."),
+        instead=(
+            "Create the key where the intent arises (a click, a job), not where the request is "
+            "sent."
+        ),
+    ),
+    ConductRule(
+        id="api-key-value-lost",
+        severity="note",
+        title="An API key was created whose value nobody has",
+        message=(
+            "The client did not get the value of the API key that it created with the key "
+            "{last.key!r}."
+        ),
+        because=(
+            "value | string or null | the full token; returned only by the first creation; null "
+            "on an exact replay"
+        ),
+        place="the contract, Resources, UserApiKeyCreation",
+        matters=(
+            "The key is valid for 90 days but unusable, and so is whatever was stored in its place."
+        ),
+        instead=(
+            "Check value before storing it. If it is null, create another key under a new name, "
+            "and have the lost one revoked."
+        ),
+    ),
+    ConductRule(
+        id="null-as-token",
+        severity="error",
+        title='A word for "no value" sent as a token',
+        message="{last.name} was sent with the token {token!r}.",
+        because=(
+            "value | string or null | the full token; returned only by the first creation; null "
+            "on an exact replay"
+        ),
+        place="the contract, Resources, UserApiKeyCreation",
+        matters="A null value was stored as if it were a token. It is always refused.",
+        instead=(
+            "Check value before storing it. If it is null, create another key under a new name, "
+            "and have the lost one revoked."
+        ),
+    ),
+    ConductRule(
+        id="retried-not-retryable",
+        severity="warning",
+        title="Retried a non-retryable request unchanged",
+        message=(
+            "{last.name} was refused with {last.status} {last.entry.code}, retryable false "
+            "(#{first.n}), and was sent again unchanged (#{last.n}) and refused again."
+        ),
+        because=(
+            "All failures return application/problem+json (RFC 9457 Problem Details extended with "
+            "recovery fields)"
+        ),
+        place="the contract, Errors: retryable is one of those fields",
+        matters=(
+            "The response stays the same. Retries only cost time and count towards a rate limit."
+        ),
+        instead=(
+            "Read `retryable`. If it is false, change the request as `suggested_action` says, or "
+            "give up and report the failure."
+        ),
+    ),
+    ConductRule(
+        id="retried-too-soon",
+        severity="warning",
+        title="Retried too soon",
+        message=(
+            "{first.name} got {first.status} with Retry-After: {seconds} (#{first.n}), and was sent again "
+            "after {waited} (#{last.n})."
+        ),
+        because=(
+            "retryable | boolean | yes; retry_after_seconds | integer | no | 1 to 86400; for a "
+            "rate limit; matches Retry-After"
+        ),
+        place="the contract, Errors",
+        matters=(
+            "Retries add load to a service that is already overloaded, and clients that send them "
+            "are blocked for longer."
+        ),
+        instead=(
+            "Wait as many seconds as Retry-After (or `retry_after_seconds`) says before the next "
+            "attempt. Without either, wait longer after each attempt, and give up after a few."
+        ),
+    ),
+    ConductRule(
+        id="polled-too-early",
+        severity="warning",
+        title="Polled before next_poll_after_seconds had passed",
+        message=(
+            "Operation {last.entry.operation} should have been polled after {seconds} s "
+            "(#{first.n}), but was polled after {waited} (#{last.n})."
+        ),
+        because=("progress object: [...] next_poll_after_seconds (integer; a value of 60 appears)"),
+        place="the contract, Resources, Operation",
+        matters=(
+            "There is nothing new that early. Clients that poll like this are rate limited, and "
+            "then see the result later than necessary."
+        ),
+        instead="Wait the next_poll_after_seconds of the last response before polling again.",
+    ),
+    ConductRule(
+        id="polled-after-end",
+        severity="warning",
+        title="Polled an operation that has ended",
+        message=(
+            "Operation {last.entry.operation} had ended (#{first.n}), but was polled again "
+            "(#{last.n})."
+        ),
+        because=with_states("States: {states}."),
+        place="the contract, States and transitions, Operation.state",
+        matters=(
+            "An ended operation does not change. A loop that does not notice the end may never "
+            "stop."
+        ),
+        instead=with_states("Stop polling at {ends}."),
+    ),
+    ConductRule(
+        id="operation-not-followed",
+        severity="note",
+        title="An operation was started but not polled until it ended",
+        message="Operation {id} was last seen as {state}, and not polled again.",
+        because=(
+            "Project mutations that take time are accepted as durable asynchronous operations "
+            "that the caller polls."
+        ),
+        place="the contract, What the service does",
+        matters=(
+            "Accepted does not mean done: the operation may fail, and the client would not notice."
+        ),
+        instead=with_states("Poll the operation until its state is {ends}."),
+    ),
+    ConductRule(
+        id="first-page-for-all",
+        severity="note",
+        title="Only the first page of a list was read, although there are more",
+        message="{last.name} was requested for one page, although there are more.",
+        because="next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)",
+        place="the contract, Resources, Page of deployments",
+        matters=(
+            "The service decides how many items a page has. The item looked for may be on the "
+            "next page, and a count may be too low."
+        ),
+        instead=(
+            "Request the next page with next_cursor until there is none, or set the page size."
+        ),
+    ),
+    ConductRule(
+        id="stopped-at-the-unknown",
+        severity="warning",
+        title="Stopped at an unknown value or field",
+        because=(
+            "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
+            "given above: not shown."
+        ),
+        place="the contract, Resources, Gaps in this resource",
+        matters=(
+            "The sets are open: the service may add a value any day, and this client breaks on "
+            "that day."
+        ),
+        instead=(
+            "Ignore unknown fields, treat unknown values as having no special meaning, and "
+            "continue."
+        ),
+    ),
+    ConductRule(
+        id="ticket-redeemed-twice",
+        severity="warning",
+        title="A ticket was redeemed twice",
+        message="Ticket {id} was already used, and redeemed again.",
+        because="A ticket is single use and valid ten minutes.",
+        place="the contract, States and transitions, Dev access ticket lifecycle",
+        matters=("The second attempt is refused, and the user who follows the link sees an error."),
+        instead=(
+            "Redeem a ticket once, keep the session it opens, and create a new ticket for a new "
+            "session."
+        ),
+    ),
+    ConductRule(
+        id="ticket-redeemed-late",
+        severity="warning",
+        title="A ticket was redeemed after it expired",
+        message="Ticket {id} was valid until {until}, and redeemed later.",
+        because=(
+            "Owner-only issuance of a ten-minute single-use ticket for the immutable dev project "
+            "origin."
+        ),
+        place="the contract, Endpoints, 7",
+        matters="It is refused: stored or forwarded tickets do not work.",
+        instead="Create the ticket when it is needed, and check expires_at before using it.",
+    ),
+    ConductRule(
+        id="replaced-ticket-redeemed",
+        severity="warning",
+        title="A ticket was redeemed after a newer one had replaced it",
+        message="Ticket {id} was revoked by ticket {newest}, and redeemed afterwards.",
+        because=(
+            "Issuing a new ticket revokes unused tickets previously issued to the same principal."
+        ),
+        place="the contract, States and transitions, Dev access ticket lifecycle",
+        matters=(
+            "It is refused: two windows that each create a ticket revoke each other's tickets."
+        ),
+        instead="Redeem a ticket before creating the next one, or use the newest only.",
+    ),
+    ConductRule(
+        id="key-where-session-needed",
+        severity="warning",
+        title="An API key where an interactive session is needed",
+        message="{last.name} was sent with {credentials}.",
+        because="Operation 3 requires a current interactive user session.",
+        place="the contract, Authentication, 4",
+        matters="It is always refused: a program cannot create API keys with an API key.",
+        instead=(
+            "Let the user sign in, and send the request with the access token of that session."
+        ),
+    ),
+    ConductRule(
+        id="secret-in-url",
+        severity="error",
+        title="A token, key or ticket in a URL",
+        message="{last.name} had {secret} in its URL.",
+        because=(
+            "Bearer tokens SHOULD NOT be passed in page URLs (for example, as query string "
+            "parameters)."
+        ),
+        place="RFC 6750, 5.3",
+        matters=(
+            "URLs end up in logs, histories and Referer headers. Anyone who reads those can act "
+            "as the owner."
+        ),
+        instead=("Send it in the Authorization header; open a ticket's redeem_url as it is, once."),
+    ),
+    ConductRule(
+        id="secret-in-referer",
+        severity="error",
+        title="A token, key or ticket in a Referer",
+        message="{last.name} had {secret} in the header referer.",
+        because=(
+            "URIs are intended to be shared, not secured, even when they identify secure resources."
+        ),
+        place="RFC 9110, 17.9",
+        matters=("The page's own URL contains the secret, and every site it links to receives it."),
+        instead=(
+            "Keep secrets out of page URLs, and serve pages with Referrer-Policy: no-referrer."
+        ),
+    ),
+    ConductRule(
+        id="secret-in-header",
+        severity="error",
+        title="A token, key or ticket in a header other than Authorization",
+        message="{last.name} had {secret} in the header {header}.",
+        because=(
+            "Every operation takes HTTP bearer authentication: Authorization: Bearer <token>."
+        ),
+        place="the contract, Authentication, 1",
+        matters="Proxies that protect Authorization log and forward other headers.",
+        instead="Send it in the Authorization header only.",
+    ),
+    ConductRule(
+        id="token-sent-elsewhere",
+        severity="error",
+        title="A token was sent somewhere other than to the API",
+        message="{last.name} was sent {route}, to {host}, with {secret}.",
+        because=(
+            "Client implementations MUST ensure that bearer tokens are not leaked to unintended "
+            "parties, as they will be able to use them to gain access to protected resources."
+        ),
+        place="RFC 6750, 5.3",
+        matters=(
+            "The receiver, such as the project's own code at a dev origin, can act as the token's "
+            "owner."
+        ),
+        instead=(
+            "Send the Authorization header only to the API. Open a dev origin with a ticket, and "
+            "follow a redirect to another origin without the header."
+        ),
+    ),
+    ConductRule(
+        id="made-up-cursor",
+        severity="warning",
+        title="A cursor that the list did not return",
+        message="The cursor {cursor!r} was sent for project {last.entry.project}: {origin}.",
+        because=(
+            "a continuation cursor (opaque string from the preceding page's next_cursor, "
+            "characters A-Z a-z 0-9 _ -)"
+        ),
+        place="the contract, Endpoints, 6",
+        matters=(
+            "Only the service can interpret a cursor. A cursor that was invented, changed or "
+            "taken from another list is refused, or returns the wrong page."
+        ),
+        instead=(
+            "Send the next_cursor of the previous page, unchanged, for the same project; start "
+            "without one."
+        ),
+    ),
+    ConductRule(
+        id="key-not-listed",
+        severity="note",
+        title="An Idempotency-Key where none is listed",
+        message="{last.name} was sent with an Idempotency-Key.",
+        because="no such header is listed for operations 5 to 8",
+        place="the contract, Endpoints",
+        matters=(
+            "It has no effect: a repeated request is applied again, so two requests create two "
+            "tickets."
+        ),
+        instead="Send it only with operations 1 to 4.",
+    ),
+    ConductRule(
+        id="unread-field",
+        severity="warning",
+        title="Sent a field or parameter that is not read",
+        message="{last.name} was sent with {part}, which it does not read{hint}.",
+        because=("Query: a continuation cursor [...] and a maximum page size (integer 1 to 100)."),
+        place="the contract, Endpoints: the body and the query of each",
+        matters=(
+            "It has no effect, and no response says so. Another version of the service may refuse "
+            "it."
+        ),
+        instead="Send only the fields and parameters that the call lists, spelled as listed.",
+    ),
+)
+#: All rules by their ids, in the order in which documents list them.
+RULES = {rule.id: rule.row() for rule in _RULES}
+#: What findings of a rule say. It is empty where the judge writes the whole message.
+MESSAGES = {rule.id: rule.message for rule in _RULES}

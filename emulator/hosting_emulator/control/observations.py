@@ -10,8 +10,8 @@ import msgspec
 from aiohttp import web
 
 from hosting_emulator import messages
+from hosting_emulator.conduct.chapter import Chapter
 from hosting_emulator.conduct.observation import ProcessObservation, TooManyObservations
-from hosting_emulator.conduct.watch import Chapter
 from hosting_emulator.control.reports import check_rules, judge_in_slices
 from hosting_emulator.control.reports import report as report_world
 from hosting_emulator.control.requests import show_request

@@ -17,7 +17,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.process_collector import ProcessCollector
 
 from hosting_emulator.conduct.rules import RULES
-from hosting_emulator.conduct.watch import Watch, watch_of
+from hosting_emulator.conduct.watch import Watch
+from hosting_emulator.conduct.world_watch import watch_of
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.control.clock import get_clock, operations_in_order, why_operation

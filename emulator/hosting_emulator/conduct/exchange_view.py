@@ -1,0 +1,293 @@
+"""One exchange as the rules of conduct see it: the request log's entry, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Literal, cast
+from urllib.parse import parse_qsl, unquote
+
+import msgspec
+from msgspec.structs import replace
+
+from hosting_emulator.contract.calls import CallName, CallSpec, DoorName
+from hosting_emulator.engine.connection import Connection
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.problem_replies import retry_after_s
+from hosting_emulator.engine.request_views import document_of
+from hosting_emulator.world.lifecycles import OPERATION
+from hosting_emulator.world.value import World
+
+#: Timers of some languages end a little early, measured on another clock than theirs.
+_TIMER_MS = 20
+_LONGEST_PATH = 120
+#: Of a longer value only this many bytes and a digest are kept for comparison.
+_COMPARED_BYTES = 256
+#: After this time the same request is a new attempt, and no retry.
+A_RETRY_MS = 600_000
+#: A request by another connection may have been sent before a response, if it arrived this soon after.
+_IN_TRANSIT_MS = 50
+#: Of two programs that were started together, one may send its first request this much later.
+_STARTED_TOGETHER_MS = 1000
+#: After this many repeats in a row, each on a new connection, the requests are one client's.
+_REPEATS = 2
+#: The same for repeats that follow each other immediately: a few programs may do so by chance.
+_REPEATS_AT_ONCE = 5
+_KEY_HEADER = b"idempotency-key"
+
+Knowledge = Literal["surely", "maybe", "no"]
+
+
+@dataclass(slots=True, eq=False)
+class ConnectionUse:
+    """The use of a connection: how many requests it has carried, and the number of the last one."""
+
+    connection: Connection
+    count: int = 0
+    last: int = 0
+
+    def __deepcopy__(self, memo: object) -> ConnectionUse:
+        """Return the use itself: copies of judges compare connections by identity."""
+        return self
+
+
+class ExchangeView:
+    """One exchange. What reads a body is computed when a rule needs it."""
+
+    def __deepcopy__(self, memo: object) -> ExchangeView:
+        """Return the exchange itself: judges do not change what they have observed."""
+        return self
+
+    def __init__(self, entry: Entry, connection_use: ConnectionUse) -> None:
+        self.entry = entry
+        self.connection_use = connection_use
+        connection_use.count += 1
+        connection_use.last = entry.n
+        #: Its ordinal on its connection, from 1.
+        self.ordinal = connection_use.count
+        #: How often in a row a new connection sent the same request before.
+        self.repeat_count = 0
+        self.n = entry.n
+        self.at_ms = entry.at_ms
+        self.status = entry.status
+        self.call = cast("CallName | DoorName | None", entry.call)
+        self.world: World = entry.world
+        #: The call, or the method and path if there is no call: for a sentence.
+        self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
+        #: The call's row of the contract's table; None: no call has this path.
+        self.spec: CallSpec | None = entry.spec if entry.call else None
+        #: The user who sent the request; None: it is not known.
+        self.user = entry.principal.user_id or None
+        #: The headers that were sent, by name in lower case. A repeated header has its last value.
+        self.headers = {name.lower(): value for name, value in entry.raw_headers}
+        #: The Authorization header. With two of them, one user may have two clients.
+        self.credentials = _brief(self.headers.get(b"authorization", b""))
+        key = self.headers.get(_KEY_HEADER)
+        #: The Idempotency-Key that was sent.
+        self.key = None if key is None else _brief_text(key)
+        is_keyed = self.spec is not None and self.spec.idempotent and self.user is not None
+        #: The Idempotency-Key of a mutation by a known user.
+        self.mutation_key = (self.key or None) if is_keyed else None
+        #: The requested path, without its escapes.
+        self.path = _plain_path(entry.path)
+        #: Whether the response says that the result is unknown.
+        self.reports_uncertainty = entry.status >= 500 or entry.code == "api_key_creation_uncertain"
+        #: The machine's time when the response was on its way.
+        self.response_ms = entry.real_ms + entry.late_ms
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether the client closed the connection before the whole response had been sent."""
+        return self.entry.passage is not None and self.entry.passage.is_abandoned
+
+    @property
+    def is_received(self) -> bool:
+        """Whether the client received the whole response, however late.
+
+        A response that was completely sent over a connection that was open counts as received.
+        """
+        return self.entry.lost is None and not self.is_abandoned
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the response was a success, and the client received it."""
+        return 200 <= self.status < 300 and self.is_received
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether the client cannot know the result: no complete response, or one that says so."""
+        return not self.is_received or self.status == 0 or self.reports_uncertainty
+
+    def overlaps(self, other: ExchangeView) -> bool:
+        """Tell whether a client had both requests in progress at the same time."""
+        if self.connection_use is other.connection_use:
+            return False
+        own_passage = self.entry.passage
+        other_passage = other.entry.passage
+        if own_passage is not None and other_passage is not None:
+            own_end = own_passage.end(self.entry.lost)
+            other_end = other_passage.end(other.entry.lost)
+            return own_passage.arrival < other_end and other_passage.arrival < own_end
+        if not self.is_received or not other.is_received:
+            return False
+        return self.entry.real_ms < other.response_ms and other.entry.real_ms < self.response_ms
+
+    def may_react_to(self, earlier: ExchangeView) -> bool:
+        """Tell whether the client knew the fate of an earlier request when it sent this one.
+
+        It knows when the response has left, or when the connection is over. Until then it waits.
+        """
+        own_passage = self.entry.passage
+        earlier_passage = earlier.entry.passage
+        if own_passage is None or earlier_passage is None:
+            return not earlier.is_received or self.entry.real_ms >= earlier.response_ms
+        return earlier_passage.end(earlier.entry.lost) < own_passage.arrival
+
+    @cached_property
+    def query(self) -> Mapping[str, str]:
+        """The query's parameters. A repeated parameter has its last value."""
+        return dict(parse_qsl(self.entry.query, keep_blank_values=True, errors="replace"))
+
+    @property
+    def request_body(self) -> Any:
+        """The body that was sent, as JSON; None: there was none, it is no JSON, or it is incomplete."""
+        return _json(self.entry.body, self.entry.body_bytes)
+
+    @cached_property
+    def request_identity(self) -> tuple[str, str, str, bytes]:
+        """A value that two requests share exactly if they ask for the same."""
+        entry = self.entry
+        body = entry.body
+        if self.spec is not None and self.spec.body:
+            document = self.request_body
+            if isinstance(document, dict):
+                body = msgspec.json.encode(document, order="deterministic")
+        query = _brief_text(entry.query.encode("utf-8", "backslashreplace"))
+        return entry.method, self.path, query, _brief(body)
+
+    @cached_property
+    def response_body(self) -> Any:
+        """The body of the response, as JSON; None: it was no JSON, or it is incomplete."""
+        return _json(self.entry.response_body, self.entry.response_bytes)
+
+    @property
+    def retry_after_s(self) -> int | None:
+        """The seconds of its Retry-After header; None: it has none in that form."""
+        return retry_after_s(self.entry.response_headers)
+
+    @cached_property
+    def operation(self) -> dict[str, Any] | None:
+        """The operation that the response shows, if the client received it."""
+        if self.spec is None or self.spec.response != "Operation" or not self.succeeded:
+            return None
+        document = self.response_body
+        if isinstance(document, dict) and isinstance(document.get("id"), str):
+            return document
+        return None
+
+    @property
+    def shows_end(self) -> bool:
+        """Whether the client received a response that shows the end of an operation."""
+        if self.operation is None:
+            return False
+        state = self.operation.get("state")
+        # A `respond` fault can write anything there.
+        return isinstance(state, str) and state in OPERATION.finals
+
+    def shrink(self) -> None:
+        """Keep only what later requests are compared with, which may be for long."""
+        entry = self.entry
+        _, path, query, _ = self.request_identity
+        key_headers = [
+            (name, _brief(value))
+            for name, value in entry.raw_headers
+            if name.lower() == _KEY_HEADER
+        ]
+        self.headers = {}
+        self.entry = replace(
+            entry, path=path, query=query, raw_headers=key_headers, body=b"", why=()
+        )
+
+    def waits_ms(self, earlier: ExchangeView) -> tuple[int, int]:
+        """Return how long after a response this was sent: world time, and the machine's time."""
+        world_ms = self.entry.came_ms - earlier.at_ms
+        real_ms = self.entry.real_ms - earlier.response_ms
+        return world_ms, real_ms
+
+    def knows_response(self, earlier: ExchangeView) -> Knowledge:
+        """Tell whether the sender of this request had the response to an earlier one by then.
+
+        A request counts from when it was sent. One connection belongs to one client. Requests that
+        each have a connection of their own may belong to one client as well: surely with the same
+        key, a second later, or if they go on. Where connections are kept open, a new one may be
+        another client's, and one in use is.
+        """
+        world_ms, since_ms = self.waits_ms(earlier)
+        if self.world.clock.mode == "frozen" and since_ms >= 0:
+            since_ms = max(since_ms, world_ms)  # the clock was moved by hand in between
+        if self.connection_use is earlier.connection_use:
+            return "surely" if since_ms >= 0 else "no"
+        if self.ordinal > 1 or earlier.connection_use.last != earlier.n:
+            return "no"
+        if self.crossed(earlier, since_ms):
+            return "no"
+        self.repeat_count = earlier.repeat_count + 1
+        if earlier.ordinal != 1:
+            return "maybe"
+        if self.has_key_of(earlier):
+            return "surely"  # two clients never share the key of one intent
+        enough_repeats = _REPEATS_AT_ONCE if since_ms < _IN_TRANSIT_MS else _REPEATS
+        is_one_client = self.repeat_count >= enough_repeats or since_ms >= _STARTED_TOGETHER_MS
+        return "surely" if is_one_client else "maybe"
+
+    def has_key_of(self, earlier: ExchangeView) -> bool:
+        """Tell whether both are mutations under one Idempotency-Key."""
+        return self.mutation_key is not None and self.mutation_key == earlier.mutation_key
+
+    def crossed(self, earlier: ExchangeView, since_ms: int | None = None) -> bool:
+        """Tell whether this may have been sent, by another connection, before an earlier response left."""
+        if since_ms is None:
+            _, since_ms = self.waits_ms(earlier)
+        if self.connection_use is earlier.connection_use or since_ms >= _IN_TRANSIT_MS:
+            return False
+        if since_ms < 0:
+            return True
+        # It did not cross if the earlier connection had ended before this one began.
+        return not self.connection_use.connection.follows(earlier.connection_use.connection)
+
+    def is_beside(self, other: ExchangeView, ms: int = _IN_TRANSIT_MS) -> bool:
+        """Tell whether both were sent within a time, each by a connection of its own."""
+        apart_ms = abs(self.entry.real_ms - other.entry.real_ms)
+        return self.connection_use is not other.connection_use and apart_ms < ms
+
+    def waited(self, earlier: ExchangeView, ms: int) -> bool:
+        """Tell whether a time has passed since a response: the world's or the machine's."""
+        world_ms, real_ms = self.waits_ms(earlier)
+        return world_ms >= ms or real_ms + _TIMER_MS >= ms
+
+    def shown_wait(self, earlier: ExchangeView) -> str:
+        """Return in words how long after a response this was sent, as the client saw it."""
+        return f"{max(0, *self.waits_ms(earlier)) / 1000:.2f} s"
+
+
+def _brief(data: bytes) -> bytes:
+    if len(data) <= _COMPARED_BYTES:
+        return data
+    return data[:_COMPARED_BYTES] + sha256(data).hexdigest().encode()
+
+
+def _brief_text(data: bytes) -> str:
+    return _brief(data).decode("utf-8", "backslashreplace")
+
+
+def _plain_path(path: str) -> str:
+    plain = unquote(path) if "%" in path else path
+    return _brief_text(plain.encode("utf-8", "backslashreplace"))
+
+
+def _json(body: bytes, full_length: int) -> Any:
+    if not body or len(body) != full_length:
+        return None
+    return document_of(body)

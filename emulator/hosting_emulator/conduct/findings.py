@@ -1,0 +1,58 @@
+"""A finding: a rule that was broken, and the requests that broke it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from hosting_emulator.conduct.exchange_view import ExchangeView
+from hosting_emulator.conduct.rules import MESSAGES, RULES
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.messages import ConductFinding, Severity
+
+#: From the least to the worst.
+SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
+
+
+class Finding(ConductFinding):
+    """A rule that was broken: by which requests, in one sentence with the particulars.
+
+    Findings of one rule with the same `group` are one finding of more requests. `last` is the number
+    of the last of all those requests. A finding that is not `sure` is a note. One that later requests
+    refute is `withdrawn`. `quote` is a sentence with its place, and `message` a text, for a finding
+    that the rule's own do not fit. `words` are the values of the message's other placeholders.
+    """
+
+    def __init__(
+        self,
+        rule_id: str,
+        *exchanges: ExchangeView,
+        group: Hashable = None,
+        sure: bool = True,
+        quote: tuple[str, str] | None = None,
+        message: str = "",
+        **words: object,
+    ) -> None:
+        rule = RULES[rule_id]
+        first = exchanges[0]
+        last = exchanges[-1]
+        if not message:
+            particulars = {"first": first, "last": last, "waited": last.shown_wait(first), **words}
+            message = MESSAGES[rule_id].format_map(particulars)
+        sentence, place = quote or (rule.because, rule.place)
+        latest = max(exchanges, key=lambda exchange: exchange.n)
+        super().__init__(
+            rule=rule_id,
+            severity=rule.severity if sure else "note",
+            title=rule.title,
+            message=message,
+            requests=sorted(exchange.n for exchange in exchanges),
+            more_requests=0,
+            at=format_timestamp(latest.at_ms),
+            because=sentence,
+            place=place,
+            matters=rule.matters,
+            instead=rule.instead,
+        )
+        self.group = group
+        self.last = self.requests[-1]
+        self.withdrawn = False

@@ -1,0 +1,44 @@
+"""The errors that judges raise. They are reported with the findings, and never reach a client."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_log = logging.getLogger("hosting_emulator.conduct")
+#: How many errors are kept as text. Further ones are only counted.
+MOST_ERRORS = 10
+_LONGEST_TEXT = 500
+
+
+class JudgeErrors:
+    """The errors of judges: the first ones as text, and how many there were."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self.count = 0
+
+    def add(self, error: Exception, judge: str) -> None:
+        """Record an error of a judge, and log its traceback if it is among the first."""
+        self.count += 1
+        if self.count > MOST_ERRORS:
+            return
+        text = f"{judge} failed: {type(error).__name__}: {error}"
+        self._texts.append(text[:_LONGEST_TEXT])
+        _log.error("%s failed while it judged a client", judge, exc_info=error)
+
+    def texts(self) -> list[str]:
+        """Return the errors as text, and how many more there were."""
+        more = self.count - len(self._texts)
+        if not more:
+            return [*self._texts]
+        return [*self._texts, f"{more:,} more errors of judges"]
+
+    @contextmanager
+    def recorded(self, judge: str) -> Iterator[None]:
+        """Record an error of a judge instead of raising it."""
+        try:
+            yield
+        except Exception as error:
+            self.add(error, judge)

@@ -1,0 +1,180 @@
+"""Judges of what clients began and did not finish: operations and lists.
+
+A client that stops at an unknown value or field is told so, if it goes on everywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from hosting_emulator.conduct.exchange_view import ExchangeView
+from hosting_emulator.conduct.findings import Finding
+from hosting_emulator.conduct.judge import ConductJudge
+from hosting_emulator.conduct.recent import Recent
+from hosting_emulator.contract.assumptions import DEFAULTS
+from hosting_emulator.variation.draws import objects_in
+
+
+class _Continuity(ConductJudge):
+    """Remembers which responses clients went on from: it shows whether they stop at the unknown.
+
+    Only responses of one kind (the first of several, or a later one) to one client are compared.
+    """
+
+    resource: ClassVar[str]
+
+    def __init__(self) -> None:
+        #: The unknown things that each client went on past.
+        self._passed: Recent[bytes, set[str]] = Recent()
+        #: Clients with the kind of response that they went on from: whether it is a first one.
+        self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
+        #: Clients that went on at all, and whether to an end. Any other may stop for any reason.
+        self._reaches_end: Recent[bytes, bool] = Recent()
+
+    def _note_continuation(self, response: ExchangeView) -> None:
+        """Note that a client went on from a response."""
+        credentials = response.credentials
+        passed = self._passed.get(credentials) or self._passed.keep(credentials, set())
+        passed.update(_unknown_things(self.resource, response.response_body))
+        self._goes_on.keep((credentials, _is_first(response)), None)
+
+    def _unknown_at(self, last: ExchangeView) -> str | None:
+        """Return what is unknown in the last response, unless its client went on past the same."""
+        passed = self._passed.get(last.credentials, ())
+        for thing, text in _unknown_things(self.resource, last.response_body).items():
+            if thing not in passed:
+                return text
+        return None
+
+    def _stop(self, last: ExchangeView, message: str, *, may_be_meant: bool = False) -> Finding:
+        """Return the finding of a stop at the unknown.
+
+        It is sure if the client otherwise goes on to the end, and never past anything unknown.
+        """
+        credentials = last.credentials
+        is_sure = (
+            (credentials, _is_first(last)) in self._goes_on
+            and not self._passed.get(credentials)
+            and not may_be_meant
+            and self._reaches_end.get(credentials, False)
+        )
+        return Finding("stopped-at-the-unknown", last, message=message, sure=is_sure)
+
+
+class UnfinishedOperations(_Continuity):
+    """Operations whose end no client has seen."""
+
+    resource = "Operation"
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: The last response about each operation that was begun here; None: it showed the end.
+        self._last: Recent[str, ExchangeView | None] = Recent()
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        is_poll = exchange.call == "get_operation"
+        earlier = self._last.get(str(exchange.entry.operation)) if is_poll else None
+        if earlier is not None and earlier.credentials == exchange.credentials:
+            self._note_continuation(earlier)
+        if exchange.operation is None:
+            return ()
+        id_ = exchange.operation["id"]
+        if exchange.shows_end:
+            self._last.keep(id_, None)
+            self._reaches_end.keep(exchange.credentials, True)
+            return ()
+        # A client may just look at an operation that was begun elsewhere. After the end a response
+        # without it is a replay of the first one.
+        is_begun_here = id_ not in self._last and not is_poll
+        if is_begun_here or self._last.get(id_) is not None:
+            self._last.keep(id_, exchange)
+        return ()
+
+    def end(self) -> Iterable[Finding]:
+        for id_, last in self._last.items():
+            if last is None:
+                continue
+            state = last.response_body.get("state")
+            unknown = self._unknown_at(last)
+            if unknown is None:
+                yield Finding("operation-not-followed", last, id=id_, state=state)
+                continue
+            message = (
+                f"Operation {id_} ({state}) was not polled again after a response with {unknown}."
+            )
+            yield self._stop(last, message)
+
+
+class UnfinishedLists(_Continuity):
+    """Lists that a client left at a page with something unknown, if it otherwise reads to the end."""
+
+    resource = "DeploymentPage"
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: The last page of each list that is being read, by its reader and project.
+        self._last: Recent[tuple[bytes, str], ExchangeView] = Recent()
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        if exchange.call != "list_deployments" or exchange.user is None:
+            return ()
+        credentials = exchange.credentials
+        # A new list takes the place of an earlier one.
+        list_key = (credentials, str(exchange.entry.project))
+        cursor = _cursor(exchange)
+        earlier = self._last.get(list_key)
+        next_cursor = earlier.response_body.get("next_cursor") if earlier is not None else None
+        if earlier is not None and cursor is not None and cursor == next_cursor:
+            self._note_continuation(earlier)
+        page = exchange.response_body
+        is_whole = exchange.succeeded and isinstance(page, dict)
+        if cursor is not None:
+            has_ended = is_whole and not page.get("next_cursor")
+            reaches_end = has_ended or self._reaches_end.get(credentials, False)
+            self._reaches_end.keep(credentials, reaches_end)
+        if is_whole:
+            self._last.keep(list_key, exchange)
+        elif exchange.succeeded:
+            # The page is too long to be kept whole, so it is not known whether another follows.
+            self._last.pop(list_key, None)
+        return ()
+
+    def end(self) -> Iterable[Finding]:
+        for page in self._last.values():
+            if not page.response_body.get("next_cursor"):
+                continue
+            unknown = self._unknown_at(page)
+            # A client that says how many items it wants may want no more.
+            has_limit = page.world.assumptions.limit_parameter in page.query
+            if unknown:
+                message = f"{page.name} stopped at a page with {unknown}, although there are more."
+                # A client that requests the first page may want only that.
+                yield self._stop(page, message, may_be_meant=_is_first(page))
+            elif not has_limit and page.credentials not in self._reaches_end:
+                yield Finding("first-page-for-all", page)
+
+
+def _cursor(page: ExchangeView) -> str | None:
+    return page.query.get(page.world.assumptions.cursor_parameter)
+
+
+def _is_first(response: ExchangeView) -> bool:
+    return response.call != "get_operation" and _cursor(response) is None
+
+
+def _unknown_things(resource: str, document: Any) -> dict[str, str]:
+    """Return what neither the contract nor our defaults name: one field, and one value of each field."""
+    unknown: dict[str, str] = {}
+    for member in objects_in(resource, document):
+        parts = [part for part in member.path.split("/")[1:] if not part.isdigit()]
+        prefix = "".join(f"{part}." for part in parts)
+        fields = {field.name: field for field in member.resource.fields}
+        for name, value in member.members.items():
+            if name not in fields:
+                unknown.setdefault("a field", f"the unknown field {prefix}{name}")
+                continue
+            words = getattr(DEFAULTS, fields[name].assumption, None)
+            if isinstance(words, tuple) and isinstance(value, str) and value not in words:
+                unknown.setdefault(prefix + name, f"the unknown {prefix}{name} {value!r}")
+    return unknown

@@ -1,0 +1,302 @@
+"""Judges of Idempotency-Keys: changed, reused, outlived, and the values of keys that were lost."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from hosting_emulator.conduct.exchange_view import A_RETRY_MS, ExchangeView
+from hosting_emulator.conduct.findings import Finding
+from hosting_emulator.conduct.judge import ConductJudge
+from hosting_emulator.conduct.recent import Recent
+from hosting_emulator.contract.assumption_values import parse_retention_ms
+from hosting_emulator.contract.calls import CallName
+
+_Views = Recent[Hashable, ExchangeView]
+#: At most this many keys of one intent are remembered.
+_MOST_KEYS = 100
+_SET_FLAG: CallName = "set_project_powered_by_flag"
+#: A request by another connection this much later may be another run, such as a periodic job's.
+_ANOTHER_RUN_MS = 60_000
+#: Two equal requests within this time may come from the same click.
+_ONE_CLICK_MS = 1000
+#: Refusals that say nothing about the key: the request did not reach the check of it.
+_EARLY_REFUSALS = (401, 408, 429)
+
+
+@dataclass(slots=True)
+class _Intent:
+    """What is known of one intended change: its keys, and the attempts under each."""
+
+    #: The last uncertain attempt under each key.
+    uncertain: dict[str, ExchangeView] = field(default_factory=dict)
+    #: The findings about keys that were not sent again.
+    accusations: dict[str, Finding] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+    #: The last attempt under each key.
+    attempts: dict[str, ExchangeView] = field(default_factory=dict)
+    #: The keys under which the client received a success.
+    settled_keys: set[str] = field(default_factory=set)
+    last: ExchangeView | None = None
+
+    def note_attempt(self, exchange: ExchangeView, key: str) -> None:
+        """Remember an attempt.
+
+        A delayed request is judged after later ones: the latest to arrive counts.
+        """
+        if self.last is None or exchange.n > self.last.n:
+            self.last = exchange
+        attempt = self.attempts.get(key)
+        if attempt is None:
+            if len(self.attempts) < _MOST_KEYS:
+                self.attempts[key] = exchange
+        elif exchange.n > attempt.n:
+            self.attempts[key] = exchange
+
+    def accuse(self, first: ExchangeView, second: ExchangeView) -> Finding:
+        """Return the finding that a second attempt had another key than a first, uncertain one."""
+        finding = _key_changed(first, second)
+        if len(self.accusations) < _MOST_KEYS:
+            self.accusations[str(first.key)] = finding
+        return finding
+
+
+class KeyChanged(ConductJudge):
+    """The same mutation under another key, while an attempt under the first ended uncertain.
+
+    Two workers may each have an intent of their own. A finding is withdrawn once the first key is
+    sent again after all. A request that was sent while the client of the first still waited is
+    another worker's. So is one with another API key.
+    """
+
+    def __init__(self) -> None:
+        self._intents: Recent[Hashable, _Intent] = Recent()
+        #: Flags whose change ended uncertain: by user and path, then by request.
+        self._flags: Recent[Hashable, dict[Hashable, _Intent]] = Recent()
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        key = exchange.mutation_key
+        if key is None:
+            return
+        intent_key = (exchange.user, exchange.request_identity)
+        intent = self._intents.get(intent_key)
+        if intent is None:
+            intent = self._intents.keep(intent_key, _Intent())
+        if key in intent.accusations:
+            intent.accusations.pop(key).withdrawn = True
+        yield from _changed_keys(intent, exchange, key)
+        if len(intent.keys) < _MOST_KEYS:
+            intent.keys.add(key)
+        yield from _overtaken_attempts(intent, exchange, key)
+        intent.note_attempt(exchange, key)
+        self._note_result(intent, exchange, key)
+
+    def _note_result(self, intent: _Intent, exchange: ExchangeView, key: str) -> None:
+        flag_key = (exchange.user, exchange.path)
+        if exchange.is_uncertain:
+            if key not in intent.settled_keys:
+                intent.uncertain[key] = exchange
+            if exchange.call == _SET_FLAG:
+                intents = self._flags.get(flag_key, {})
+                self._flags.keep(flag_key, {**intents, exchange.request_identity: intent})
+        elif exchange.status not in _EARLY_REFUSALS and exchange.entry.code != "rate_limited":
+            intent.uncertain.pop(key, None)  # now the result is known
+            if exchange.succeeded and len(intent.settled_keys) < _MOST_KEYS:
+                intent.settled_keys.add(key)
+        if exchange.call == _SET_FLAG and exchange.succeeded:
+            # A flag that was switched since is not the one that was uncertain.
+            for request_identity, flag_intent in self._flags.pop(flag_key, {}).items():
+                if request_identity != exchange.request_identity:
+                    flag_intent.uncertain.clear()
+
+
+def _changed_keys(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator[Finding]:
+    """Find uncertain attempts under other keys than that of a new attempt."""
+    for earlier_key, earlier in list(intent.uncertain.items()):
+        is_over = _is_forgotten(earlier, exchange) or exchange.waited(earlier, A_RETRY_MS)
+        is_new_key = earlier_key != key and (is_over or key not in intent.keys)
+        if not is_new_key:
+            continue
+        if not is_over:
+            if not exchange.may_react_to(earlier):
+                continue
+            yield intent.accuse(earlier, exchange)
+        del intent.uncertain[earlier_key]  # it is reported once, or it is over
+
+
+def _overtaken_attempts(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator[Finding]:
+    """Find an attempt under another key that was sent while this one was held up.
+
+    A delayed request stands in the log after the one that came while it was held up.
+    """
+    last = intent.last
+    if last is None or last.key == key:
+        return
+    attempt = intent.attempts.get(key)
+    is_retried = attempt is not None and _gave_up(attempt, exchange)
+    if not is_retried and _gave_up(last, exchange):
+        yield intent.accuse(exchange, last)
+
+
+def _gave_up(second: ExchangeView, first: ExchangeView) -> bool:
+    """Tell whether a client gave up on a request and sent another while that was still held up."""
+    if not first.is_uncertain or first.reports_uncertainty:
+        return False
+    if first.entry.passage is None:
+        return first.entry.real_ms < second.entry.real_ms < first.response_ms
+    return second.may_react_to(first)
+
+
+def _key_changed(first: ExchangeView, second: ExchangeView) -> Finding:
+    result = "no complete response"
+    if first.reports_uncertainty and not first.entry.lost:
+        result = str(first.status)
+    quote = None
+    spec = first.spec
+    if spec is not None and spec.retry_sentence:  # the rule quotes a sentence about another call
+        quote = (spec.retry_sentence, f"the contract, {spec.section}")
+    is_other_connection = second.connection_use is not first.connection_use
+    may_be_another_run = is_other_connection and second.waited(first, _ANOTHER_RUN_MS)
+    first_api_key = first.entry.principal.api_key_id
+    is_same_client = first_api_key == second.entry.principal.api_key_id
+    return Finding(
+        "new-key-after-uncertainty",
+        first,
+        second,
+        result=result,
+        sure=is_same_client and not may_be_another_run,
+        quote=quote,
+    )
+
+
+def _is_forgotten(earlier: ExchangeView, exchange: ExchangeView) -> bool:
+    """Tell whether the service had forgotten the key of an earlier attempt when another arrived."""
+    retention_ms = parse_retention_ms(exchange.world.assumptions.idempotency_retention)
+    if retention_ms is None:
+        return False
+    return earlier.at_ms + retention_ms <= exchange.entry.came_ms
+
+
+class KeyReused(ConductJudge):
+    """One key for two different requests of one user."""
+
+    def __init__(self) -> None:
+        #: The first use of a key, and whether it was refused: then the key may still be free.
+        self._uses: Recent[Hashable, tuple[ExchangeView, bool]] = Recent()
+
+    def observe(self, exchange: ExchangeView) -> Iterator[Finding]:
+        key = exchange.mutation_key
+        if key is None:
+            return
+        is_for_one_call = exchange.world.assumptions.idempotency_scope == "principal_and_call"
+        use_key = (exchange.user, key, str(exchange.call) if is_for_one_call else "")
+        is_refused = 400 <= exchange.status < 500
+        use = self._uses.get(use_key)
+        if use is None or _is_forgotten(use[0], exchange):
+            self._uses.keep(use_key, (exchange, is_refused))
+            return
+        first, may_be_free = use
+        is_other_request = first.request_identity != exchange.request_identity
+        if is_other_request:
+            yield _key_reused(first, exchange, may_be_free=may_be_free)
+        if may_be_free and (is_other_request or not is_refused):
+            self._uses.keep(use_key, (exchange, is_refused))
+
+
+def _key_reused(first: ExchangeView, exchange: ExchangeView, *, may_be_free: bool) -> Finding:
+    unsaid = ""
+    if may_be_free:
+        unsaid = (
+            "; the first was refused, and the contract does not say whether its key is free again"
+        )
+    return Finding(
+        "key-reused-for-another-request",
+        first,
+        exchange,
+        change="another body" if first.path == exchange.path else "something else",
+        unsaid=unsaid,
+        group=(exchange.user, exchange.key),
+        sure=not may_be_free,
+    )
+
+
+class KeyOutlivesIntent(ConductJudge):
+    """A flag switched under the key of an earlier switch that was received, after another switch."""
+
+    def __init__(self) -> None:
+        #: The first response under a key that was received.
+        self._received = _Views()
+        #: The last change of each flag.
+        self._changes = _Views()
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        key = exchange.mutation_key
+        if key is None or exchange.call != _SET_FLAG or not exchange.succeeded:
+            return
+        flag_key = (exchange.user, exchange.path)
+        group = (exchange.user, key)
+        if not exchange.entry.replayed:
+            self._received.keep(group, exchange)
+            self._changes.keep(flag_key, exchange)
+            return
+        first = self._received.get(group)
+        between = self._changes.get(flag_key)
+        self._received.keep(group, first or exchange)
+        if first is None or between is None or between.n < first.n:
+            return
+        if between.request_identity == exchange.request_identity:
+            return
+        if exchange.entry.real_ms >= between.response_ms:
+            yield Finding(
+                "key-outlives-intent", first, between, exchange, between=between, group=group
+            )
+
+
+class SentTwice(ConductJudge):
+    """The same applied twice, by two connections at about the same time, under two keys."""
+
+    def __init__(self) -> None:
+        self._applied = _Views()
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        is_applied = (
+            exchange.mutation_key is not None
+            and not exchange.entry.replayed
+            and 0 < exchange.status < 300
+        )
+        if not is_applied or exchange.call == _SET_FLAG:  # switching a flag twice changes it once
+            return
+        group = (exchange.user, exchange.request_identity)
+        earlier = self._applied.get(group)
+        self._applied.keep(group, exchange)
+        if earlier is None or earlier.key == exchange.key:
+            return
+        if not exchange.is_beside(earlier, _ONE_CLICK_MS):
+            return
+        if not earlier.is_received or not exchange.is_received:
+            return  # `KeyChanged` judges what a client does then
+        if abs(exchange.entry.came_ms - earlier.entry.came_ms) < _ONE_CLICK_MS:
+            yield Finding("sent-twice-at-once", earlier, exchange, group=group)
+
+
+class KeyValues(ConductJudge):
+    """API keys whose value the client did not receive, and that no other key has replaced since."""
+
+    def __init__(self) -> None:
+        self._lost: Recent[tuple[str | None, str], ExchangeView] = Recent()
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        if exchange.call != "create_user_api_key" or exchange.status >= 400:
+            return ()
+        key = exchange.mutation_key
+        if key is None:
+            return ()
+        if not exchange.succeeded:
+            self._lost.keep((exchange.user, key), exchange)
+        elif not exchange.entry.replayed:
+            for lost_key in [lost_key for lost_key in self._lost if lost_key[0] == exchange.user]:
+                del self._lost[lost_key]
+        return ()
+
+    def end(self) -> Iterable[Finding]:
+        return [Finding("api-key-value-lost", creation) for creation in self._lost.values()]

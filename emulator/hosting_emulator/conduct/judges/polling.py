@@ -1,0 +1,234 @@
+"""Judges of polling: polls that came too early, and polls after the end of an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from hosting_emulator.conduct.exchange_view import ExchangeView
+from hosting_emulator.conduct.findings import Finding
+from hosting_emulator.conduct.judge import ConductJudge
+from hosting_emulator.conduct.judges.workers import Workers
+from hosting_emulator.conduct.recent import Recent
+
+#: An operation as one client sees it: its credentials and the operation's id.
+_OperationKey = tuple[bytes, str]
+#: At most this many responses about one operation are kept, each for a client that may poll after it.
+_MOST_ADVICE = 20
+#: This many polls of one operation may be the first ones of several workers.
+_FIRST_POLLS = 6
+#: This many early polls on new connections may be the first polls of programs that just started.
+_STARTED_PROGRAMS = 2
+#: A client that polls again this soon after the end did not notice it.
+_IMMEDIATELY_MS = 1000
+#: A client that looks less often does not wait for the end.
+_OCCASIONAL_MS = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Advice:
+    """A response that said when to poll again, in seconds after it."""
+
+    response: ExchangeView
+    seconds: int
+
+    def is_followed(self, poll: ExchangeView) -> bool:
+        """Tell whether a poll waited as long as the response said."""
+        return poll.waited(self.response, self.seconds * 1000)
+
+
+class PolledTooEarly(ConductJudge):
+    """Polls before the time that the last response named.
+
+    A response tells only the worker that received it. Nothing is judged in a world whose clock
+    skips: there a poll moves time itself.
+    """
+
+    def __init__(self) -> None:
+        #: What responses said of an operation, oldest first: each allows one poll.
+        self._advice: Recent[_OperationKey, list[_Advice]] = Recent()
+        #: The last poll that came in time: another beside it is right as well.
+        self._timely: Recent[_OperationKey, ExchangeView] = Recent()
+        #: How many polls of an operation came too early, as far as one worker is concerned.
+        self._early_counts: Recent[_OperationKey, int] = Recent()
+        self._workers = Workers()
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        if exchange.user is None:
+            return
+        workers = self._workers.count(exchange)
+        is_judged = exchange.call == "get_operation" and exchange.world.clock.mode != "skip"
+        if is_judged and exchange.is_received:
+            yield from self._judge_poll(exchange, workers)
+        if exchange.operation is not None:
+            self._note_advice(exchange, exchange.operation, workers)
+
+    def _judge_poll(self, poll: ExchangeView, workers: int) -> Iterator[Finding]:
+        operation_key = (poll.credentials, str(poll.entry.operation))
+        advice = self._advice.get(operation_key, [])
+        count = self._early_counts.get(operation_key, 0) + 1
+        may_be_first = count <= _STARTED_PROGRAMS
+        ignored = _ignored_advice(advice, poll, workers, may_be_first=may_be_first)
+        if ignored is None:
+            is_after_advice = not advice or not poll.crossed(advice[-1].response)
+            if is_after_advice:  # otherwise the client could not know the advice
+                self._timely.keep(operation_key, poll)
+            return
+        timely = self._timely.get(operation_key)
+        if timely is not None and poll.is_beside(timely):
+            return
+        self._early_counts.keep(operation_key, count)
+        # Each of several workers may begin to poll at any time.
+        if workers > 1 and count < max(_FIRST_POLLS, 2 * workers):
+            return
+        finding = Finding(
+            "polled-too-early",
+            ignored.response,
+            poll,
+            seconds=ignored.seconds,
+            group=(operation_key, workers > 1),
+            sure=_surely_knows(poll, ignored.response, may_be_first=may_be_first),
+        )
+        yield finding if workers > 1 else self._workers.doubt(poll, finding)
+
+    def _note_advice(
+        self, exchange: ExchangeView, operation: dict[str, object], workers: int
+    ) -> None:
+        operation_key = (exchange.credentials, str(operation["id"]))
+        progress = operation.get("progress")
+        wait_s = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
+        if not isinstance(wait_s, int) or isinstance(wait_s, bool):
+            self._advice.pop(operation_key, None)
+            return
+        advice = self._advice.get(operation_key, [])
+        is_loop = workers == 1 and advice and exchange.crossed(advice[-1].response)
+        if is_loop and wait_s >= advice[-1].seconds:
+            return  # the first response of a fast loop stays
+        extended = [*advice, _Advice(exchange, wait_s)]
+        self._advice.keep(operation_key, extended[-_MOST_ADVICE * workers :])
+
+
+def _surely_knows(poll: ExchangeView, earlier: ExchangeView, *, may_be_first: bool) -> bool:
+    """Tell whether the client of a poll surely had an earlier response.
+
+    With `may_be_first` a poll on another connection may be the first one of another program.
+    """
+    if may_be_first and poll.connection_use is not earlier.connection_use:
+        return False
+    return poll.knows_response(earlier) == "surely"
+
+
+def _ignored_advice(
+    advice: list[_Advice], poll: ExchangeView, workers: int, *, may_be_first: bool
+) -> _Advice | None:
+    """Return the advice that a poll did not follow. Advice that allowed the poll is used up.
+
+    The last response on the poll's own connection counts, or a later one whose advice was followed:
+    a client with two connections receives both. Without one on its own connection, any response
+    counts: another client may have received it.
+    """
+    if workers > 1:
+        return _ignored_by_pool(advice, poll)
+    own = next(
+        (item for item in reversed(advice) if item.response.connection_use is poll.connection_use),
+        None,
+    )
+    for item in advice:
+        is_later = own is None or item.response.n > own.response.n
+        if is_later and item.is_followed(poll):
+            own = item
+            break
+    if own is None and not advice:
+        return None
+    latest = own or advice[-1]
+    if poll.knows_response(latest.response) == "no":
+        return None
+    if own is not None or _surely_knows(poll, latest.response, may_be_first=may_be_first):
+        advice.remove(latest)
+    return None if latest.is_followed(poll) else latest
+
+
+def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | None:
+    """Return the advice that none of several workers followed.
+
+    Workers that share their connections may each have received any of the responses: one whose
+    advice was followed is enough.
+    """
+    followed = [item for item in advice if item.is_followed(poll)]
+    if followed:
+        if poll.operation is not None:  # otherwise its worker polls again
+            advice.remove(followed[0])
+        return None
+    # A pool may alternate its connections, as Node's fetch does: an earlier response counts too.
+    for item in reversed(advice):
+        if poll.knows_response(item.response) != "no":
+            return item
+    return None
+
+
+@dataclass(slots=True)
+class _End:
+    """The end of an operation as a client saw it: first and last, and the polls in a row since."""
+
+    first: ExchangeView
+    last: ExchangeView
+    polls: int = 0
+    #: An earlier response came again, as to a client that starts over: it has to poll once more.
+    is_restarted: bool = False
+    was_restarted: bool = False
+
+
+class AfterEnd(ConductJudge):
+    """A poll after its client saw the operation's end: a loop, or an occasional look (a note)."""
+
+    def __init__(self) -> None:
+        self._ends: Recent[_OperationKey, _End] = Recent()
+        #: The operation that a client's last request was about.
+        self._last_operations: Recent[bytes, str] = Recent()
+        self._workers = Workers()
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        if exchange.user is None:
+            return
+        workers = self._workers.count(exchange)
+        shown_id = exchange.operation["id"] if exchange.operation is not None else None
+        operation_id = str(exchange.entry.operation or shown_id)
+        is_in_a_row = self._last_operations.get(exchange.credentials) == operation_id
+        self._last_operations.keep(exchange.credentials, operation_id)
+        operation_key = (exchange.credentials, operation_id)
+        end = self._ends.get(operation_key)
+        if exchange.call == "get_operation" and end is not None:
+            if end.is_restarted:
+                end.is_restarted = False
+            elif shown_id is not None and exchange.knows_response(end.last) != "no":
+                is_next = is_in_a_row and not exchange.waited(end.last, _OCCASIONAL_MS)
+                end.polls = end.polls + 1 if is_next else 1
+                finding = _polled_after_end(end, exchange, operation_key, workers)
+                yield finding if workers > 1 else self._workers.doubt(exchange, finding)
+        if shown_id is not None:
+            self._note_operation(operation_key, end, exchange)
+
+    def _note_operation(
+        self, operation_key: _OperationKey, end: _End | None, exchange: ExchangeView
+    ) -> None:
+        if end is None:
+            if exchange.shows_end:
+                self._ends.keep(operation_key, _End(exchange, exchange))
+        elif exchange.shows_end:
+            if not exchange.crossed(end.last):
+                end.last = exchange
+        else:
+            end.is_restarted = not end.was_restarted
+            end.was_restarted = True
+
+
+def _polled_after_end(
+    end: _End, poll: ExchangeView, operation_key: _OperationKey, workers: int
+) -> Finding:
+    is_own = poll.connection_use is end.last.connection_use
+    # Each of several workers has to see the end for itself.
+    is_immediate = workers == 1 and is_own and not poll.waited(end.last, _IMMEDIATELY_MS)
+    is_loop = is_immediate or end.polls > max(workers, 1 if is_own else 2)
+    is_sure = is_loop and poll.knows_response(end.last) == "surely"
+    group = (operation_key, workers > 1)
+    return Finding("polled-after-end", end.first, poll, sure=is_sure, group=group)

@@ -1,0 +1,196 @@
+"""Judges of what a request contains: tickets, cursors, keys, and parts that are not read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hosting_emulator.calls.inputs import bad_cursor
+from hosting_emulator.conduct.exchange_view import ExchangeView
+from hosting_emulator.conduct.findings import Finding
+from hosting_emulator.conduct.judge import ConductJudge
+from hosting_emulator.conduct.recent import Recent
+from hosting_emulator.contract.call_table import parameter_name
+from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec
+from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.world.streams import digest
+from hosting_emulator.world.tables import TICKETS
+
+_EMPTY_BODY = "an empty body"
+
+
+class Redemptions(ConductJudge):
+    """Redemptions of tickets: twice, too late, or after a newer ticket."""
+
+    def __init__(self) -> None:
+        #: Tickets whose redemption got no response.
+        self._unanswered: Recent[str, bool] = Recent()
+        #: Until when a ticket was valid according to the response that created it.
+        self._expiries: Recent[str, int] = Recent()
+
+    def after_rewind(self) -> Redemptions:
+        """Continue: a rewound world does not change what clients were told."""
+        return self
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        if exchange.call == REDEEM_TICKET:
+            yield from self._judge_redemption(exchange)
+        elif exchange.call == "create_dev_access_ticket" and exchange.succeeded:
+            expiry = _ticket_expiry(exchange.response_body)
+            if expiry is not None:
+                self._expiries.keep(*expiry)
+
+    def _judge_redemption(self, exchange: ExchangeView) -> Iterator[Finding]:
+        """Compare a redemption with what the world knew of the ticket."""
+        indexes = exchange.world.indexes
+        ticket_id = indexes.get(f"ticket:{digest(exchange.query.get('ticket', ''))}")
+        ticket = exchange.world.get(TICKETS, ticket_id) if ticket_id else None
+        if ticket is None:
+            return
+        id_ = ticket.id
+        arrival_ms = exchange.entry.came_ms
+        newest = indexes.get(f"last_ticket:{ticket.principal}")
+        expiry_ms = self._expiries.get(id_, ticket.expires_ms)
+        was_unanswered = self._unanswered.pop(id_, False)
+        if not exchange.is_received:
+            self._unanswered.keep(id_, True)
+        if ticket.state == "used":
+            if not was_unanswered:  # a client without a response has to try again
+                yield Finding("ticket-redeemed-twice", exchange, id=id_, group=id_)
+        elif ticket.expires_ms <= arrival_ms:
+            if expiry_ms <= arrival_ms:  # it was not ended early
+                until = format_timestamp(expiry_ms)
+                yield Finding("ticket-redeemed-late", exchange, id=id_, until=until, group=id_)
+        elif ticket.state == "revoked" and newest != id_:
+            yield Finding("replaced-ticket-redeemed", exchange, id=id_, newest=newest, group=id_)
+
+
+def _ticket_expiry(document: Any) -> tuple[str, int] | None:
+    """Return the id of a new ticket, and when it expires. None: the response does not say."""
+    if not isinstance(document, dict):
+        return None
+    id_ = document.get("ticket_id")
+    expires_at = document.get("expires_at")
+    if not isinstance(id_, str) or not isinstance(expires_at, str):
+        return None
+    try:
+        return id_, parse_timestamp(expires_at)
+    except ValueError:  # a `respond` fault can write anything there
+        return None
+
+
+class Cursors(ConductJudge):
+    """Cursors that were refused, and that no page of their project returned."""
+
+    def __init__(self) -> None:
+        #: The project whose page returned a cursor.
+        self._projects: Recent[str, str] = Recent()
+
+    def after_rewind(self) -> Cursors:
+        """Continue: a page from before the world was rewound returned its cursor, too."""
+        return self
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        if exchange.call != "list_deployments":
+            return
+        project = str(exchange.entry.project)
+        parameter = exchange.world.assumptions.cursor_parameter
+        cursor = exchange.query.get(parameter)
+        # The log's note decides: the wording of the response may vary.
+        is_refused = exchange.status >= 400 and bad_cursor(parameter).detail in exchange.entry.why
+        source = self._projects.get(cursor or "")
+        # A cursor of its own project may be refused once the world was rewound.
+        if cursor is not None and is_refused and source != project:
+            origin = "no page returned it" if source is None else f"it is from project {source}"
+            yield Finding(
+                "made-up-cursor", exchange, cursor=cursor[:60], origin=origin, group=project
+            )
+        page = exchange.response_body if exchange.status == 200 else None
+        next_cursor = page.get("next_cursor") if isinstance(page, dict) else None
+        if isinstance(next_cursor, str):
+            self._projects.keep(next_cursor, project)
+
+
+class RequestParts(ConductJudge):
+    """Idempotency-Keys that are missing or not listed, and parts of requests that are not read."""
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        spec = exchange.spec
+        if spec is None:
+            return
+        if spec.idempotent and not exchange.key:
+            group = (exchange.call, exchange.entry.path)
+            yield Finding("missing-idempotency-key", exchange, group=group)
+        elif not spec.idempotent and exchange.key is not None:
+            yield Finding("key-not-listed", exchange, group=exchange.call)
+        for part in [*_unread_parameters(exchange, spec), *_unread_body(exchange, spec)]:
+            yield Finding(
+                "unread-field",
+                exchange,
+                part=part.name,
+                hint=part.hint,
+                group=(exchange.call, part.name),
+                # Some libraries send an empty object by themselves where no body is listed.
+                sure=part.name != _EMPTY_BODY,
+                quote=part.quote,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _UnreadPart:
+    """A part of a request that is not read, and what the contract says of such parts of the call."""
+
+    name: str
+    quote: tuple[str, str] | None
+    hint: str = ""
+
+
+def _unread_parameters(exchange: ExchangeView, spec: CallSpec) -> Iterator[_UnreadPart]:
+    if not exchange.entry.query:
+        return
+    assumptions = exchange.world.assumptions
+    names = {parameter_name(parameter, assumptions) for parameter in spec.query}
+    quote = None
+    if spec.query_sentence:
+        quote = (spec.query_sentence, f"the contract, {spec.section}")
+    for name in exchange.query:
+        if name not in names:
+            hint = _intended_parameter(exchange, spec, name)
+            yield _UnreadPart(f"the query parameter {name[:60]!r}", quote, hint)
+
+
+def _unread_body(exchange: ExchangeView, spec: CallSpec) -> Iterator[_UnreadPart]:
+    entry = exchange.entry
+    if not entry.body_bytes:
+        return
+    place = f"the contract, {spec.section}"
+    if spec.method == "GET":  # the contract says nothing about its body
+        place = "the contract, Endpoints; none is listed for this call"
+    quote = (spec.body_sentence, place)
+    if spec.body is None:
+        is_empty = entry.body.strip() in (b"{}", b"null", b"")
+        yield _UnreadPart(_EMPTY_BODY if is_empty else "a body", quote)
+        return
+    document = exchange.request_body
+    if not isinstance(document, dict):
+        return
+    for name in document:
+        if name not in RESOURCES[spec.body].names:
+            yield _UnreadPart(f"the body field {name[:60]!r}", quote)
+
+
+def _intended_parameter(exchange: ExchangeView, spec: CallSpec, name: str) -> str:
+    """Return a hint which omitted parameter may be meant: the contract names none of them."""
+    for parameter in reversed(spec.query):  # the cursor comes last, because it may be anything
+        usual_name = parameter_name(parameter, exchange.world.assumptions)
+        if usual_name in exchange.query:
+            continue
+        if re.fullmatch(parameter.pattern, exchange.query[name]):
+            return (
+                f"; if the service has another name for {usual_name!r}, "
+                f"set the assumption {parameter.name_assumption}"
+            )
+    return ""

@@ -1,0 +1,269 @@
+"""Judges of retries: of requests that were refused for good, and retries that came too soon."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+
+from hosting_emulator.conduct.exchange_view import A_RETRY_MS, ConnectionUse, ExchangeView
+from hosting_emulator.conduct.findings import Finding
+from hosting_emulator.conduct.judge import ConductJudge
+from hosting_emulator.conduct.judges.workers import MOST_WORKERS, Workers
+from hosting_emulator.conduct.recent import Recent
+from hosting_emulator.contract.calls import REDEEM_TICKET
+
+#: A read that is repeated after this time is a new look.
+_NEW_READ_MS = 60_000
+_KEY_LIMIT = 128
+#: This many refused mutations, each with a key and a connection of its own, may be of two programs.
+_SEPARATE_INTENTS = 2
+#: Methods of requests that libraries and browsers send by themselves.
+_AUTOMATIC_METHODS = frozenset({"HEAD", "OPTIONS"})
+#: This many failed attempts within this time are a storm, if nothing said how long to wait.
+_STORM = 10
+_STORM_MS = 2000
+#: This many attempts within that time are too many for any worker.
+_ATTEMPTS_EACH = 5
+_MOST_ATTEMPTS = _ATTEMPTS_EACH * MOST_WORKERS
+
+
+class NotRetryable(ConductJudge):
+    """The same request again, with the same credentials, after it was refused for good.
+
+    A read is taken for a retry only right after it. A mutation is one also after reads in between,
+    until a mutation succeeded, or an operation was seen to end, that may have made it possible.
+    """
+
+    def __init__(self) -> None:
+        #: The last request by its credentials.
+        self._last: Recent[bytes, ExchangeView] = Recent()
+        #: The last refusal of each mutation.
+        self._refused: Recent[Hashable, ExchangeView] = Recent()
+        self._workers = Workers(notices_crossing=True)
+        #: How often a request was refused for good, each time right after the time before.
+        self._repeats: Recent[Hashable, int] = Recent()
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        workers = self._workers.count(exchange)
+        repeat_key = (exchange.credentials, exchange.request_identity)
+        earlier = self._note(exchange)
+        if earlier is None or not _is_retry_in_vain(earlier, exchange):
+            self._repeats.keep(repeat_key, 1)
+            return
+        repeats = self._repeats.get(repeat_key, 1) + 1
+        self._repeats.keep(repeat_key, repeats)
+        # Another client may have received the response.
+        is_sure = exchange.knows_response(earlier) == "surely"
+        # Of more requests than there are workers, at least one was a retry.
+        is_proven = exchange.has_key_of(earlier) or repeats > workers > 1
+        is_sure = is_sure and (workers == 1 or is_proven)
+        is_other_connection = exchange.connection_use is not earlier.connection_use
+        if exchange.key != earlier.key and is_other_connection:
+            # Two programs may each have its own key. A client that repeats it is no such pair.
+            is_sure = is_sure and repeats > _SEPARATE_INTENTS
+        group = (*repeat_key, exchange.entry.code, is_proven)
+        finding = Finding("retried-not-retryable", earlier, exchange, sure=is_sure, group=group)
+        yield finding if is_proven else self._workers.doubt(exchange, finding)
+
+    def _note(self, exchange: ExchangeView) -> ExchangeView | None:
+        """Remember a request, and return the one that it may retry."""
+        refusal_key = (exchange.credentials, exchange.request_identity)
+        is_mutation = exchange.spec is not None and exchange.spec.method != "GET"
+        earlier = self._last.get(exchange.credentials)
+        if is_mutation:
+            earlier = self._refused.get(refusal_key)
+        last = exchange
+        if (
+            earlier is not None
+            and earlier.request_identity == exchange.request_identity
+            and exchange.crossed(earlier)
+            and earlier.entry.code == exchange.entry.code
+        ):
+            # The first of several that crossed each other stays: the others come after that one.
+            last = earlier
+        self._last.keep(exchange.credentials, exchange if is_mutation else last)
+        if is_mutation and exchange.status >= 400:
+            self._refused.keep(refusal_key, last)
+        elif is_mutation or (exchange.call == "get_operation" and exchange.shows_end):
+            self._refused.clear()
+        return earlier
+
+
+def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
+    """Tell whether a request repeats an earlier one whose refusal said that this is useless."""
+    code = exchange.entry.code
+    if code is None or earlier.entry.code != code or not earlier.is_received:
+        return False
+    if exchange.call == REDEEM_TICKET or exchange.entry.method in _AUTOMATIC_METHODS:
+        return False
+    problem = earlier.response_body
+    if not isinstance(problem, dict) or problem.get("retryable") is not False:
+        return False
+    if earlier.request_identity != exchange.request_identity:
+        return False
+    if exchange.knows_response(earlier) == "no":
+        return False
+    if earlier.key != exchange.key and _is_about_key(earlier, code):
+        return False  # with another key it is another request
+    is_read = exchange.spec is not None and exchange.spec.method == "GET"
+    return not exchange.waited(earlier, _NEW_READ_MS if is_read else A_RETRY_MS)
+
+
+def _is_about_key(refused: ExchangeView, code: str) -> bool:
+    """Tell whether a request was refused because of its Idempotency-Key."""
+    if code == "idempotency_key_reused":
+        return True
+    if code != "invalid_request":
+        return False
+    names = [name.lower() for name, _ in refused.entry.raw_headers]
+    has_one_key = names.count(b"idempotency-key") == 1
+    has_valid_length = 1 <= len(refused.key or "") <= _KEY_LIMIT
+    return not has_one_key or not has_valid_length
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """A response that said to wait, and for how many seconds."""
+
+    response: ExchangeView
+    seconds: int
+
+    def is_over(self, exchange: ExchangeView) -> bool:
+        """Tell whether a request was sent after the time to wait."""
+        return exchange.waited(self.response, self.seconds * 1000)
+
+
+class RetriedTooSoon(ConductJudge):
+    """Requests sent again before the time of Retry-After (429 and 503), or without any pause.
+
+    A response tells only the worker that received it. So a request is a retry only if the same
+    request was told to wait: the first request of another worker is none.
+    """
+
+    def __init__(self) -> None:
+        #: The last response that said to wait, by credentials and request: to each connection, and
+        #: to any (None).
+        self._waits: Recent[tuple[bytes, Hashable, ConnectionUse | None], _Wait] = Recent()
+        #: How many requests of one kind came too soon, by credentials and request.
+        self._repeats: Recent[Hashable, int] = Recent()
+        #: A rate limit that credentials were told of, and how many other requests were refused since.
+        self._limits: Recent[bytes, tuple[_Wait, int]] = Recent()
+        #: The last failed attempts at one request, oldest first.
+        self._failures: Recent[tuple[bytes, Hashable], deque[ExchangeView]] = Recent()
+        self._workers = Workers()
+
+    def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
+        if exchange.user is None:
+            return
+        workers = self._workers.count(exchange)
+        yield from self._find_repeat(exchange, workers)
+        self._note_wait(exchange)
+        yield from self._find_ignored_limit(exchange, workers)
+        yield from self._find_storm(exchange, workers)
+
+    def _wait_for(self, exchange: ExchangeView) -> _Wait | None:
+        """Return the wait that still holds for a request, if this client is known to know it."""
+        for use in (exchange.connection_use, None):
+            wait_key = (exchange.credentials, exchange.request_identity, use)
+            wait = self._waits.get(wait_key)
+            if wait is None:
+                continue
+            if wait.is_over(exchange):
+                del self._waits[wait_key]
+            elif exchange.knows_response(wait.response) != "no":
+                return wait
+        return None
+
+    def _find_repeat(self, exchange: ExchangeView, workers: int) -> Iterator[Finding]:
+        repeat_key = (exchange.credentials, exchange.request_identity)
+        wait = self._wait_for(exchange) if self._waits else None
+        if wait is None:
+            self._repeats.pop(repeat_key, None)
+            return
+        repeats = self._repeats.get(repeat_key, 1)
+        if exchange.retry_after_s is not None:
+            # Only a response that message again to wait counts: another may ask for a retry.
+            repeats += 1
+        self._repeats.keep(repeat_key, repeats)
+        is_proven = exchange.has_key_of(wait.response) or repeats > workers > 1
+        # Of two jobs with one token, one has not received the response to the other.
+        is_known = exchange.knows_response(wait.response) == "surely"
+        finding = Finding(
+            "retried-too-soon",
+            wait.response,
+            exchange,
+            seconds=wait.seconds,
+            group=(*repeat_key, is_proven),
+            sure=is_known and (workers == 1 or is_proven),
+        )
+        yield finding if is_proven else self._workers.doubt(exchange, finding)
+
+    def _note_wait(self, exchange: ExchangeView) -> None:
+        wait_s = exchange.retry_after_s
+        is_limited = exchange.entry.code == "rate_limited" or exchange.status in (429, 503)
+        if not exchange.is_received or wait_s is None or not is_limited:
+            return
+        for use in (exchange.connection_use, None):
+            wait_key = (exchange.credentials, exchange.request_identity, use)
+            wait = self._waits.get(wait_key)
+            if wait is None or not exchange.crossed(wait.response):
+                self._waits.keep(wait_key, _Wait(exchange, wait_s))
+
+    def _find_ignored_limit(self, exchange: ExchangeView, workers: int) -> Iterator[Finding]:
+        """Find a client that goes on with other requests although it is told of a rate limit."""
+        credentials = exchange.credentials
+        wait, count = self._limits.get(credentials, (None, 0))
+        if wait is not None and wait.is_over(exchange):
+            wait = None
+        wait_s = exchange.retry_after_s
+        is_limited = exchange.entry.code == "rate_limited" or exchange.status == 429
+        if not is_limited or wait_s is None or not exchange.is_received:
+            if wait is None:
+                self._limits.pop(credentials, None)
+            return
+        if wait is None:
+            self._limits.keep(credentials, (_Wait(exchange, wait_s), 0))
+            return
+        first = wait.response
+        if not exchange.may_react_to(first) or exchange.crossed(first):
+            return
+        count += 1
+        self._limits.keep(credentials, (wait, count))
+        if count != max(_STORM, _ATTEMPTS_EACH * workers):
+            return
+        refusal = f"{first.name} got {first.status} with Retry-After: {wait.seconds} (#{first.n})"
+        shown_wait = exchange.shown_wait(first)
+        message = f"{refusal}, and {count} more requests were refused within {shown_wait}."
+        group = (credentials, "limit", first.n)
+        # The queue of a pool may consist of requests that were decided on before.
+        is_sure = workers == 1
+        yield Finding(
+            "retried-too-soon", first, exchange, message=message, group=group, sure=is_sure
+        )
+
+    def _find_storm(self, exchange: ExchangeView, workers: int) -> Iterator[Finding]:
+        """Find attempts without end or pause, where nothing said how long to wait."""
+        has_failed = exchange.is_uncertain or exchange.status == 429
+        is_failure = has_failed and exchange.retry_after_s is None
+        if not is_failure and not self._failures:
+            return
+        request_key = (exchange.credentials, exchange.request_identity)
+        if not is_failure:
+            self._failures.pop(request_key, None)
+            return
+        failures = self._failures.get(request_key)
+        if failures is None:
+            failures = self._failures.keep(request_key, deque(maxlen=_MOST_ATTEMPTS))
+        failures.append(exchange)
+        most = max(_STORM, _ATTEMPTS_EACH * workers)
+        if len(failures) < most or exchange.waited(failures[-most], _STORM_MS):
+            return
+        attempts = [*failures][-most:]
+        first = attempts[0]
+        failure = f"{exchange.name} failed (#{first.n}: {first.status or 'no response'})"
+        repetition = f"{most} times within {exchange.shown_wait(first)} (to #{exchange.n})"
+        message = f"{failure}, and was sent {repetition}."
+        shown_attempts = (*attempts[: _STORM - 1], exchange)
+        group = (*request_key, "storm")
+        yield Finding("retried-too-soon", *shown_attempts, message=message, group=group)

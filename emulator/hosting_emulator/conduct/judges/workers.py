@@ -1,0 +1,86 @@
+"""How many workers of a client share credentials, and which findings depend on that."""
+
+from __future__ import annotations
+
+from hosting_emulator.conduct.exchange_view import ConnectionUse, ExchangeView
+from hosting_emulator.conduct.findings import Finding
+from hosting_emulator.conduct.recent import Recent
+
+#: At most this many connections of a client that sends several requests at once are remembered.
+MOST_WORKERS = 64
+#: At most this many findings of one client can still turn out to be a pool's.
+_MOST_DOUBTFUL = 100
+
+
+class Workers:
+    """Counts the workers that share credentials and a pool of connections.
+
+    A connection of such a pool is used by one worker after another: the next request on it may be
+    of a worker that has not seen the response before it. A pool shows itself when two requests are
+    in progress at once, or when a connection is used again after another one was. Findings that
+    hold only for a single worker become notes as soon as a pool shows itself.
+
+    With `notices_crossing` a pool also shows itself when a connection is used again that was opened
+    just after a request by another connection, which stayed open.
+    """
+
+    def __init__(self, *, notices_crossing: bool = False) -> None:
+        self._notices_crossing = notices_crossing
+        self._uses: Recent[bytes, list[ConnectionUse]] = Recent()
+        self._last: Recent[bytes, ExchangeView] = Recent()
+        self._counts: Recent[bytes, int] = Recent()
+        self._doubtful: Recent[bytes, list[Finding]] = Recent()
+        #: Credentials that sent two requests at about the same time, on two open connections.
+        self._crossed: Recent[bytes, None] = Recent()
+
+    def count(self, exchange: ExchangeView) -> int:
+        """Take note of an exchange, and return how many workers use its credentials at most."""
+        credentials = exchange.credentials
+        last = self._last.get(credentials)
+        self._last.keep(credentials, exchange)
+        open_uses = self._note_use(exchange)
+        if self._shows_pool(exchange, last):
+            count = max(len(open_uses), 2, self._counts.get(credentials, 1))
+            self._counts.keep(credentials, count)
+            for finding in self._doubtful.pop(credentials, []):
+                finding["severity"] = "note"
+        return self._counts.get(credentials, 1)
+
+    def _note_use(self, exchange: ExchangeView) -> list[ConnectionUse]:
+        """Return the connections of its credentials that may still be open, this one last."""
+        current = exchange.connection_use
+        uses = [
+            use
+            for use in self._uses.get(exchange.credentials, [])
+            if use is not current and not _was_over(use, exchange)
+        ]
+        open_uses = [*uses, current][-MOST_WORKERS:]
+        return self._uses.keep(exchange.credentials, open_uses)
+
+    def _shows_pool(self, exchange: ExchangeView, last: ExchangeView | None) -> bool:
+        is_reused = exchange.ordinal > 1
+        if self._notices_crossing and last is not None and not is_reused and exchange.crossed(last):
+            self._crossed.keep(exchange.credentials, None)
+        # A single worker that keeps its connections opens no second one beside an open one.
+        if is_reused and exchange.credentials in self._crossed:
+            return True
+        if last is None or last.connection_use is exchange.connection_use:
+            return False
+        return is_reused or exchange.overlaps(last)
+
+    def doubt(self, exchange: ExchangeView, finding: Finding) -> Finding:
+        """Return a finding that does not hold if its credentials turn out to be a pool's."""
+        doubtful = self._doubtful.get(exchange.credentials)
+        if doubtful is None:
+            doubtful = self._doubtful.keep(exchange.credentials, [])
+        if len(doubtful) < _MOST_DOUBTFUL:
+            doubtful.append(finding)
+        return finding
+
+
+def _was_over(use: ConnectionUse, exchange: ExchangeView) -> bool:
+    """Tell whether a connection had ended when a request came by another one."""
+    passage = exchange.entry.passage
+    if passage is not None:
+        return 0 < use.connection.ended < passage.arrival
+    return exchange.connection_use.connection.follows(use.connection)

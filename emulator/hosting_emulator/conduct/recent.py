@@ -1,0 +1,21 @@
+"""A bounded memory of judges: the most recent things that they know, so that a long run stays small."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class Recent(dict[_Key, _Value]):
+    """A mapping with at most `MOST` keys. A new key evicts the one that was added first."""
+
+    MOST = 2048
+
+    def keep(self, key: _Key, value: _Value) -> _Value:
+        """Set a value, evict the oldest key if there is no room, and return the value."""
+        if key not in self and len(self) >= self.MOST:
+            del self[next(iter(self))]
+        self[key] = value
+        return value

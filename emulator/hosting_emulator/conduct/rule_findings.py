@@ -1,0 +1,53 @@
+"""The findings of one rule: grouped, bounded in number, and without those that were withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from hosting_emulator.conduct.findings import SEVERITIES, Finding
+
+#: Findings of one rule that are kept. Further ones are only counted.
+MOST_FINDINGS = 100
+#: Requests that one finding names. Further ones are only counted.
+MOST_REQUESTS = 20
+
+
+@dataclass(slots=True)
+class RuleFindings:
+    """The findings of one rule: those that are kept, and how many there were in all."""
+
+    findings: list[Finding] = field(default_factory=list)
+    count: int = 0
+    _groups: dict[Hashable, Finding] = field(default_factory=dict)
+
+    def add(self, finding: Finding) -> None:
+        """Keep a finding, or merge it into the finding of its group."""
+        earlier = self._groups.get(finding.group) if finding.group is not None else None
+        if earlier is not None:
+            _merge(earlier, finding)
+            return
+        self.count += 1
+        if len(self.findings) < MOST_FINDINGS:
+            self.findings.append(finding)
+            self._groups[finding.group] = finding
+
+    def standing(self) -> RuleFindings:
+        """Return those that were not withdrawn. What is added to them is not added here."""
+        standing = [finding for finding in self.findings if not finding.withdrawn]
+        withdrawn_count = len(self.findings) - len(standing)
+        return RuleFindings(standing, self.count - withdrawn_count)
+
+
+def _merge(earlier: Finding, finding: Finding) -> None:
+    """Add the requests of a finding to an earlier one, and its severity if it is worse."""
+    new_requests = [n for n in finding.requests if n > earlier.last]
+    earlier.last = max(earlier.last, *finding.requests)
+    room = max(0, MOST_REQUESTS - len(earlier.requests))
+    earlier["requests"] += new_requests[:room]
+    earlier["more_requests"] += len(new_requests[room:])
+    earlier["at"] = finding.at
+    if SEVERITIES.index(finding.severity) > SEVERITIES.index(earlier.severity):
+        room = MOST_REQUESTS - len(finding.requests)
+        requests = sorted({*earlier.requests[:room], *finding.requests})
+        earlier.update(severity=finding.severity, message=finding.message, requests=requests)

@@ -1,0 +1,117 @@
+"""The watch over one world for as long as it exists, through resets and loads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from hosting_emulator.conduct.chapter import Chapter
+from hosting_emulator.conduct.watch import Watch, requests_text
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.observers import EndReason
+from hosting_emulator.messages import ConductFinding, ConductReport
+
+
+class WorldWatch:
+    """The watch over one world for as long as it exists, through resets and loads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        #: The latest chapters that ended.
+        self._ended: list[Chapter] = []
+        #: How many requests of ended chapters left the log before they were judged.
+        self._unseen = engine.log.past_unseen
+        self._restarts = engine.starts
+        for past in engine.log.past:
+            chapter = Chapter(engine, 0)
+            chapter.watch.judge_all(past.entries)
+            self._unseen += past.requests - len(past.entries)
+            chapter.end(past.reason, keep=False)
+            self._ended.append(chapter)
+        engine.log.past.clear()
+        engine.log.past_unseen = 0
+        entries = engine.log.after(0)
+        unseen = entries[0].n - 1 if entries else engine.log.count
+        self._chapter = Chapter(engine, 0, unseen=unseen)
+        engine.log.observers.append(self)
+
+    @property
+    def current(self) -> Watch:
+        """The watch over the chapter that goes on."""
+        return self._chapter.watch
+
+    def begin_anew(self) -> None:
+        """Forget the verdict, and judge from the next request on."""
+        self._ended = []
+        self._unseen = 0
+        self._restarts = 0
+        self._chapter = Chapter(self._engine, self._engine.log.count)
+
+    def look(self, skip_rules: Sequence[str] = (), *, final: bool = False) -> ConductReport:
+        """Return the report over all chapters so far (see `Watch.look`).
+
+        The requests of a finding in an earlier chapter are numbers of that chapter's log.
+        """
+        report = self._chapter.watch.look(skip_rules, final=final)
+        earlier = [chapter.watch.look(skip_rules, final=final) for chapter in self._ended]
+        findings = [
+            ConductFinding({**finding, "chapter": f"before the world was {chapter.ended}"})
+            for chapter, part in zip(self._ended, earlier, strict=True)
+            for finding in part.findings
+        ]
+        counts = Counter[str]()
+        parts = (*earlier, report)
+        for part in parts:
+            counts.update(part.counts)
+        remarks = (text for part in parts for text in part.remarks)
+        return ConductReport(
+            {
+                **report,
+                "judged": sum(part.judged for part in parts),
+                "unseen": report.unseen + self._unseen,
+                "findings": [*findings, *report.findings],
+                "counts": dict(counts),
+                "remarks": [*dict.fromkeys(remarks), *self._remarks()],
+                "errors": [text for part in parts for text in part.errors],
+                "complete": not (report.unseen or self._unseen or self._restarts),
+            }
+        )
+
+    def _remarks(self) -> list[str]:
+        remarks = []
+        if self._unseen:
+            remarks.append(
+                f"{requests_text(self._unseen)} before a reset left the log before the first check: "
+                "not checked."
+            )
+        if self._restarts:
+            began = format_timestamp(self._chapter.began_at_ms)
+            remarks.append(
+                f"The emulator was restarted: requests before {began} (world time) were not checked."
+            )
+        return remarks
+
+    def on_evict(self, entry: Entry) -> None:
+        """Judge an exchange before the log drops it."""
+        self._chapter.watch.judge_evicted(entry)
+
+    def on_end(self, reason: EndReason) -> None:
+        """Judge the rest of the log before it is cleared, and begin another chapter."""
+        self._chapter.end(reason, keep=False)
+        if self._chapter.requests:
+            self._ended.append(self._chapter)
+        self._chapter = Chapter(self._engine, 0)
+
+    def on_error(self, error: Exception) -> None:
+        """Record an error of the watch itself."""
+        self._chapter.watch.errors.add(error, "The watch")
+
+
+def watch_of(engine: Engine) -> WorldWatch:
+    """Return the watch over a world; the first look begins it."""
+    for observer in engine.log.observers:
+        if isinstance(observer, WorldWatch):
+            return observer
+    return WorldWatch(engine)
