@@ -19,7 +19,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.world.population import new_world
-from hosting_emulator.world.records import Origin
+from hosting_emulator.world.records import WorldSource
 from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, USERS
 from hosting_emulator.world.value import World, apply
 
@@ -128,7 +128,7 @@ def grown(size: int) -> World:
 
     What is added belongs to `shop` and shares its digests. A million take about 1.2 GB.
     """
-    world = new_world("default", "hosting-emulator", Origin(mode="frozen"), _NOW_MS)
+    world = new_world("default", "hosting-emulator", WorldSource(mode="frozen"), _NOW_MS)
     gc.disable()  # nothing of it becomes garbage, and looking for some takes longer than building
     try:
         writes: dict[str, dict[str, Any]] = {DEPLOYMENTS.name: {}, OPERATIONS.name: {}}

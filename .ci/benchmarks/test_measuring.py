@@ -13,8 +13,8 @@ from benchmarks.core import Core, grown
 from benchmarks.load import load
 from benchmarks.servers import emulator, port_of, resident_mb
 from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.world.indexes import deployment_chunks, deployment_count, deployments_between
 from hosting_emulator.world.tables import DEPLOYMENTS
-from hosting_emulator.world.value import deployment_count, deployment_runs, in_runs
 
 NAMES = {*CALLS, "get_operation"}
 
@@ -28,7 +28,7 @@ def test_a_grown_world_lists_its_deployments():
     shop = world.indexes["project:shop"]
 
     count = deployment_count(world.indexes, shop)
-    listed = in_runs(deployment_runs(world.indexes, shop, 0, count), 0, count)
+    listed = deployments_between(deployment_chunks(world.indexes, shop, 0, count), 0, count)
 
     assert world.count(DEPLOYMENTS) == 1000
     assert count > 900

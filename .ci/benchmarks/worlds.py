@@ -17,12 +17,12 @@ from benchmarks.report import Figure
 from benchmarks.servers import cores, emulator, resident_mb
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.sdk import ControlClient
-from hosting_emulator.world.records import Origin
+from hosting_emulator.world.records import WorldSource
 
 PART = "worlds"
 MANY = 1000
 MOST_MB = 100.0
-_FROZEN = Origin(mode="frozen")
+_FROZEN = WorldSource(mode="frozen")
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -60,10 +60,16 @@ from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.clock import ClockRefused
-from hosting_emulator.world.naming import DEFAULT_WORLD, id_of, in_order, not_found, usual_user
+from hosting_emulator.world.naming import (
+    DEFAULT_WORLD,
+    default_user,
+    id_of,
+    in_order,
+    not_found_message,
+)
 from hosting_emulator.world.population import with_overrides
-from hosting_emulator.world.records import Origin, Variation
-from hosting_emulator.world.tables import ONLY, PROJECTS, USERS, VARIATION
+from hosting_emulator.world.records import Variation, WorldSource
+from hosting_emulator.world.tables import PROJECTS, SINGLETON_KEY, USERS, VARIATION
 from hosting_emulator.world.value import World
 
 #: Answers a story's request to a page; the floors above a scenario hand it down.
@@ -145,7 +151,7 @@ class Emulator:
             Assumptions().changed(settings.assumptions),
             tuple(settings.assumptions),
         )
-        origin = Origin(mode or "real", rate, at_ms, assumptions, chosen=chosen)
+        origin = WorldSource(mode or "real", rate, at_ms, assumptions, chosen=chosen)
         fresh = self.worlds.open(settings.seed, origin)
         other, option = settings.state or settings.scenario, "--scenario"
         if other is None:
@@ -331,15 +337,15 @@ class Emulator:
     def ready(self) -> Ready:
         """Return what a person needs to know; mints an access token. Raises StartError for nobody."""
         base_url, world, name = self._site.own_url, self._default.world, self._settings.user
-        user = usual_user(world)
+        user = default_user(world)
         if name is not None and (user := world.get(USERS, id_of(world, USERS, name))) is None:
-            raise StartError(not_found(world, USERS, name))
+            raise StartError(not_found_message(world, USERS, name))
         home = None if user is None else home_of(world, user)
         projects = in_order(world, PROJECTS)
         own = [project for project in projects if project.organization_id == home] or projects
         token = "" if user is None else self._default.mint(user, home, base_url)
         tls_port = self._site.tls_port
-        variation = world.get(VARIATION, ONLY)
+        variation = world.get(VARIATION, SINGLETON_KEY)
         return Ready(
             base_url=base_url,
             dev_base_url=base_url,
@@ -402,7 +408,7 @@ def _read_state(path: Path, seed: str | None) -> World:
     return anchored(world, world.at_ms, machine_ms())
 
 
-def _rebuild(world: World, origin: Origin, now_machine_ms: int) -> World:
+def _rebuild(world: World, origin: WorldSource, now_machine_ms: int) -> World:
     """Build a scenario's world again, from the text that its origin keeps. Raises ScenarioError."""
     from hosting_emulator.scenario.build import build_world
 

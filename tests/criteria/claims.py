@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from hosting_emulator.criteria.values import (
+from hosting_emulator.criteria.value_types import (
     MISSING,
     AnyValue,
     Array,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.criteria.values import ABSENT, ANY, Mismatch, compare
+from hosting_emulator.criteria.comparisons import Mismatch, compare
+from hosting_emulator.criteria.value_types import ABSENT, ANY
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ OUTSIDE = (
 ORDERED = ("fault", "idempotency", "commit")
 WROTE = (
     "Commit 6 (apply_project_domains) changed rows in projects (1), operations (1), remembered "
-    "answers (1), schedule (1), streams (2)"
+    "responses (1), schedule (1), streams (2)"
 )
 
 

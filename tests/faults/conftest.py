@@ -6,8 +6,11 @@ from typing import Any, Literal
 import pytest
 from multidict import CIMultiDict
 
-from hosting_emulator.faults.decisions import Decision, FaultSubject, decide
-from hosting_emulator.faults.documents import FAULT, arm, fault_view
+from hosting_emulator.faults.arming import arm
+from hosting_emulator.faults.categories import FAULT
+from hosting_emulator.faults.decisions import Decision, decide
+from hosting_emulator.faults.matching import FaultSubject
+from hosting_emulator.faults.views import fault_view
 from tests.support.calls import fault_document
 from tests.support.in_process import NOON_MS, fresh_world, new_change
 from tests.support.worlds_on_disk import sound_at_the_end
@@ -56,7 +59,7 @@ class Desk:
         )
         change = new_change(self.world, self.now_ms)
         decision = decide(change, subject, phase)
-        if not change.empty:
+        if not change.is_empty:
             self.world = change.applied()
         return decision
 

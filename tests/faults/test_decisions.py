@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.faults.decisions import NOTHING, Decision
+from hosting_emulator.faults.decisions import NO_EFFECT, Decision
 from hosting_emulator.faults.kinds.connection_reset import ConnectionReset
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.kinds.rate_limit import RateLimit
@@ -216,7 +216,7 @@ def waits(decision: Decision) -> int | None:
 def test_a_request_without_faults_leaves_the_world_unchanged(desk: Desk):
     before = desk.world
 
-    assert desk.ask() is NOTHING
+    assert desk.ask() is NO_EFFECT
     assert desk.world is before
 
 

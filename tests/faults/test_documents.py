@@ -7,8 +7,9 @@ import pytest
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.faults.documents import RULE_FIELDS, describe_kinds
+from hosting_emulator.faults.categories import RULE_FIELDS
 from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.faults.views import describe_kinds
 from tests.faults.conftest import Desk
 
 REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [

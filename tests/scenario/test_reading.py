@@ -298,7 +298,7 @@ def test_a_shared_database_has_one_state():
         "      database: {data_mode: shared, dev: ready, prod: suspended}\n"
     )
 
-    with pytest.raises(ScenarioError, match=r"shared\.yaml:9:\d+: a shared database is one"):
+    with pytest.raises(ScenarioError, match=r"shared\.yaml:9:\d+: both environments share one"):
         check_text(text, "shared.yaml")
 
 

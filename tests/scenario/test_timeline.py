@@ -8,7 +8,7 @@ from tests.support.stories import run_on
 
 def notes(engine):
     planned = sorted((row.order, row) for row in engine.world.tables["timeline"].values())
-    return [(row.done, row.said) for _, row in planned]
+    return [(row.happened, row.message) for _, row in planned]
 
 
 def test_a_timeline_entry_happens_at_its_time_and_not_before():
@@ -159,8 +159,12 @@ def test_history_has_states_that_begin_and_end_within_one_move_of_time():
     moment = engine.history[-1]
 
     assert [
-        (format_timestamp(at_ms)[14:19], operation.phase, operation.stuck)
-        for at_ms, operation in moment.entered
+        (
+            format_timestamp(transition.at_ms)[14:19],
+            transition.operation.phase,
+            transition.operation.stuck,
+        )
+        for transition in moment.entered
     ] == [
         ("00:02", "deploying", False),
         ("00:03", "deploying", True),

@@ -79,7 +79,7 @@ def test_any_text_of_1_to_128_characters_is_accepted_as_a_key(
 
     assert first.status < 300
     assert second.status < 300
-    assert len(world.state()["tables"]["remembered_answers"]) == 1
+    assert len(world.state()["tables"]["remembered_responses"]) == 1
 
 
 # --- Replays ------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_another_spelling_of_the_same_json_is_the_same_request(
 
     assert all(response.status < 300 for response in responses)
     tables = world.state()["tables"]
-    assert len(tables["remembered_answers"]) == 1
+    assert len(tables["remembered_responses"]) == 1
     assert len(tables["user_api_keys"]) == (1 if number == 2 else 0)
 
 
@@ -278,7 +278,7 @@ def test_keys_are_case_sensitive(world: CheckedCalls, call: Call) -> None:
     call(world, "key")
     call(world, "KEY")
 
-    assert len(world.state()["tables"]["remembered_answers"]) == 2
+    assert len(world.state()["tables"]["remembered_responses"]) == 2
 
 
 def test_access_is_checked_before_a_replay(world: CheckedCalls) -> None:
@@ -389,7 +389,7 @@ def test_simultaneous_requests_with_the_same_key_have_a_single_result(
     grown_tables = {name for name in after if after[name] != before[name]} - {"schedule", "streams"}
     assert all(response.status < 300 for response in responses)
     assert {after[name] - before[name] for name in grown_tables} == {1}
-    assert "remembered_answers" in grown_tables
+    assert "remembered_responses" in grown_tables
     if number == 2:
         values = [a.json["value"] for a in responses if a.json["value"] is not None]
         assert len(values) == 1

@@ -359,7 +359,7 @@ def test_remembered_responses_expire_in_the_same_order_after_a_restart(tmp_path)
 
     for world in (from_journal, from_snapshot):
         assert list(world.remembered_in_order()) == order
-    assert sorted(order) == sorted(stored_world.api.world.tables["remembered_answers"])
+    assert sorted(order) == sorted(stored_world.api.world.tables["remembered_responses"])
     journals = []
     for number, world in enumerate((stored_world.api.world, from_journal, from_snapshot)):
         with folder(tmp_path / str(number), world) as copy:

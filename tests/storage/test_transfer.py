@@ -168,8 +168,8 @@ def test_the_refusal_of_an_import_names_the_invalid_part(document, path_and_valu
         ("schedule", "due_ms", "soon"),
         ("schedule", "kind", "party"),
         ("faults", "rule", {"until": ""}),
-        ("remembered_answers", "status", 5),
-        ("remembered_answers", "subject", "nothing"),
+        ("remembered_responses", "status", 5),
+        ("remembered_responses", "subject", "nothing"),
     ],
 )
 def test_the_refusal_of_an_import_names_the_row_that_would_break_the_world(

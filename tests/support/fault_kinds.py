@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from hosting_emulator.faults.documents import FAULT, OUTCOME, RULE_FIELDS
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RULE_FIELDS
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS
 

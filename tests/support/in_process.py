@@ -25,12 +25,13 @@ from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS
 from hosting_emulator.engine.world_variation import unvary, variation_view, vary
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
+from hosting_emulator.faults.arming import arm
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.population import new_world
-from hosting_emulator.world.records import Origin
-from hosting_emulator.world.tables import ASSUMPTIONS, ONLY, PROJECTS, USERS
+from hosting_emulator.world.records import WorldSource
+from hosting_emulator.world.tables import ASSUMPTIONS, PROJECTS, SINGLETON_KEY, USERS
 from hosting_emulator.world.value import Change, World
 from tests.support.calls import Calls, Response, fault_document
 
@@ -68,7 +69,7 @@ def fresh_world(
     **assumptions: Any,
 ) -> World:
     """Return a default world. Its clock is frozen unless `mode` says otherwise."""
-    origin = Origin(mode, rate, None, Assumptions().changed(assumptions))  # type: ignore[arg-type]
+    origin = WorldSource(mode, rate, None, Assumptions().changed(assumptions))  # type: ignore[arg-type]
     at_ms = (machine or Machine())()
     key = (name, seed, repr(origin), at_ms)
     if key not in _SHARED_WORLDS:
@@ -78,9 +79,9 @@ def fresh_world(
 
 def world_origin(
     mode: str = "frozen", rate: float | None = None, at_ms: int | None = None
-) -> Origin:
+) -> WorldSource:
     """Return what a world begins with: the mode of its clock, the rate and the first moment."""
-    return Origin(mode, rate, at_ms)  # type: ignore[arg-type]
+    return WorldSource(mode, rate, at_ms)  # type: ignore[arg-type]
 
 
 def new_worlds(machine: Machine | None = None) -> Worlds:
@@ -287,7 +288,7 @@ class InProcess(Calls):
     def add_outcome(self, **outcome: Any) -> str:
         return self._arm(outcome, OUTCOME)
 
-    def _arm(self, fields: Mapping[str, Any], family: Family) -> str:
+    def _arm(self, fields: Mapping[str, Any], family: RuleCategory) -> str:
         change = self.engine.begin_change()
         fault = arm(change, fault_document(fields), family)
         self.engine.commit(change, f"{fault.id} armed")
@@ -304,7 +305,7 @@ class InProcess(Calls):
 
     def set_assumptions(self, **values: Any) -> None:
         change = self.engine.begin_change()
-        change.put(ASSUMPTIONS, ONLY, self.world.assumptions.changed(values))
+        change.put(ASSUMPTIONS, SINGLETON_KEY, self.world.assumptions.changed(values))
         self.engine.commit(change, "assumptions")
 
     def vary(self, seed: str, *points: str) -> None:

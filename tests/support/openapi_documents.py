@@ -10,12 +10,12 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.variation.world_openapi import example_values
 from hosting_emulator.world.population import new_world
-from hosting_emulator.world.records import Origin
+from hosting_emulator.world.records import WorldSource
 
 
 def document_of_new_world(assumptions: Mapping[str, Any], base_url: str) -> dict[str, Any]:
     """Return the document of a new default world with these changes of its assumptions."""
-    world = new_world("default", DEFAULT_SEED, Origin(), 0)
+    world = new_world("default", DEFAULT_SEED, WorldSource(), 0)
     return openapi_document(
         Assumptions().changed(assumptions), server_url=base_url, values=example_values(world)
     )

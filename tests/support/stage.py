@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.faults.documents import FAULT, arm
+from hosting_emulator.faults.arming import arm
+from hosting_emulator.faults.categories import FAULT
 from hosting_emulator.world.naming import DEFAULT_WORLD
 from hosting_emulator.world.tables import FAULTS
 from tests.support.calls import fault_document

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hosting_emulator.world.naming import id_of, kind_of, not_found
+from hosting_emulator.world.naming import id_of, kind_of, not_found_message
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS, USERS
 from tests.support.in_process import fresh_world
 
@@ -35,5 +35,5 @@ def test_an_alias_of_another_kind_is_not_found(world):
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_or_all_names(world, table, name, sentence):
-    assert not_found(world, table, name).startswith(sentence)
+    assert not_found_message(world, table, name).startswith(sentence)
     assert kind_of(table) in sentence

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from hosting_emulator.world import operations as ops
-from hosting_emulator.world.operations import APPLY_DOMAINS
+from hosting_emulator.world.plans import APPLY_DOMAINS, is_finished
 from hosting_emulator.world.records import Ending
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change
@@ -34,7 +34,7 @@ class Table:
         return ops.finish(self.change, self.get(operation_id), state, ending)
 
     def run(self, operation_id):
-        while not ops.finished(self.get(operation_id)):
+        while not is_finished(self.get(operation_id)):
             ops.step(self.change, operation_id)
 
 

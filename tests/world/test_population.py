@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.population import described, new_world
-from hosting_emulator.world.records import Origin
+from hosting_emulator.world.population import new_world
+from hosting_emulator.world.population_export import describe_world
+from hosting_emulator.world.records import WorldSource
 from hosting_emulator.world.value import World
 from hosting_emulator_scenarios import FOLDER
 from tests.support.in_process import fresh_world
@@ -19,8 +20,8 @@ BESIDE |= {t.SCHEDULE, t.STREAMS}
 
 
 def assert_described(world: World) -> None:
-    origin = Origin("frozen", None, world.at_ms, world.assumptions)
-    like = new_world(world.name, world.seed, origin, 0, described(world))
+    origin = WorldSource("frozen", None, world.at_ms, world.assumptions)
+    like = new_world(world.name, world.seed, origin, 0, describe_world(world))
     for table in t.TABLES.values():
         if table not in BESIDE:
             assert like.tables[table.name] == world.tables[table.name], table.name

@@ -7,12 +7,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.world.operations import (
-    APPLY_DOMAINS,
-    INITIALIZE,
-    begin,
-    run_due,
-)
+from hosting_emulator.world.due_events import run_due
+from hosting_emulator.world.operations import begin
+from hosting_emulator.world.plans import APPLY_DOMAINS, INITIALIZE
 from hosting_emulator.world.tables import DNS, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change, World
 from tests.support.exported_worlds import stored_rows

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hosting_emulator.world.records import RememberedAnswer, ScheduledEvent
-from hosting_emulator.world.tables import CLOCK, ONLY, PROJECTS, REMEMBERED, SCHEDULE, STREAMS
+from hosting_emulator.world.records import RememberedResponse, ScheduledEvent
+from hosting_emulator.world.tables import (
+    CLOCK,
+    PROJECTS,
+    REMEMBERED,
+    SCHEDULE,
+    SINGLETON_KEY,
+    STREAMS,
+)
 from hosting_emulator.world.value import Change, apply, empty_world
 from tests.support.exported_worlds import stored_rows
 from tests.support.in_process import fresh_world
@@ -51,7 +58,7 @@ def test_a_row_put_and_deleted_again_is_no_change(world):
     change.put(STREAMS, "mine", 7)
     change.delete(STREAMS, "mine")
 
-    assert change.empty
+    assert change.is_empty
 
 
 def test_deleting_a_missing_row_is_no_change(world):
@@ -59,7 +66,7 @@ def test_deleting_a_missing_row_is_no_change(world):
 
     change.delete(STREAMS, "nowhere")
 
-    assert change.empty
+    assert change.is_empty
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.booleans()), max_size=150))
@@ -147,7 +154,7 @@ def test_remembered_responses_are_evicted_in_the_order_of_storing(steps):
         if step is not None:
             key = f"key {step}"
             queue = [*(other for other in queue if other != key), key]
-            change.put(REMEMBERED, key, RememberedAnswer("f", "c", 200, "", expires_ms=0))
+            change.put(REMEMBERED, key, RememberedResponse("f", "c", 200, "", expires_ms=0))
         elif queue:
             change.delete(REMEMBERED, queue.pop(0))
         world = change.applied()
@@ -163,7 +170,7 @@ def test_adding_a_row_costs_little_for_any_number_of_waiting_rows(world, table, 
     def row(number):
         if table is SCHEDULE:
             return ScheduledEvent(world.at_ms + 1, 1_000 + number, "operation_step", "x")
-        return RememberedAnswer("f", "c", 200, "", expires_ms=0)
+        return RememberedResponse("f", "c", 200, "", expires_ms=0)
 
     def cost_s(waiting):
         rows = {str(number): row(number) for number in range(waiting)}
@@ -198,7 +205,7 @@ def test_deleted_events_are_never_next(world):
 def test_a_changed_clock_row_is_the_clock_of_the_world(world):
     change = Change(world, world.at_ms)
     clock = world.clock.__class__("skip", world.at_ms, 0)
-    change.put(CLOCK, ONLY, clock)
+    change.put(CLOCK, SINGLETON_KEY, clock)
 
     assert change.applied().clock is clock
 

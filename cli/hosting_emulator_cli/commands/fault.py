@@ -219,7 +219,7 @@ class _AddCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            from hosting_emulator.faults.documents import describe_kinds
+            from hosting_emulator.faults.views import describe_kinds
 
             name = error.option_name.lstrip("-").replace("-", "_")
             if any(name in kind["options"] for kind in describe_kinds()["effects"]):
@@ -344,7 +344,7 @@ _add_management(
         match_all="everything",
         more_columns=("phase",),
         ids=opt.FAULTS,
-        describe_kinds="hosting_emulator.faults.documents:describe_kinds",
+        describe_kinds="hosting_emulator.faults.views:describe_kinds",
         list_help=(
             "CONSIDERED counts the requests that were compared with the fault, SEEN those that "
             "matched, HITS those the fault acted on. A fault that is USED UP acts no more."
@@ -410,7 +410,7 @@ _add_management(
         match_header="OF",
         match_all="any operation",
         ids=opt.OUTCOMES,
-        describe_kinds="hosting_emulator.faults.documents:describe_outcome_kinds",
+        describe_kinds="hosting_emulator.faults.views:describe_outcome_kinds",
         list_help=(
             "CONSIDERED counts the operations that began, SEEN those that matched, HITS those the "
             "outcome applies to. An outcome that is USED UP applies to no more operations."

@@ -8,7 +8,7 @@ from hosting_emulator.calls.replies import success_reply
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world import views
-from hosting_emulator.world.records import ApiKey, Organization, RememberedAnswer
+from hosting_emulator.world.records import ApiKey, Organization, RememberedResponse
 from hosting_emulator.world.sessions import put_key
 from hosting_emulator.world.streams import digest, new_id, new_secret
 from hosting_emulator.world.tables import API_KEYS, ORGANIZATIONS
@@ -38,13 +38,21 @@ def make_key(
 ) -> tuple[ApiKey, str]:
     """Write a new key and return it with its full value, which is not stored."""
     value = change.assumptions.key_prefix + new_secret(change)
-    owner = (organization.id, user_id, name)
-    stored_value = (digest(value), value[-4:])
-    return put_key(change, new_id(change), owner, stored_value, permissions), value
+    key = put_key(
+        change,
+        new_id(change),
+        organization_id=organization.id,
+        user_id=user_id,
+        name=name,
+        digest=digest(value),
+        last_characters=value[-4:],
+        permissions=permissions,
+    )
+    return key, value
 
 
 def replay_key_creation(
-    change: Change, request: CallRequest, remembered: RememberedAnswer
+    change: Change, request: CallRequest, remembered: RememberedResponse
 ) -> Reply:
     """Return the key's metadata as it is now, and no value, for an exact replay.
 

@@ -14,9 +14,15 @@ from hosting_emulator.calls.inputs import bad_cursor
 from hosting_emulator.calls.request import CallRequest, Reply
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import views
+from hosting_emulator.world.indexes import (
+    DeploymentChunk,
+    deployment_chunks,
+    deployment_count,
+    deployments_between,
+)
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.streams import derive
-from hosting_emulator.world.value import Change, Run, deployment_count, deployment_runs, in_runs
+from hosting_emulator.world.value import Change
 
 #: By how many characters a variation may write a cursor longer than it must be.
 LONGER = (1, 6, 20, 48, 80)
@@ -27,7 +33,7 @@ _SHORTEST = (_TAG_BYTES + _POSITION_BYTES) * 4 // 3
 
 _PageKey: TypeAlias = tuple[str, str, int, int, int | None, int]
 #: Pages that were written: a page is a pure function of its runs, its key and the assumptions.
-_pages: dict[_PageKey, tuple[list[Run], Assumptions, bytes]] = {}
+_pages: dict[_PageKey, tuple[list[DeploymentChunk], Assumptions, bytes]] = {}
 _MOST_PAGES = 256
 
 
@@ -48,7 +54,7 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
         start = 0 if cursor is None else _read_cursor(change, project, cursor, count)
         stop = min(count, start + limit)
         following = stop if stop < count else None
-    runs = deployment_runs(indexes, project.id, start, stop)
+    runs = deployment_chunks(indexes, project.id, start, stop)
     longer = request.values.get("cursor_longer", 0)
     key = (change.world.seed, project.id, start, stop, following, longer)
     # A run is immutable, and is replaced when one of its deployments changes. So a page of equal runs
@@ -61,7 +67,7 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
     next_cursor = None
     if following is not None:
         next_cursor = _write_cursor(change, project, following, longer)
-    records = in_runs(runs, start, stop)[:: -1 if newest_first else 1]
+    records = deployments_between(runs, start, stop)[:: -1 if newest_first else 1]
     body = views.deployments_page(records, next_cursor, assumptions)
     if len(_pages) >= _MOST_PAGES:
         _pages.clear()

@@ -15,7 +15,7 @@ from hosting_emulator.contract.assumption_values import parse_retention_ms
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world import views
-from hosting_emulator.world.records import RememberedAnswer
+from hosting_emulator.world.records import RememberedResponse
 from hosting_emulator.world.tables import OPERATIONS, REMEMBERED
 from hosting_emulator.world.value import Change
 
@@ -25,7 +25,7 @@ _IDEMPOTENT_CALLS = tuple(call_id for call_id, spec in ALL_CALLS.items() if spec
 
 def recall(
     change: Change, request: CallRequest, in_flight: dict[str, CallRequest]
-) -> RememberedAnswer | None:
+) -> RememberedResponse | None:
     """Return the response remembered for the principal and the key (and the call, if assumed), if any.
 
     Raises Refused: `idempotency_key_reused` if the key was used for another request, and, if that is
@@ -53,7 +53,7 @@ def recall(
             "The first request with this Idempotency-Key is still in progress.",
             assumption="idempotency_in_flight",
         )
-    remembered: RememberedAnswer | None = change.world.tables[REMEMBERED.name].get(key)
+    remembered: RememberedResponse | None = change.world.tables[REMEMBERED.name].get(key)
     if remembered is None:
         remembered = _remembered_elsewhere(change, request, user_key)
     if remembered is None or _is_forgotten(remembered, change):
@@ -67,7 +67,7 @@ def recall(
 
 def _remembered_elsewhere(
     change: Change, request: CallRequest, user_key: str
-) -> RememberedAnswer | None:
+) -> RememberedResponse | None:
     """Return what was remembered for this key while `idempotency_scope` was another.
 
     A world whose assumptions change still knows its keys. A response to the same request comes
@@ -76,9 +76,9 @@ def _remembered_elsewhere(
     table = change.world.tables[REMEMBERED.name]
     if not table:
         return None
-    matches: list[RememberedAnswer] = []
+    matches: list[RememberedResponse] = []
     for storage_key in (user_key, *(f"{call_id}|{user_key}" for call_id in _IDEMPOTENT_CALLS)):
-        match: RememberedAnswer | None = table.get(storage_key)
+        match: RememberedResponse | None = table.get(storage_key)
         if match is not None:
             matches.append(match)
     if change.assumptions.idempotency_scope == "principal_and_call":
@@ -100,7 +100,7 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     if oldest is not None and _is_forgotten(oldest[1], change):
         change.delete(REMEMBERED, oldest[0])
     retention_ms = parse_retention_ms(change.assumptions.idempotency_retention)
-    record = RememberedAnswer(
+    record = RememberedResponse(
         fingerprint=request.fingerprint,
         call_id=request.spec.call_id,
         status=reply.status,
@@ -114,13 +114,13 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     change.put(REMEMBERED, request.storage_key, record)
 
 
-def _is_forgotten(remembered: RememberedAnswer, change: Change) -> bool:
+def _is_forgotten(remembered: RememberedResponse, change: Change) -> bool:
     """Return whether the retention of a response is over."""
     expires_ms = remembered.expires_ms
     return expires_ms is not None and expires_ms <= change.now_ms
 
 
-def replay(change: Change, request: CallRequest, remembered: RememberedAnswer) -> Reply:
+def replay(change: Change, request: CallRequest, remembered: RememberedResponse) -> Reply:
     """Return the response to a retry, from what was remembered. Raises Refused."""
     if remembered.status < 400:
         replay_function = REPLAY_FUNCTIONS.get(request.spec.call_id)

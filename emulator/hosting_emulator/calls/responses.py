@@ -22,7 +22,8 @@ from hosting_emulator.contract.calls import CallName
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import operations, views
-from hosting_emulator.world.records import Database, Dns, Operation, Project, RememberedAnswer
+from hosting_emulator.world.plans import APPLY_DOMAINS, INITIALIZE, is_finished
+from hosting_emulator.world.records import Database, Dns, Operation, Project, RememberedResponse
 from hosting_emulator.world.tables import DATABASES, DNS, ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import Change
 
@@ -93,7 +94,7 @@ def initialize_managed_source(change: Change, request: CallRequest, project: Pro
             field="expected_source_generation",
             assumption="source_generation",
         )
-    return _start_operation(change, request, project, operations.INITIALIZE, expected)
+    return _start_operation(change, request, project, INITIALIZE, expected)
 
 
 def apply_project_domains(change: Change, request: CallRequest, project: Project) -> Reply:
@@ -105,7 +106,7 @@ def apply_project_domains(change: Change, request: CallRequest, project: Project
             f"The organization {organization.name} is on the free plan.",
             assumption="domains_plan",
         )
-    return _start_operation(change, request, project, operations.APPLY_DOMAINS)
+    return _start_operation(change, request, project, APPLY_DOMAINS)
 
 
 def _start_operation(
@@ -127,7 +128,7 @@ def _start_operation(
 
 def get_operation(change: Change, request: CallRequest, operation: Operation) -> Reply:
     """Show the operation as it is now. If its profile counts polls, this poll counts."""
-    if not operations.finished(operation):
+    if not is_finished(operation):
         operation = operations.count_poll(change, operation)
     return success_reply(change, request, views.operation(change, operation), operation.id)
 
@@ -175,6 +176,6 @@ CALL_FUNCTIONS: dict[CallName, CallFunction] = {
     "get_operation": get_operation,
 }
 #: The functions of calls whose retry does not receive the remembered response.
-REPLAY_FUNCTIONS: dict[CallName, Callable[[Change, CallRequest, RememberedAnswer], Reply]] = {
+REPLAY_FUNCTIONS: dict[CallName, Callable[[Change, CallRequest, RememberedResponse], Reply]] = {
     "create_user_api_key": replay_key_creation,
 }

@@ -36,7 +36,7 @@ from hosting_emulator.messages import JsonObject
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
 from hosting_emulator.world.naming import alias_of
-from hosting_emulator.world.operations import finished, plan_of, stands
+from hosting_emulator.world.plans import describe_state, is_finished, plan_of
 from hosting_emulator.world.records import Operation
 from hosting_emulator.world.tables import API_KEYS, OPERATIONS, PROJECTS, SCHEDULE
 from hosting_emulator.world.value import Change, World
@@ -161,7 +161,7 @@ async def operations_in_order(world: World, *, unfinished: bool) -> Iterator[Ope
     return await sort_in_slices(
         rows,
         key=lambda operation: (operation.created_ms, operation.id),
-        condition=lambda operation: not (unfinished and finished(operation)),
+        condition=lambda operation: not (unfinished and is_finished(operation)),
     )
 
 
@@ -240,7 +240,7 @@ def _changes(commit: history.Commit) -> Iterator[str]:
         if fields:
             yield " ".join(f"{name}={_named(value)}" for name, value in fields.items())
     for planned in sorted(history.planned_in(commit.writes), key=lambda one: not one.refused):
-        yield f"the timeline: {planned.said}"
+        yield f"the timeline: {planned.message}"
     if world.clock is not before.clock:
         new, old = world.clock, before.clock
         if (new.mode, new.rate) != (old.mode, old.rate):
@@ -248,10 +248,10 @@ def _changes(commit: history.Commit) -> Iterator[str]:
             yield f"the clock is {new.mode}{rate}"
         if world.at_ms > before.at_ms:
             yield f"time moved by {format_duration(world.at_ms - before.at_ms)}"
-    latest = {entered.id: entered for _, entered in commit.entered}
+    latest = {entered.operation.id: entered.operation for entered in commit.entered}
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""
-        yield f"{_operation_title(world, operation)}: {stands(operation)}{stuck}"
+        yield f"{_operation_title(world, operation)}: {describe_state(operation)}{stuck}"
     for id_, key in commit.writes.get(API_KEYS.name, {}).items():
         earlier = before.get(API_KEYS, id_)
         if key is not None and earlier is not None and earlier.last_used_at != key.last_used_at:
@@ -341,9 +341,10 @@ def _add_spans(
     spans: dict[str, list[JsonObject]], commit: history.Commit, *, is_oldest: bool
 ) -> None:
     """Add what a commit did to operations, each with its spans so far."""
-    for at_ms, entered in () if is_oldest else commit.entered:
-        if entered.id in spans:
-            _enter(spans[entered.id], entered, format_timestamp(at_ms))
+    for entered in () if is_oldest else commit.entered:
+        operation = entered.operation
+        if operation.id in spans:
+            _enter(spans[operation.id], operation, format_timestamp(entered.at_ms))
     put_in_place = is_oldest or not commit.writes
     for operation_id, spans_of_it in spans.items() if put_in_place else ():
         record = commit.world.get(OPERATIONS, operation_id)
@@ -364,5 +365,5 @@ def _enter(spans: list[JsonObject], record: Operation, at: str) -> None:
             return
         start = record.updated_at if moved else at
         last["to"] = start
-    end = record.updated_at if finished(record) else None
+    end = record.updated_at if is_finished(record) else None
     spans.append({**entered, "from": start, "to": end})

@@ -10,21 +10,16 @@ from msgspec import Meta, UnsetType
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.world_variation import unvary, variation_view, vary
+from hosting_emulator.faults.arming import arm
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.documents import (
-    FAULT,
-    OUTCOME,
-    Family,
-    arm,
-    describe_kinds,
-    fault_view,
-)
+from hosting_emulator.faults.views import describe_kinds, fault_view
 from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, refused_as, require
 from hosting_emulator.messages import JsonObject
 from hosting_emulator.variation import points
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
-from hosting_emulator.world.population import without_values
+from hosting_emulator.world.population_parts import without_key_values
 from hosting_emulator.world.records import Variation
 
 
@@ -47,7 +42,7 @@ class NewVariation(Body):
     only: list[Point] | None = None
 
 
-def list_faults(engine: Engine, family: Family = FAULT) -> list[JsonObject]:
+def list_faults(engine: Engine, family: RuleCategory = FAULT) -> list[JsonObject]:
     """List the armed faults, in the order they apply."""
     now_ms = engine.run_due()
     engine.protect()
@@ -59,7 +54,7 @@ def list_faults(engine: Engine, family: Family = FAULT) -> list[JsonObject]:
     ]
 
 
-def arm_fault(engine: Engine, body: FaultDocument, family: Family = FAULT) -> JsonObject:
+def arm_fault(engine: Engine, body: FaultDocument, family: RuleCategory = FAULT) -> JsonObject:
     """Arm a fault, after those already armed. It is written as in a scenario."""
     change = engine.begin_change()
     with refused_as(400, f"{family.noun.capitalize()} refused", DocumentRefused):
@@ -68,14 +63,14 @@ def arm_fault(engine: Engine, body: FaultDocument, family: Family = FAULT) -> Js
     return fault_view(engine.world, fault, change.now_ms, engine.usage.of(fault.id))
 
 
-def show_fault(engine: Engine, fault: str, family: Family = FAULT) -> JsonObject:
+def show_fault(engine: Engine, fault: str, family: RuleCategory = FAULT) -> JsonObject:
     """Show an armed fault and its counts."""
     armed = {one["id"]: one for one in list_faults(engine, family)}
     detail = f"no {family.noun} is {fault[:80]!r}; armed are {', '.join(armed) or 'none'}"
     return require(armed.get(fault), f"No such {family.noun}", detail)
 
 
-def remove_fault(engine: Engine, fault: str, family: Family = FAULT) -> None:
+def remove_fault(engine: Engine, fault: str, family: RuleCategory = FAULT) -> None:
     """Remove a fault."""
     show_fault(engine, fault, family)
     if engine.is_protected(fault):
@@ -86,7 +81,7 @@ def remove_fault(engine: Engine, fault: str, family: Family = FAULT) -> None:
     engine.commit(change, f"{family.noun}s removed", {f"remove_{family.noun}": fault})
 
 
-def clear_faults(engine: Engine, family: Family = FAULT) -> dict[str, int]:
+def clear_faults(engine: Engine, family: RuleCategory = FAULT) -> dict[str, int]:
     """Remove all faults except protected ones, and return how many were removed."""
     change = engine.begin_change()
     armed = [
@@ -144,7 +139,7 @@ def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
     with refused_as(409, "Intervention refused", DocumentRefused):
         message = intervention.apply(change)
     name = next(iter(body))
-    engine.commit(change, f"intervention {name}", {"intervene": without_values(body)})
+    engine.commit(change, f"intervention {name}", {"intervene": without_key_values(body)})
     return {"intervention": name, "message": message}
 
 

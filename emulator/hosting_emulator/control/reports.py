@@ -28,7 +28,7 @@ from hosting_emulator.engine.request_views import entry_view, problem_of
 from hosting_emulator.engine.tally import BUCKETS_NS, Tally
 from hosting_emulator.engine.world_variation import variation_view
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.documents import fault_view
+from hosting_emulator.faults.views import fault_view
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Context, ControlRefusal
 from hosting_emulator.http.guard import world_prefix
@@ -46,7 +46,7 @@ async def report(context: Context, engine: Engine, requests: Limit = 20) -> dict
     """Report the clock, last requests (oldest first), pending operations, faults and outcomes."""
     now_ms = engine.run_due()
     world = engine.world
-    origin = world.get(t.ORIGIN, t.ONLY)
+    origin = world.get(t.ORIGIN, t.SINGLETON_KEY)
     entries = engine.log.newest(requests)[::-1]
     pending = islice(await operations_in_order(world, unfinished=True), _OPERATIONS)
     items = []
@@ -69,7 +69,7 @@ async def report(context: Context, engine: Engine, requests: Limit = 20) -> dict
         "assumptions": world.assumptions.changes(),
         "variation": variation_view(engine),
         "requests": {"total": engine.log.count, "items": items},
-        "refused": [str(row.said) for row in timeline if row.refused],
+        "refused": [str(row.message) for row in timeline if row.refused],
         "operations": operations,
         **{
             name: [

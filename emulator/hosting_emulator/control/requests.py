@@ -25,8 +25,9 @@ from hosting_emulator.contract.calls import REDEEM_TICKET, call_named
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.control.clock import get_clock
-from hosting_emulator.criteria.requests import request_filters
-from hosting_emulator.criteria.values import Impossible, check
+from hosting_emulator.criteria.checks import check
+from hosting_emulator.criteria.request_filters import request_filters
+from hosting_emulator.criteria.value_types import Impossible
 from hosting_emulator.engine.driver import run_exchange
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
@@ -262,7 +263,9 @@ async def export_har(
         # What the first exchange found, the clock standing still; what fell due before is pending.
         world, at_ms = entries[0].world, entries[0].world.at_ms
         clock = clocks.start("frozen", None, at_ms, 0)
-        still = apply(world, {t.CLOCK.name: {t.ONLY: clock}}, commit=world.commit, at_ms=at_ms)
+        still = apply(
+            world, {t.CLOCK.name: {t.SINGLETON_KEY: clock}}, commit=world.commit, at_ms=at_ms
+        )
         document["log"]["_state"] = await in_thread(_encoded_state, still)
     named = f'attachment; filename="{engine.world.name}.har"'
     return await responses.json_list(

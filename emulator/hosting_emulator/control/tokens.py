@@ -18,7 +18,7 @@ from hosting_emulator.http.endpoint import (
 )
 from hosting_emulator.identity.tokens import TokenClaims, mint_token
 from hosting_emulator.messages import JsonObject
-from hosting_emulator.world.naming import usual_user
+from hosting_emulator.world.naming import default_user
 from hosting_emulator.world.records import User
 from hosting_emulator.world.tables import ORGANIZATIONS, USERS
 from hosting_emulator.world.value import World
@@ -88,7 +88,7 @@ def _find_user(world: World, name: str | None) -> User:
     """Return the user of this alias or id; without a name, the usual user."""
     if name is not None:
         return find(world, USERS, name)
-    user = usual_user(world)
+    user = default_user(world)
     if user is None:
         raise ControlRefusal(409, "Nobody", "no organization has an owner: name a user with `user`")
     return user

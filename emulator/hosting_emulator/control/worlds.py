@@ -58,11 +58,12 @@ from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world import tables as t
 from hosting_emulator.world import views
 from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.indexes import deployment_count, latest_deployments
 from hosting_emulator.world.naming import DEFAULT_WORLD, alias_of, in_order
-from hosting_emulator.world.operations import HELD
+from hosting_emulator.world.plans import HELD
 from hosting_emulator.world.population import with_overrides
-from hosting_emulator.world.records import Database, Dns, Origin, Project, Ticket
-from hosting_emulator.world.value import World, deployment_count, newest_deployments
+from hosting_emulator.world.records import Database, Dns, Project, Ticket, WorldSource
+from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.worlds")
 _SHORTEST_TTL_MS = 100
@@ -173,7 +174,7 @@ async def _made(context: Context, body: NewWorld, name: str) -> World:
             at_ms = None if clock.at is None else parse_timestamp(clock.at)
             changed = Assumptions().changed(body.assumptions)
         mode: Any = clock.mode  # checked when the clock is made
-        origin = Origin(mode, clock.rate, at_ms, changed, chosen=tuple(body.assumptions))
+        origin = WorldSource(mode, clock.rate, at_ms, changed, chosen=tuple(body.assumptions))
         return context.worlds.default(name, seed, origin)
     # Imported here: a start is not to wait for scenarios.
     from hosting_emulator.control.scenarios import fresh_world
@@ -364,7 +365,7 @@ def patch_assumptions(engine: Engine, body: JsonObject) -> list[JsonObject]:
     with refused_as(400, "Assumption refused", AssumptionRefused):
         changed = engine.world.assumptions.changed(body)
     change = engine.begin_change()
-    change.put(t.ASSUMPTIONS, t.ONLY, changed)
+    change.put(t.ASSUMPTIONS, t.SINGLETON_KEY, changed)
     engine.commit(change, "assumptions", {"assume": body})
     return describe(changed)
 
@@ -463,7 +464,7 @@ def _project(
         dns=views.dns_authorization(world.get(t.DNS, project.id) or Dns(), world.assumptions),
         databases=databases,
         counts={"deployments": deployment_count(world.indexes, project.id)},
-        deployments=msgspec.to_builtins(newest_deployments(world, project.id, most)),
+        deployments=msgspec.to_builtins(latest_deployments(world.indexes, project.id, most)),
         users=_users(world, project),
         tickets=[
             messages.TicketState.of(

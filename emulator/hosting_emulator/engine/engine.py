@@ -30,11 +30,13 @@ from hosting_emulator.engine.timeline import run_timeline_entry
 from hosting_emulator.faults.usage import UsageCounter
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import views
-from hosting_emulator.world.operations import event_of, finished, run_due
-from hosting_emulator.world.records import ClockRecord, Organization, Origin, User
-from hosting_emulator.world.sessions import standing_session
+from hosting_emulator.world.due_events import run_due
+from hosting_emulator.world.plans import is_finished
+from hosting_emulator.world.records import ClockRecord, Organization, User, WorldSource
+from hosting_emulator.world.schedule import event_of
+from hosting_emulator.world.sessions import implicit_session_id
 from hosting_emulator.world.streams import digest
-from hosting_emulator.world.tables import CLOCK, ONLY, OPERATIONS, ORIGIN, SCHEDULE
+from hosting_emulator.world.tables import CLOCK, OPERATIONS, ORIGIN, SCHEDULE, SINGLETON_KEY
 from hosting_emulator.world.value import Change, World, apply
 
 _log = logging.getLogger("hosting_emulator.worlds")
@@ -45,14 +47,18 @@ def anchored(world: World, world_ms: int, machine_ms: int) -> World:
     if world.clock.mode != "scaled":
         return world
     clock = replace(world.clock, world_ms=world_ms, machine_ms=machine_ms)
-    return apply(world, {CLOCK.name: {ONLY: clock}}, commit=world.commit, at_ms=world.at_ms)
+    return apply(
+        world, {CLOCK.name: {SINGLETON_KEY: clock}}, commit=world.commit, at_ms=world.at_ms
+    )
 
 
 def mark_beginning(world: World) -> World:
     """Return a world that records its current commit as its beginning (see `Engine.has_changed`)."""
-    origin = world.get(ORIGIN, ONLY) or Origin()
+    origin = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     origin = replace(origin, commit=world.commit)
-    return apply(world, {ORIGIN.name: {ONLY: origin}}, commit=world.commit, at_ms=world.at_ms)
+    return apply(
+        world, {ORIGIN.name: {SINGLETON_KEY: origin}}, commit=world.commit, at_ms=world.at_ms
+    )
 
 
 class Engine:
@@ -170,7 +176,7 @@ class Engine:
             writes,
             before,
             world,
-            tuple(change.entered),
+            tuple(change.transitions),
             manual_change,
             request=None if exchange is None else exchange.n,
         )
@@ -192,7 +198,7 @@ class Engine:
     @property
     def has_changed(self) -> bool:
         """Whether anything was committed since the world began, or its beginning is unknown."""
-        origin = self.world.get(ORIGIN, ONLY)
+        origin = self.world.get(ORIGIN, SINGLETON_KEY)
         return origin is None or origin.commit is None or origin.commit < self.world.commit
 
     def is_protected(self, fault_id: str) -> bool:
@@ -298,7 +304,7 @@ class Engine:
         None: no due event moves the operation any further.
         """
         events = 0
-        while not finished(self.world.tables[OPERATIONS.name][operation_id]):
+        while not is_finished(self.world.tables[OPERATIONS.name][operation_id]):
             due_ms = self.due_of(operation_id)
             if due_ms is None:
                 return None
@@ -317,7 +323,7 @@ class Engine:
         """Set the clock and run all events that are due by its time, in one commit."""
         change, count = run_due(self.world, clock.world_ms, run_timeline_entry)
         change.now_ms = max(change.now_ms, clock.world_ms)
-        change.put(CLOCK, ONLY, clock)
+        change.put(CLOCK, SINGLETON_KEY, clock)
         self.commit(change, "clock")
         return count
 
@@ -374,7 +380,7 @@ class Engine:
                 "jti": f"{redeemed.key}.{grant.generation}",
             }
         elif interactive:
-            session_id = standing_session(self.world, user.id)
+            session_id = implicit_session_id(self.world, user.id)
         if organization_id is not None:
             claims["org_id"] = organization_id
         if session_id is not None:

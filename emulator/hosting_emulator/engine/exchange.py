@@ -16,7 +16,8 @@ from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import Decision
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.variation.draws import Paging
-from hosting_emulator.world.records import ApiKey, Fault
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.records import ApiKey
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import Change, World
 
@@ -117,7 +118,7 @@ class ExchangeContext(Entry, kw_only=True):
     docs_url: Callable[[], str]
     #: The API key that authenticated the request, if one did.
     key: ApiKey | None = None
-    #: The form of its Authorization header (see `faults.decisions.FaultSubject`).
+    #: The form of its Authorization header (see `faults.matching.FaultSubject`).
     credentials: str = "token"
     #: The change that the call writes to.
     change: Change = cast("Change", None)

@@ -9,16 +9,10 @@ from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.history import FAULTS_COUNTED
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.refusals import refuse
-from hosting_emulator.faults.decisions import (
-    NOTHING,
-    Decision,
-    FaultSubject,
-    decide,
-    faults_in_order,
-    matches,
-)
+from hosting_emulator.faults.decisions import NO_EFFECT, Decision, decide, faults_in_order
 from hosting_emulator.faults.kinds import FaultKind
-from hosting_emulator.world.records import Phase
+from hosting_emulator.faults.matching import FaultSubject, matches
+from hosting_emulator.world.fault_records import Phase
 from hosting_emulator.world.tables import (
     FAULTS,
     OUTCOMES,
@@ -29,7 +23,7 @@ from hosting_emulator.world.value import Change
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
     """Let the armed faults act before the call runs."""
     if ctx.decision is None:
-        ctx.decision = NOTHING
+        ctx.decision = NO_EFFECT
         if engine.world.has_faults:
             ctx.decision = _decide(engine, ctx, "before_commit")
         if ctx.decision.delay_ms:
@@ -63,7 +57,7 @@ def _decide(
 ) -> Decision:
     """Decide which armed faults act on a request of the public API."""
     if not any(fault.rule.phase == phase for fault in engine.world.tables[FAULTS.name].values()):
-        return NOTHING
+        return NO_EFFECT
     subject = fault_subject(engine, ctx)
     return decide_at(engine, subject, ctx.at_ms, phase, refused=refused, number=ctx.n)
 
@@ -83,7 +77,7 @@ def decide_at(
     not after the commit of the call.
     """
     faults = [fault for fault in faults_in_order(engine.world) if fault.rule.phase == phase]
-    decision = NOTHING
+    decision = NO_EFFECT
     if any(matches(fault.rule, subject) for fault in faults):
         change = Change(engine.world, now_ms)
         decision = decide(change, subject, phase, refused=refused)
@@ -92,7 +86,7 @@ def decide_at(
         except StoreFailed:
             if phase == "before_commit":
                 raise
-            return NOTHING  # the call is committed, so its response must not change
+            return NO_EFFECT  # the call is committed, so its response must not change
     if faults:
         engine.usage.observe_faults(
             faults, engine.world, subject, decision, now_ms, number, refused=refused

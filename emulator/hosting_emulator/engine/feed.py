@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.faults.decisions import spent
+from hosting_emulator.faults.decisions import is_spent
 from hosting_emulator.world.tables import CLOCK, FAULTS, OUTCOMES, SCHEDULE
 from hosting_emulator.world.value import World, Writes
 
@@ -77,7 +77,7 @@ class Feed:
 
     def emit_commit(self, title: str, writes: Writes, world: World) -> None:
         """Emit a commit, and its changes of the clock, the schedule, faults and outcomes."""
-        refused = [str(entry.said) for entry in planned_in(writes) if entry.refused]
+        refused = [str(entry.message) for entry in planned_in(writes) if entry.refused]
         commit = {
             "commit": world.commit,
             "at": format_timestamp(world.at_ms),
@@ -94,7 +94,7 @@ class Feed:
                     counts = {
                         "seen": armed.seen,
                         "hits": armed.hits,
-                        "spent": spent(armed, world.at_ms),
+                        "spent": is_spent(armed, world.at_ms),
                         "removed": False,
                     }
                 self.emit(kind, {"id": id_, **counts})

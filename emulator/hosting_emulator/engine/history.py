@@ -33,7 +33,7 @@ MOST_SNAPSHOTS = 1000
 def planned_in(writes: Writes) -> list[TimelineEntry]:
     """Return the entries of the timeline that a commit carried out, in order."""
     rows = writes.get(TIMELINE.name, {}).values()
-    return [entry for entry in rows if entry is not None and entry.done]
+    return [entry for entry in rows if entry is not None and entry.happened]
 
 
 class SavedState(msgspec.Struct, frozen=True):

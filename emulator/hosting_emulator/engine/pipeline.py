@@ -42,7 +42,7 @@ from hosting_emulator.engine.skip_wait import move_to_end_of_wait
 from hosting_emulator.engine.timeline import count_call
 from hosting_emulator.faults.decisions import next_outcome
 from hosting_emulator.variation.draws import vary_body, vary_paging
-from hosting_emulator.world.operations import finished
+from hosting_emulator.world.plans import is_finished
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.tables import API_KEYS, OUTCOMES, TIMELINE
 from hosting_emulator.world.value import Change
@@ -166,7 +166,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
     if (
         engine.world.clock.mode == "skip"
         and ctx.call == "get_operation"
-        and not finished(ctx.record)
+        and not is_finished(ctx.record)
     ):
         due_ms = engine.due_of(ctx.record.id)
         if due_ms is None:

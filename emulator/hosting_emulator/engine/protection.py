@@ -18,9 +18,10 @@ from weakref import WeakKeyDictionary
 from msgspec.structs import replace
 
 from hosting_emulator.contract.documents import DocumentRefused
-from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, read_fault
+from hosting_emulator.faults.arming import read_fault
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.interventions import read_intervention
-from hosting_emulator.world.records import Fault
+from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import Change, World, apply
 
 #: Protected faults are tried after all faults of a world's own.
@@ -50,7 +51,7 @@ class ProtectedFault:
         self._lives: WeakKeyDictionary[object, int] = WeakKeyDictionary()
 
     @property
-    def family(self) -> Family:
+    def family(self) -> RuleCategory:
         """Whether it is among a world's faults or among its outcomes."""
         return _FAMILIES[self.kind]
 

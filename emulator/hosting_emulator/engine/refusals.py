@@ -14,7 +14,7 @@ from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.problem_replies import problem_reply
 from hosting_emulator.variation.draws import vary_body, vary_headers
 from hosting_emulator.variation.worlds import assumed_points
-from hosting_emulator.world.streams import place_of
+from hosting_emulator.world.streams import id_counter
 
 
 def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
@@ -40,7 +40,7 @@ def name_response(engine: Engine, ctx: ExchangeContext, key: str = "", suffix: s
     time. All responses under one Idempotency-Key (`key`) share one name.
     """
     id_ = ctx.subject_id
-    about = place_of(id_) if ctx.subject == "operation" and is_ulid(id_) else id_
+    about = id_counter(id_) if ctx.subject == "operation" and is_ulid(id_) else id_
     caller = ctx.principal.user_id
     request = f"{engine.starts} {ctx.call or ctx.method} {about} {caller}{suffix}"
     return engine.log.name_response(request, f"{caller} {key}" if key else "")

@@ -10,7 +10,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from hosting_emulator.contract.documents import DocumentRefused
-from hosting_emulator.faults.documents import FAULT, OUTCOME, arm
+from hosting_emulator.faults.arming import arm
+from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.world.records import TimelineEntry
 from hosting_emulator.world.tables import FAULTS, TIMELINE
@@ -30,10 +31,10 @@ def run_timeline_entry(change: Change, key: str) -> None:
             result = f"{armed_id} was armed"
     except DocumentRefused as error:
         result = f"{next(iter(entry.document))} was refused: {error}"
-        entry = replace(entry, done=True, said=result, refused=True, armed=None)
+        entry = replace(entry, happened=True, message=result, refused=True, armed_id=None)
     else:
-        change.take(attempt)
-        entry = replace(entry, done=True, said=result, refused=False, armed=armed_id)
+        change.merge(attempt)
+        entry = replace(entry, happened=True, message=result, refused=False, armed_id=armed_id)
     change.put(TIMELINE, key, entry)
 
 
@@ -58,7 +59,7 @@ def _armed_by(change: Change, attempt: Change) -> str | None:
 def count_call(change: Change, call_id: str) -> None:
     """Count a successful call for all entries that wait for it, and carry out those it completes."""
     for key, entry in sorted(change.world.rows(TIMELINE), key=lambda row: row[1].order):
-        if entry.done or not entry.after_calls or entry.call not in (None, call_id):
+        if entry.happened or not entry.after_calls or entry.call not in (None, call_id):
             continue
         waiting = change.row(TIMELINE, key)
         remaining = (waiting.after_calls or 1) - 1

@@ -18,8 +18,8 @@ from hosting_emulator.engine.tally import Tally
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.naming import DEFAULT_WORLD, renamed
 from hosting_emulator.world.population import new_world
-from hosting_emulator.world.records import Origin
-from hosting_emulator.world.tables import ONLY, ORIGIN
+from hosting_emulator.world.records import WorldSource
+from hosting_emulator.world.tables import ORIGIN, SINGLETON_KEY
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.worlds")
@@ -57,7 +57,7 @@ class Worlds:
         self,
         store: WorldStore | None,
         machine: Callable[[], int] = machine_ms,
-        rebuild: Callable[[World, Origin, int], World] | None = None,
+        rebuild: Callable[[World, WorldSource, int], World] | None = None,
     ) -> None:
         self._store = store
         self._rebuild = rebuild
@@ -73,7 +73,7 @@ class Worlds:
         #: Judges that must know every world (see `conduct.observation`).
         self.observers: list[WorldsObserver] = []
 
-    def open(self, seed: str, origin: Origin) -> bool:
+    def open(self, seed: str, origin: WorldSource) -> bool:
         """Load all stored worlds, and create the default world unless it is stored.
 
         Returns whether it was created.
@@ -129,11 +129,11 @@ class Worlds:
             if name not in self._engines:
                 return name
 
-    def create(self, name: str, seed: str, origin: Origin, *, ephemeral: bool) -> Engine:
+    def create(self, name: str, seed: str, origin: WorldSource, *, ephemeral: bool) -> Engine:
         """Create a default world under an unused name. Raises ClockRefused and StoreFailed."""
         return self.add(self.default(name, seed, origin), ephemeral=ephemeral, begins=True)
 
-    def default(self, name: str, seed: str, origin: Origin) -> World:
+    def default(self, name: str, seed: str, origin: WorldSource) -> World:
         """Return a fresh default world with a name. Raises ClockRefused."""
         return self.fresh(
             name,
@@ -213,7 +213,7 @@ class Worlds:
     def reset(self, engine: Engine) -> None:
         """Return a world to its beginning: its scenario, or its seed, clock and assumptions."""
         old = engine.world
-        origin = replace(old.get(ORIGIN, ONLY) or Origin(), commit=None)
+        origin = replace(old.get(ORIGIN, SINGLETON_KEY) or WorldSource(), commit=None)
         if origin.scenario is not None and self._rebuild is not None:
             world = self._rebuild(old, origin, self._machine())
         else:

@@ -1,7 +1,7 @@
-"""Outcomes: how an operation is to go, told before it begins.
+"""Outcomes: how the next operation ends, set in advance.
 
-A kind is a struct whose fields are its options and whose docstring says what it is for. It gives the
-record that an operation carries from its beginning to its end.
+A kind is a struct. Its fields are its options, and its docstring is its help text. It creates the record
+that an operation carries from its beginning to its end.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from msgspec.structs import replace
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.durations import format_duration, parse_duration_ms
 from hosting_emulator.world import lifecycles
-from hosting_emulator.world.operations import DEPLOYING_PLAN, INITIALIZE, PLAIN_PLAN
-from hosting_emulator.world.records import Fault, OperationFailure, OperationOutcome
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.plans import DEPLOYING_PLAN, INITIALIZE, PLAIN_PLAN
+from hosting_emulator.world.records import OperationFailure, OperationOutcome
 
 OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
 
 
 def phases_of(call: str | None) -> tuple[str, ...]:
-    """Return the phases of an operation that a call begins, before its end."""
+    """Return the phases of an operation that a call begins, without the final one."""
     plan = DEPLOYING_PLAN if call in (None, INITIALIZE) else PLAIN_PLAN
     return tuple(step.phase for step in plan[:-1])
 
@@ -34,32 +35,32 @@ class OutcomeKind(
 ):
     """Base of all kinds. `queued` and `running` are durations: how long the operation is each.
 
-    `turns` happen one after the other at the end of the phase `at` (see `OperationOutcome`).
+    `steps` happen one after the other at the end of the phase `at` (see `OperationOutcome`).
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
-    turns: ClassVar[tuple[str, ...]] = ()
+    steps: ClassVar[tuple[str, ...]] = ()
 
     queued: str | None = None
     running: str | None = None
 
     def __post_init__(self) -> None:
-        self.told("", INITIALIZE)  # which reads each duration
+        self.operation_outcome("", INITIALIZE)  # which reads each duration
 
     @property
     def at(self) -> str:
-        """The phase at whose end something happens; empty: nothing does."""
+        """The phase at whose end the steps happen. Empty: there are no steps."""
         return getattr(self, "phase", "")
 
-    def told(self, id_: str, call: str) -> OperationOutcome | None:
-        """Return what an operation of a call is told; None: it has no such phase."""
+    def operation_outcome(self, id_: str, call: str) -> OperationOutcome | None:
+        """Return the outcome of an operation that a call begins. None: it has no phase `at`."""
         if self.at and self.at not in phases_of(call):
             return None
         return OperationOutcome(
             id=id_,
             kind=type(self).__name__.lower(),
             phase=self.at,
-            turns=self.turns,
+            steps=self.steps,
             queued_ms=_ms(self.queued),
             running_ms=_ms(self.running),
         )
@@ -79,7 +80,7 @@ class Fail(OutcomeKind, frozen=True):
     """The operation fails at the end of a phase, with an error."""
 
     example: ClassVar = {"phase": "deploying", "code": "operation_failed"}
-    turns = ("failed",)
+    steps = ("failed",)
 
     phase: OperationPhase = "deploying"
     code: Text = "operation_failed"
@@ -87,17 +88,19 @@ class Fail(OutcomeKind, frozen=True):
     retryable: bool = False
     suggested_action: Text = "Read the deployment logs, fix the cause and start a new operation."
 
-    def told(self, id_: str, call: str) -> OperationOutcome | None:
-        told = super().told(id_, call)
+    def operation_outcome(self, id_: str, call: str) -> OperationOutcome | None:
+        outcome = super().operation_outcome(id_, call)
+        if outcome is None:
+            return None
         error = OperationFailure(self.code, self.message, self.retryable, self.suggested_action)
-        return told and replace(told, failure=error)
+        return replace(outcome, failure=error)
 
 
 class Cancel(OutcomeKind, frozen=True):
     """The operation and its deployment are cancelled at the end of a phase."""
 
     example: ClassVar = {"phase": "building"}
-    turns = ("cancelled",)
+    steps = ("cancelled",)
 
     phase: OperationPhase = "deploying"
 
@@ -106,7 +109,7 @@ class Stick(OutcomeKind, frozen=True):
     """The operation is stuck in a phase, until release_operation."""
 
     example: ClassVar = {"phase": "verifying"}
-    turns = ("stuck",)
+    steps = ("stuck",)
 
     phase: OperationPhase = "verifying"
 
@@ -125,12 +128,15 @@ class Reconcile(OutcomeKind, frozen=True):
     then: Literal["continue", "exhaust"] = "continue"
     each: str | None = None
 
-    def told(self, id_: str, call: str) -> OperationOutcome | None:
-        told = super().told(id_, call)
-        turns = ("required", "running", "completed") * self.attempts
+    def operation_outcome(self, id_: str, call: str) -> OperationOutcome | None:
+        step_ms = _ms(self.each)
+        outcome = super().operation_outcome(id_, call)
+        if outcome is None:
+            return None
+        steps = ("required", "running", "completed") * self.attempts
         if self.then == "exhaust":
-            turns = (*turns[:-1], "exhausted")
-        return told and replace(told, turns=turns, turn_ms=_ms(self.each))
+            steps = (*steps[:-1], "exhausted")
+        return replace(outcome, steps=steps, step_ms=step_ms)
 
 
 OUTCOME_KINDS: Mapping[str, type[OutcomeKind]] = {
@@ -143,15 +149,19 @@ def outcome_of(armed: Fault) -> OutcomeKind:
     return convert(armed.options, OUTCOME_KINDS[armed.kind])
 
 
-def outcome_text(told: OperationOutcome) -> str:
-    """Say what is told of an operation and has not happened yet; empty: nothing is left of it."""
-    left = told.turns[told.done :]
-    if left:
-        turns = ", ".join(left)
-        if left[0] in lifecycles.RECONCILIATION.transitions:
-            return f"in {told.phase} its reconciliation becomes {turns}"
-        error = f" with {told.failure.code}" if told.failure else ""
-        return f"it becomes {turns} in {told.phase}{error}"
-    times = {"queued": told.queued_ms, "running": told.running_ms}
-    parts = [f"{name} for {format_duration(ms)}" for name, ms in times.items() if ms is not None]
-    return f"it is {' and '.join(parts)}" if parts and not told.turns else ""
+def outcome_text(outcome: OperationOutcome) -> str:
+    """Describe the steps of an outcome that have not happened yet. Empty: there are none."""
+    remaining = outcome.steps[outcome.steps_taken :]
+    if remaining:
+        steps = ", ".join(remaining)
+        if remaining[0] in lifecycles.RECONCILIATION.transitions:
+            return f"in {outcome.phase} its reconciliation becomes {steps}"
+        error = f" with {outcome.failure.code}" if outcome.failure else ""
+        return f"it becomes {steps} in {outcome.phase}{error}"
+    if outcome.steps:
+        return ""
+    durations = {"queued": outcome.queued_ms, "running": outcome.running_ms}
+    parts = [
+        f"{state} for {format_duration(ms)}" for state, ms in durations.items() if ms is not None
+    ]
+    return f"it is {' and '.join(parts)}" if parts else ""

@@ -11,18 +11,17 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hosting_emulator.faults.decisions import (
-    Decision,
-    FaultSubject,
-    differing_fields,
-    found_value,
-    idle_reason,
-    spent,
-)
+from hosting_emulator.faults.categories import RECORD_TABLES
+from hosting_emulator.faults.decisions import Decision, idle_reason, is_spent
+from hosting_emulator.faults.matching import FaultSubject, differing_fields, request_value
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS, outcome_of
-from hosting_emulator.world import tables as t
-from hosting_emulator.world.operations import finished
-from hosting_emulator.world.records import Fault
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.plans import is_finished
+from hosting_emulator.world.tables import (
+    FAULTS,
+    OPERATIONS,
+    OUTCOMES,
+)
 from hosting_emulator.world.value import World
 
 #: Values under these names may be secrets, so no report shows them.
@@ -95,7 +94,7 @@ class UsageCounter:
 
     def observe_removals(self, before: World, writes: Mapping[str, Any]) -> None:
         """Remember the entries that a commit removes from a world."""
-        for table in (t.FAULTS, t.OUTCOMES):
+        for table in (FAULTS, OUTCOMES):
             for entry_id, written in writes.get(table.name, {}).items():
                 removed = before.get(table, entry_id)
                 if written is None and removed is not None:
@@ -131,7 +130,7 @@ class UsageCounter:
             differences = _differences(world, fault, subject)
             reason = ""
             if not differences:
-                counted = world.get(t.FAULTS, fault.id) or fault
+                counted = world.get(FAULTS, fault.id) or fault
                 reason = _fault_reason(counted, world, subject, now_ms, ended_by, refused=refused)
             _keep_nearer(usage, subject, number, differences, reason)
 
@@ -146,9 +145,7 @@ class UsageCounter:
         refused: bool,
     ) -> None:
         """Count a request that begins an operation for the outcomes that were armed `before` it."""
-        outcomes = sorted(
-            before.tables[t.OUTCOMES.name].values(), key=lambda outcome: outcome.order
-        )
+        outcomes = sorted(before.tables[OUTCOMES.name].values(), key=lambda outcome: outcome.order)
         ended = False
         for outcome in outcomes:
             usage = self._entries.setdefault(outcome.id, EntryUsage())
@@ -160,7 +157,7 @@ class UsageCounter:
                 continue
             differences = _differences(before, outcome, subject)
             kind = outcome_of(outcome)
-            if not differences and kind.told(outcome.id, subject.call) is None:
+            if not differences and kind.operation_outcome(outcome.id, subject.call) is None:
                 differences = (Difference("phase", kind.at, f"{subject.call} has no such phase"),)
             reason = ""
             if applied:
@@ -199,7 +196,7 @@ def _differences(world: World, entry: Fault, subject: FaultSubject) -> tuple[Dif
     return tuple(
         Difference(name, _text(world, name, _expected(entry, name)), _text(world, name, value))
         for name in differing_fields(entry.rule, subject)
-        for value in [found_value(entry.rule, subject, name)]
+        for value in [request_value(entry.rule, subject, name)]
     )
 
 
@@ -209,18 +206,10 @@ def _expected(entry: Fault, name: str) -> Any:
     return getattr(entry.rule, name) or "any call of the API"
 
 
-#: The tables whose records a rule names by their ids.
-_RECORDS: dict[str, t.Table[Any]] = {
-    "project": t.PROJECTS,
-    "organization": t.ORGANIZATIONS,
-    "principal": t.USERS,
-}
-
-
 def _text(world: World, name: str, value: Any) -> str:
     """Write a value of a field as people write it in a scenario."""
-    if name in _RECORDS:
-        record: Any = world.get(_RECORDS[name], value or "")
+    if name in RECORD_TABLES:
+        record: Any = world.get(RECORD_TABLES[name], value or "")
         return record.alias if record is not None else "none"
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {_shown(str(key), str(part))}" for key, part in value.items())
@@ -245,7 +234,7 @@ def _fault_reason(
     """Say why a fault that matched a request did not act on it."""
     if ended_by:
         return f"{ended_by} acted first"
-    if fault.first_answers and subject.replayed:
+    if fault.skips_replays and subject.replayed:
         return "the response was a replay"
     if refused:
         return "the request was refused, and a fault after_commit acts only on an applied request"
@@ -258,17 +247,17 @@ def _fault_reason(
 def unfinished_outcome(world: World, outcome: Fault) -> str | None:
     """Say why an outcome that applies to operations has changed none of them; None: it has."""
     waiting = None
-    for _, operation in world.rows(t.OPERATIONS):
+    for _, operation in world.rows(OPERATIONS):
         applied = operation.outcome
         if applied is None or applied.id != outcome.id:
             continue
-        if applied.done or not applied.turns:
+        if applied.steps_taken or not applied.steps:
             return None
         waiting = operation
     if waiting is None:
         return None
     phase = waiting.outcome.phase if waiting.outcome else ""
-    verb = "ended as" if finished(waiting) else "is still"
+    verb = "ended as" if is_finished(waiting) else "is still"
     return f"operation {waiting.id} {verb} {waiting.state}, before the end of the phase {phase}"
 
 
@@ -296,6 +285,6 @@ def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) ->
         things = "no operation began" if is_outcome else "there was no request"
         return f"{things} while it was armed"
     reason = usage.nearest.describe()
-    if spent(entry, now_ms):
+    if is_spent(entry, now_ms):
         reason += f" (it acted until {entry.rule.until})"
     return reason

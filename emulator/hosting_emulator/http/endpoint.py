@@ -28,7 +28,7 @@ from hosting_emulator.http.time_slices import in_thread
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.storage.directory import WORLD_NAME
-from hosting_emulator.world.naming import N, id_of, kind_of, not_found
+from hosting_emulator.world.naming import AliasedRecord, id_of, kind_of, not_found_message
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.tables import Table
 from hosting_emulator.world.value import World
@@ -83,10 +83,10 @@ def moment(text: str) -> int:
         return parse_timestamp(text)
 
 
-def find(world: World, table: Table[N], name: str) -> N:
+def find(world: World, table: Table[AliasedRecord], name: str) -> AliasedRecord:
     """Return the user, organization or project of this alias or id. Raises ControlRefusal 404."""
     row = world.get(table, id_of(world, table, name))
-    return require(row, f"No such {kind_of(table)}", not_found(world, table, name))
+    return require(row, f"No such {kind_of(table)}", not_found_message(world, table, name))
 
 
 def find_observation(context: Context, id_: str) -> ProcessObservation:

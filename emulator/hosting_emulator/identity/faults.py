@@ -15,7 +15,8 @@ from hosting_emulator.calls.request import Reply
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.fault_steps import decide_at, reply_of
 from hosting_emulator.engine.problem_replies import problem_reply
-from hosting_emulator.faults.decisions import Decision, FaultSubject
+from hosting_emulator.faults.decisions import Decision
+from hosting_emulator.faults.matching import FaultSubject
 from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.identity.request import IdentityRequest
 

@@ -19,9 +19,11 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
+from hosting_emulator.criteria.checks import check
 from hosting_emulator.criteria.patterns import Expression, PatternError, compile_pattern
-from hosting_emulator.criteria.values import ANY, Impossible, ValueType, check
-from hosting_emulator.faults.documents import FAULT, OUTCOME, arm, moment_ms, read_fault
+from hosting_emulator.criteria.value_types import ANY, Impossible, ValueType
+from hosting_emulator.faults.arming import arm, moment_ms, read_fault
+from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.scenario.document import (
     PLANNED,
@@ -34,9 +36,12 @@ from hosting_emulator.scenario.expectations import ResponseTypes, log_filters
 from hosting_emulator.scenario.source import Mistakes, Path, Place, walk
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import read_variation, varied_world
-from hosting_emulator.world.operations import schedule_event
-from hosting_emulator.world.population import mistakes_in, new_world, without_values
-from hosting_emulator.world.records import Origin, TimelineEntry
+from hosting_emulator.world.default_population import with_extended_world
+from hosting_emulator.world.population import new_world
+from hosting_emulator.world.population_checks import find_mistakes
+from hosting_emulator.world.population_parts import without_key_values
+from hosting_emulator.world.records import TimelineEntry, WorldSource
+from hosting_emulator.world.schedule import schedule_event
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import Change, World
 
@@ -65,8 +70,8 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     part, top, mistakes = scenario.part, scenario.place, Mistakes()
     origin = _origin(scenario, mistakes)
     if part.world is not None:
-        prefix, whole = origin.assumptions.key_prefix, part.world.whole()
-        for path, message in mistakes_in(part.world, whole, LATEST_MS, prefix):
+        prefix, whole = origin.assumptions.key_prefix, with_extended_world(part.world)
+        for path, message in find_mistakes(part.world, whole, LATEST_MS, prefix):
             mistakes.append((top / "world").below(path).error(message))
     mistakes.tell()  # without its world nothing else can be looked at
     with (top / "clock").refusals():
@@ -85,7 +90,7 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
             _check_turn(place / action, found, change)
         with mistakes.at(place):
             (place / "call").check_word("call", planned.call, ALL_CALLS)
-        document = without_values(found)
+        document = without_key_values(found)
         if planned.optional and action != "intervene":
             document = {**document, "optional": True}
         record = TimelineEntry(
@@ -112,10 +117,10 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
                 (top / "vary" / "only" / number).check_word("variation point", point, POINTS)
             variation = read_variation(str(part.vary.seed), part.vary.only)
     mistakes.tell()
-    return varied_world(world if change.empty else change.applied(), variation)
+    return varied_world(world if change.is_empty else change.applied(), variation)
 
 
-def _origin(scenario: Scenario, mistakes: Mistakes) -> Origin:
+def _origin(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
     part, at_ms, assumptions = scenario.part, None, Assumptions()
     with mistakes.at(scenario.place / "clock" / "at"):
         at_ms = None if part.clock.at is None else parse_timestamp(part.clock.at)
@@ -123,10 +128,12 @@ def _origin(scenario: Scenario, mistakes: Mistakes) -> Origin:
         with mistakes.at(scenario.place / "assumptions" / name):
             assumptions = assumptions.changed({name: value})
     text, source = scenario.text, scenario.source
-    if "keys" in text and (kept := without_values(source.data)) != source.data:
+    if "keys" in text and (kept := without_key_values(source.data)) != source.data:
         text = msgspec.json.encode(kept).decode()
     chosen = tuple(part.assumptions)
-    return Origin(part.clock.mode, part.clock.rate, at_ms, assumptions, text, source.file, chosen)
+    return WorldSource(
+        part.clock.mode, part.clock.rate, at_ms, assumptions, text, source.file, chosen
+    )
 
 
 # --- What is wrong is said before it runs --------------------------------------------------------

@@ -21,7 +21,7 @@ from hosting_emulator.contract.documents import part_at, plain_reason, plain_typ
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
-from hosting_emulator.world.population import Alias, WorldPart
+from hosting_emulator.world.population_parts import Alias, WorldPart
 
 Planned = Literal["fault", "outcome", "intervene"]
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.documents import FAULT, OUTCOME, Family
 from hosting_emulator.faults.usage import entry_usage
 from hosting_emulator.scenario.source import Place
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.records import Fault, TimelineEntry
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.records import TimelineEntry
 
 
 def entries_of(engine: Engine, top: Place, armed_at: Mapping[str, Place]) -> list[dict[str, Any]]:
@@ -31,8 +32,8 @@ def entries_of(engine: Engine, top: Place, armed_at: Mapping[str, Place]) -> lis
     )
     places = dict(armed_at)
     for entry in timeline:
-        if entry.armed is not None:
-            places[entry.armed] = top / "timeline" / entry.order / entry.action
+        if entry.armed_id is not None:
+            places[entry.armed_id] = top / "timeline" / entry.order / entry.action
     armed = [*_armed(engine, FAULT, top, places), *_armed(engine, OUTCOME, top, places)]
     return [*armed, *_planned(engine, top, timeline)]
 
@@ -43,7 +44,7 @@ def unused_entries(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _armed(
-    engine: Engine, family: Family, top: Place, places: Mapping[str, Place]
+    engine: Engine, family: RuleCategory, top: Place, places: Mapping[str, Place]
 ) -> Iterator[dict[str, Any]]:
     world = engine.world
     now_ms = engine.now_ms()
@@ -62,7 +63,7 @@ def _armed(
         yield {**counts, "at": _path_text(place), "line": place.line}
 
 
-def _place_in_head(top: Place, family: Family, entry: Fault) -> Place:
+def _place_in_head(top: Place, family: RuleCategory, entry: Fault) -> Place:
     return top / f"{family.noun}s" / entry.order
 
 
@@ -78,7 +79,7 @@ def _planned(engine: Engine, top: Place, timeline: list[TimelineEntry]) -> Itera
     keys = {entry.order: key for key, entry in engine.world.rows(t.TIMELINE)}
     for entry in timeline:
         place = top / "timeline" / entry.order
-        acted = int(entry.done and not entry.refused)
+        acted = int(entry.happened and not entry.refused)
         yield {
             "id": _path_text(place),
             "at": _path_text(place),
@@ -89,7 +90,7 @@ def _planned(engine: Engine, top: Place, timeline: list[TimelineEntry]) -> Itera
             "seen": acted,
             "hits": acted,
             "unused": None
-            if entry.done
+            if entry.happened
             else _waiting(engine, entry, due_ms.get(keys[entry.order])),
         }
 

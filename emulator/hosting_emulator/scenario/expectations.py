@@ -12,8 +12,10 @@ from msgspec import UNSET
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
-from hosting_emulator.criteria.requests import COUNT, request_filters
-from hosting_emulator.criteria.responses import (
+from hosting_emulator.criteria.checks import check, has_variable
+from hosting_emulator.criteria.comparisons import Mismatch, compare
+from hosting_emulator.criteria.request_filters import COUNT, request_filters
+from hosting_emulator.criteria.response_types import (
     CONNECTION_HEADERS,
     EXPECTED,
     HEADER,
@@ -25,16 +27,7 @@ from hosting_emulator.criteria.responses import (
     open_words,
     possible_statuses,
 )
-from hosting_emulator.criteria.values import (
-    ANY,
-    MISSING,
-    Impossible,
-    Mismatch,
-    ValueType,
-    check,
-    compare,
-    has_variable,
-)
+from hosting_emulator.criteria.value_types import ANY, MISSING, Impossible, ValueType
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.scenario.document import ExpectPart, ScenarioPart, StepPart
 

@@ -9,15 +9,15 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.json_schema import schema_components
 from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.criteria.requests import LOST_WORDS
-from hosting_emulator.criteria.responses import EXPECTED, HEADER
-from hosting_emulator.criteria.values import COMPARISONS
-from hosting_emulator.faults.documents import FAULT, OUTCOME, Family
+from hosting_emulator.criteria.comparisons import COMPARISONS
+from hosting_emulator.criteria.request_filters import LOST_WORDS
+from hosting_emulator.criteria.response_types import EXPECTED, HEADER
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.interventions import INTERVENTIONS
 from hosting_emulator.scenario.document import ACTIONS, BELONGS, RIVALS, ScenarioPart
 from hosting_emulator.scenario.expectations import log_filters
 from hosting_emulator.variation.points import POINTS
-from hosting_emulator.world.records import Rule
+from hosting_emulator.world.fault_records import Rule
 
 
 def scenario_schema() -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _or_null(name: str, null: bool = True) -> dict[str, Any]:
     return {"anyOf": [found, {"type": "null"}]} if null else found
 
 
-def _armed(rule: dict[str, Any], family: Family) -> dict[str, Any]:
+def _armed(rule: dict[str, Any], family: RuleCategory) -> dict[str, Any]:
     properties = {name: dict(rule["properties"][name]) for name in family.fields}
     for found in properties.values():
         found["description"] = found.pop("description")  # last, where readers look for it

@@ -25,8 +25,9 @@ from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_views import document_of, header_text, sent_header
 from hosting_emulator.engine.sign_ins import home_of
-from hosting_emulator.faults.decisions import faults_in_order, spent
-from hosting_emulator.faults.documents import FAULT, OUTCOME, fault_view
+from hosting_emulator.faults.categories import FAULT, OUTCOME
+from hosting_emulator.faults.decisions import faults_in_order, is_spent
+from hosting_emulator.faults.views import fault_view
 from hosting_emulator.scenario.build import NOBODY, USUAL, build_world, texts_in
 from hosting_emulator.scenario.document import ACTIONS, read_scenario, scenario_of
 from hosting_emulator.scenario.entries import unused_entries
@@ -34,9 +35,9 @@ from hosting_emulator.scenario.source import ScenarioError, Source
 from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.naming import NAMED
-from hosting_emulator.world.population import described
-from hosting_emulator.world.records import Origin
+from hosting_emulator.world.naming import ALIASED_TABLES
+from hosting_emulator.world.population_export import describe_world
+from hosting_emulator.world.records import WorldSource
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.value import Change, World
@@ -249,7 +250,7 @@ class _Way(NamedTuple):
 
 def _as_it_began(world: World, name: str) -> Document | None:
     """Return the head of a scenario of a world that is as its origin makes it; None: it is not."""
-    origin = world.get(t.ORIGIN, t.ONLY) or Origin()
+    origin = world.get(t.ORIGIN, t.SINGLETON_KEY) or WorldSource()
     head = _head(world, world.at_ms, name)
     if origin.scenario is not None:
         try:
@@ -262,7 +263,7 @@ def _as_it_began(world: World, name: str) -> Document | None:
 
 
 def _head(world: World, at_ms: int, name: str) -> Document:
-    variation, origin = world.variation, world.get(t.ORIGIN, t.ONLY) or Origin()
+    variation, origin = world.variation, world.get(t.ORIGIN, t.SINGLETON_KEY) or WorldSource()
     named = world.assumptions.changes()
     for chosen in origin.chosen:  # also one that is the default: it is not varied
         named.setdefault(chosen, msgspec.to_builtins(getattr(world.assumptions, chosen)))
@@ -294,12 +295,12 @@ def _same(head: Document, world: World, at_ms: int) -> bool:
 def _as_it_is(world: World, at_ms: int, name: str) -> tuple[Document, dict[str, str]]:
     """Return the head of a scenario whose world is like one, as far as it can say that, and `begun_ids`."""
     head, begun_ids = _head(world, at_ms, name), dict[str, str]()
-    head["world"] = _filled_in(msgspec.to_builtins(described(world)))
+    head["world"] = _filled_in(msgspec.to_builtins(describe_world(world)))
     for section, family in (("faults", FAULT), ("outcomes", OUTCOME)):
         armed = []
         for fault in faults_in_order(world, family.table):
             begun_ids[fault.id] = ""
-            if spent(fault, at_ms):
+            if is_spent(fault, at_ms):
                 continue
             view = fault_view(world, fault, at_ms)
             # What is left of its counts.
@@ -316,7 +317,7 @@ def _as_it_is(world: World, at_ms: int, name: str) -> tuple[Document, dict[str, 
     for key, entry in sorted(world.rows(t.TIMELINE), key=lambda row: row[1].order):
         when = {"at": _moment(due[key])} if key in due else {}
         counted_calls = {"after_calls": entry.after_calls} if entry.after_calls else {}
-        if not entry.done and (when or counted_calls):
+        if not entry.happened and (when or counted_calls):
             call = {"call": entry.call} if entry.call else {}
             optional = {"optional": True} if entry.optional else {}
             planned.append(
@@ -435,7 +436,7 @@ class _StoryWriter:
         #: What is named by a variable: where it is first answered, or what it is called.
         self._made: dict[str, tuple[Document, str, str] | str] = {}
         self._names: dict[str, int] = {}
-        for index, table in NAMED.items():
+        for index, table in ALIASED_TABLES.items():
             for key, record in world.rows(table):
                 self._made[key] = f"${{{index}.{record.alias}}}"
         self._made |= way.begun_ids

@@ -27,18 +27,11 @@ from hosting_emulator.contract.durations import format_duration, parse_duration_
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.json_values import each_text
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.criteria.requests import has_failed
-from hosting_emulator.criteria.responses import EXPECTED, HEADER, allows_a_code, allows_no_code
-from hosting_emulator.criteria.values import (
-    ABSENT,
-    ANY,
-    MISSING,
-    Impossible,
-    Mismatch,
-    ValueType,
-    check,
-    match,
-)
+from hosting_emulator.criteria.checks import check
+from hosting_emulator.criteria.comparisons import Mismatch, match
+from hosting_emulator.criteria.request_filters import has_failed
+from hosting_emulator.criteria.response_types import EXPECTED, HEADER, allows_a_code, allows_no_code
+from hosting_emulator.criteria.value_types import ABSENT, ANY, MISSING, Impossible, ValueType
 from hosting_emulator.engine.driver import run_exchange
 from hosting_emulator.engine.effects import Delay, Exchange
 from hosting_emulator.engine.engine import Engine
@@ -52,10 +45,12 @@ from hosting_emulator.engine.request_log import CAPACITY
 from hosting_emulator.engine.request_views import document_of, entry_view, sent_header
 from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.engine.world_variation import variation_view
-from hosting_emulator.faults.decisions import faults_in_order, value_at
-from hosting_emulator.faults.documents import FAULT, OUTCOME, Family, arm
+from hosting_emulator.faults.arming import arm
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
+from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.faults.matching import value_at
 from hosting_emulator.scenario.build import (
     MOMENT,
     NOBODY,
@@ -297,7 +292,9 @@ class StoryRun:
                     break
             refused = {key: row for key, row in self._engine.world.rows(t.TIMELINE) if row.refused}
             new = [row for key, row in refused.items() if key not in self._refused]
-            differences += [Mismatch(f"timeline[{row.order}]", _POSSIBLE, row.said) for row in new]
+            differences += [
+                Mismatch(f"timeline[{row.order}]", _POSSIBLE, row.message) for row in new
+            ]
             self._refused = set(refused)
             missing = self._save(step)
             if missing:
@@ -560,7 +557,7 @@ class StoryRun:
                 self._armed_at[id_] = self._place / "intervene"
         return said
 
-    def _arm(self, family: Family, verb: str, document: Any) -> str:
+    def _arm(self, family: RuleCategory, verb: str, document: Any) -> str:
         """Arm a fault or outcome, or remove one, or clear all."""
         change, noun = self._engine.begin_change(), family.noun
         armed = [each.id for each in faults_in_order(change.world, family.table)]
@@ -582,7 +579,7 @@ class StoryRun:
     def _assume(self, step: StepPart) -> str:
         changed = self._engine.world.assumptions.changed(step.assume or {})
         change = self._engine.begin_change()
-        change.put(t.ASSUMPTIONS, t.ONLY, changed)
+        change.put(t.ASSUMPTIONS, t.SINGLETON_KEY, changed)
         self._engine.commit(change, "assumptions", self._turn)
         self._note_warnings()
         return "assumptions changed"

@@ -321,7 +321,7 @@ class RequestMatcher:
 
     def __init__(self, call: TextFilter | None, filters: Filters, world: HostingEmulator) -> None:
         # Only once somebody filters.
-        from hosting_emulator.criteria import requests as criteria
+        from hosting_emulator.criteria import request_filters as criteria
 
         known, fields = Filters.__annotations__, dict(filters)
         for name in fields.keys() - known.keys():
@@ -343,7 +343,8 @@ class RequestMatcher:
         self._check()
 
     def _check(self) -> None:
-        from hosting_emulator.criteria.values import Impossible, check
+        from hosting_emulator.criteria.checks import check
+        from hosting_emulator.criteria.value_types import Impossible
 
         try:
             for name, value in self.given.items():
@@ -365,7 +366,7 @@ class RequestMatcher:
 
     def misses(self, request: RecordedRequest) -> list[str]:
         """Return the filters that a request does not match."""
-        from hosting_emulator.criteria.values import match
+        from hosting_emulator.criteria.comparisons import match
 
         kinds, view = self._kinds, _view(request, self._aliases["project"])
         return [

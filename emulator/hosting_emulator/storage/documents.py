@@ -31,7 +31,8 @@ from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.ids import ULID_PATTERN, is_ulid
 from hosting_emulator.contract.timestamps import LATEST_MS
-from hosting_emulator.faults.documents import FAULT, OUTCOME, what_is_wrong
+from hosting_emulator.faults.arming import invalid_reason
+from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.scenario.document import without_seed
 from hosting_emulator.storage import format as f
 from hosting_emulator.storage.files import write_atomically
@@ -40,7 +41,8 @@ from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world import records as r
 from hosting_emulator.world import tables as t
-from hosting_emulator.world.operations import APPLY_DOMAINS, HELD, INITIALIZE, finished, plan_of
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.plans import APPLY_DOMAINS, HELD, INITIALIZE, is_finished, plan_of
 from hosting_emulator.world.value import World, apply, empty_world
 
 STATE_KIND = "hosting-emulator state"
@@ -132,8 +134,8 @@ class StoredState:
     def world(self) -> World:
         """Return the world. Raises StateRefused when a part is missing."""
         for table in (t.CLOCK, t.ASSUMPTIONS, t.ORIGIN):
-            if t.ONLY not in self.tables[table.name]:
-                raise f.StateRefused(f"the table {table.name} has no row {t.ONLY!r}")
+            if t.SINGLETON_KEY not in self.tables[table.name]:
+                raise f.StateRefused(f"the table {table.name} has no row {t.SINGLETON_KEY!r}")
         # By their operations: their own ids may be in no order.
         deployments = sorted(
             self.tables[t.DEPLOYMENTS.name].items(),
@@ -352,7 +354,10 @@ _KEYS: dict[str, Callable[[Any], str]] = {
     t.SCHEDULE.name: lambda row: str(row.sequence),
     t.FAULTS.name: lambda row: f"fault-{row.order + 1}",
     t.OUTCOMES.name: lambda row: f"outcome-{row.order + 1}",
-    **{table.name: lambda _: t.ONLY for table in (t.CLOCK, t.ASSUMPTIONS, t.ORIGIN, t.VARIATION)},
+    **{
+        table.name: lambda _: t.SINGLETON_KEY
+        for table in (t.CLOCK, t.ASSUMPTIONS, t.ORIGIN, t.VARIATION)
+    },
 }
 
 
@@ -421,7 +426,7 @@ def _check_project(rows: Rows, key: str, project: r.Project) -> None:
     operations = rows[t.OPERATIONS.name]
     claimed = operations.get(project.claim or "")
     _must(
-        claimed is None or (not finished(claimed) and claimed.project_id == key),
+        claimed is None or (not is_finished(claimed) and claimed.project_id == key),
         "its claim is held by an operation that is not its own, or has ended",
     )
     _must(claimed or project.queue_head is None, "operations wait for a claim that nobody holds")
@@ -445,13 +450,15 @@ def _check_operation(rows: Rows, key: str, operation: r.Operation) -> None:
     )
     if told := operation.outcome:
         turns = {*lifecycles.RECONCILIATION.transitions, "stuck", "failed", "cancelled"} - {"none"}
-        _must(turns.issuperset(told.turns), "its outcome has a turn that there is not")
-        _must(0 <= told.done <= len(told.turns), "its outcome has taken more turns than it has")
-        _must(told.failure or "failed" not in told.turns, "its outcome fails without an error")
+        _must(turns.issuperset(told.steps), "its outcome has a turn that there is not")
+        _must(
+            0 <= told.steps_taken <= len(told.steps), "its outcome has taken more turns than it has"
+        )
+        _must(told.failure or "failed" not in told.steps, "its outcome fails without an error")
     parse_profile(operation.profile)
     plan = plan_of(operation)
     _must(0 <= operation.step <= len(plan), "step is out of range")
-    if finished(operation):
+    if is_finished(operation):
         _must(event is None, "it has ended and still has an event")
         return
     _must(
@@ -480,16 +487,16 @@ def _check_event(rows: Rows, key: str, event: r.ScheduledEvent) -> None:
     )
 
 
-def _check_fault(rows: Rows, key: str, fault: r.Fault) -> None:
+def _check_fault(rows: Rows, key: str, fault: Fault) -> None:
     family = OUTCOME if key.startswith(OUTCOME.noun) else FAULT
     drawn = rows[t.STREAMS.name].get(f"{family.noun} order", 0)
     _must(0 <= fault.order < drawn and fault.id == key, "its order was not drawn yet")
     _check_fields(rows, "", fault.rule)
-    wrong = what_is_wrong(fault, family)
+    wrong = invalid_reason(fault, family)
     _must(not wrong, str(wrong))
 
 
-def _check_answer(rows: Rows, key: str, answer: r.RememberedAnswer) -> None:
+def _check_answer(rows: Rows, key: str, answer: r.RememberedResponse) -> None:
     _must(200 <= answer.status <= 599, f"{answer.status} is no status")
     if answer.status >= 400:
         _must('"request_id":' in answer.body, "its body is no problem document")
@@ -517,7 +524,7 @@ def _check_variation(_: Rows, key: str, variation: r.Variation) -> None:
     DEFAULTS.changed(variation.assumed)
 
 
-def _check_origin(rows: Rows, key: str, origin: r.Origin) -> None:
+def _check_origin(rows: Rows, key: str, origin: r.WorldSource) -> None:
     if origin.variation is not None:
         _check_variation(rows, key, origin.variation)
     clocks.start(origin.mode, origin.rate, origin.at_ms, 0)

@@ -18,7 +18,7 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.records import Variation
-from hosting_emulator.world.streams import ID_ORDER, derive, drawn_time, place_of
+from hosting_emulator.world.streams import ID_ORDER, derive, id_counter, varied_time
 
 T = TypeVar("T")
 
@@ -87,7 +87,7 @@ class ResponseObject:
         """
         for document in (self.members, whole):
             if "id" in document:
-                return (place_of(document["id"]),)
+                return (id_counter(document["id"]),)
         project = str(whole.get("project_id"))
         if whole.get("data_mode") == "shared":  # both environments show the same database
             return (project,)
@@ -144,7 +144,7 @@ def vary_body(
     _vary_times(draws, parts)
     for part in parts:
         ids = (part.members.get(name, "") for name in part.resource.deployment_ids)
-        if any(id_ and drawn_time(variation, id_) == id_[:10] for id_ in ids):
+        if any(id_ and varied_time(variation, id_) == id_[:10] for id_ in ids):
             draws.varied.add(ID_ORDER)
         _vary_words(draws, part, whole)
         _vary_extra(draws, part)
@@ -204,7 +204,7 @@ def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
             progress["next_poll_after_seconds"] = seconds
     # An operation that has ended never changes, so its result is drawn once, by its id.
     result = operation.get("result")
-    identity = place_of(operation["id"])
+    identity = id_counter(operation["id"])
     if isinstance(result, dict) and draws.takes("result-content", identity):
         operation["result"] = draws.pick("result-content", _RESULTS, identity, current=result)
 

@@ -7,11 +7,12 @@ from typing import Any
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.openapi import openapi_document
 from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.world.indexes import latest_deployments
 from hosting_emulator.world.naming import DEFAULT_WORLD, in_order
 from hosting_emulator.world.population import new_world
-from hosting_emulator.world.records import Origin, Variation
+from hosting_emulator.world.records import Variation, WorldSource
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
-from hosting_emulator.world.value import World, newest_deployments
+from hosting_emulator.world.value import World
 
 #: How many of the newest operations of the first project stand as examples.
 _EXAMPLE_OPERATIONS = 3
@@ -41,7 +42,7 @@ def world_document(world: World, server_url: str, dev_port: int | None = None) -
 
 def default_document() -> dict[str, Any]:
     """Return the document of a default world. It is used where no world is served."""
-    world = new_world(DEFAULT_WORLD, DEFAULT_SEED, Origin(), 0)
+    world = new_world(DEFAULT_WORLD, DEFAULT_SEED, WorldSource(), 0)
     return world_document(world, "http://127.0.0.1:4620")
 
 
@@ -62,7 +63,7 @@ def example_values(world: World) -> dict[str, dict[str, Any]]:
     operations: dict[str, str] = {}
     for first in projects[:1]:
         for number, deployment in enumerate(
-            newest_deployments(world, first.id, _EXAMPLE_OPERATIONS), 1
+            latest_deployments(world.indexes, first.id, _EXAMPLE_OPERATIONS), 1
         ):
             operations[f"{first.alias}-{number}"] = deployment.operation_id
     return {

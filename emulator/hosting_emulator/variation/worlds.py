@@ -24,13 +24,8 @@ from hosting_emulator.variation.points import (
     read_points,
     varied_calls,
 )
-from hosting_emulator.world.records import Origin, Variation
-from hosting_emulator.world.tables import (
-    ASSUMPTIONS,
-    ONLY,
-    ORIGIN,
-    VARIATION,
-)
+from hosting_emulator.world.records import Variation, WorldSource
+from hosting_emulator.world.tables import ASSUMPTIONS, ORIGIN, SINGLETON_KEY, VARIATION
 from hosting_emulator.world.value import Change, World, apply
 
 LONGEST_SEED = 200
@@ -56,19 +51,19 @@ def set_variation(
     Assumptions named in `fixed_names`, and those that differ from their defaults, stay. The same
     variation of the same world has the same result, which is returned with what it assumes.
     """
-    before = change.get(VARIATION, ONLY)
+    before = change.get(VARIATION, SINGLETON_KEY)
     assumptions = _without(change.assumptions, before)
-    origin = change.get(ORIGIN, ONLY) or Origin()
-    fixed = tuple(sorted({*fixed_names, *origin.chosen, *(before or variation).kept}))
+    origin = change.get(ORIGIN, SINGLETON_KEY) or WorldSource()
+    fixed = tuple(sorted({*fixed_names, *origin.chosen, *(before or variation).chosen}))
     drawn = draw_assumptions(variation, assumptions, fixed)
-    varied = replace(variation, kept=fixed, assumed=drawn)
+    varied = replace(variation, chosen=fixed, assumed=drawn)
     _put(change, assumptions.changed(drawn), varied)
     return varied
 
 
 def clear_variation(change: Change) -> bool:
     """End the variation, and assume what was assumed before it. Return whether there was one."""
-    before = change.get(VARIATION, ONLY)
+    before = change.get(VARIATION, SINGLETON_KEY)
     if before is None:
         return False
     _put(change, _without(change.assumptions, before), None)
@@ -101,15 +96,15 @@ def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
 
 def _put(change: Change, assumptions: Assumptions, variation: Variation | None) -> None:
     if assumptions != change.assumptions:
-        change.put(ASSUMPTIONS, ONLY, assumptions)
-    origin = change.get(ORIGIN, ONLY) or Origin()
+        change.put(ASSUMPTIONS, SINGLETON_KEY, assumptions)
+    origin = change.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     if variation is None:
-        change.delete(VARIATION, ONLY)
+        change.delete(VARIATION, SINGLETON_KEY)
     else:
-        change.put(VARIATION, ONLY, variation)
+        change.put(VARIATION, SINGLETON_KEY, variation)
         # A reset draws the assumptions again: the world may then begin with others.
         variation = replace(variation, assumed={})
-    change.put(ORIGIN, ONLY, replace(origin, variation=variation))
+    change.put(ORIGIN, SINGLETON_KEY, replace(origin, variation=variation))
 
 
 _PROFILES = ("timed 3s 12s", "timed 5s 20s", "timed 1s 25s", "timed 12s 9s")

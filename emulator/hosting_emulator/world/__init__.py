@@ -1,1 +1,1 @@
-"""The world: the simulated hosting service as an immutable value. Does no I/O, reads no clock."""
+"""The world: the simulated hosting service as an immutable value. It does no I/O and reads no clock."""

@@ -9,15 +9,15 @@ from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.world.records import ClockRecord
 
-#: Where a world that stands still begins unless told otherwise, so that its answers repeat.
+#: The default start of a frozen or skip clock. It is fixed, so that responses repeat.
 FIXED_START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 MODES = get_args(ClockMode)
-#: World seconds that pass in one real second, at most.
+#: The highest rate, in world seconds per real second.
 HIGHEST_RATE = 1_000_000.0
 
 
 class ClockRefused(ValueError):
-    """A setting the clock cannot take; the message says why and what would be right."""
+    """A setting that the clock cannot have. The message says why, and what would be right."""
 
 
 def read(clock: ClockRecord, machine_ms: int) -> int:
@@ -25,8 +25,9 @@ def read(clock: ClockRecord, machine_ms: int) -> int:
     if clock.mode in ("frozen", "skip"):
         return clock.world_ms
     elapsed = max(0, machine_ms - clock.machine_ms)
-    rate = clock.rate if clock.mode == "scaled" else 1.0
-    return min(LATEST_MS, clock.world_ms + int(elapsed * rate))
+    if clock.mode == "scaled":
+        elapsed = int(elapsed * clock.rate)
+    return min(LATEST_MS, clock.world_ms + elapsed)
 
 
 def start(mode: str, rate: float | None, at_ms: int | None, machine_ms: int) -> ClockRecord:
@@ -45,7 +46,7 @@ def change(
     rate: float | None = None,
     at_ms: int | None = None,
 ) -> ClockRecord:
-    """Return the clock with another mode, rate or time; what is None stays. Raises ClockRefused."""
+    """Return the clock with another mode, rate or time. None keeps a setting. Raises ClockRefused."""
     if at_ms is not None and at_ms < now_ms:
         raise ClockRefused(
             f"world time is {format_timestamp(now_ms)} and cannot go back to "
@@ -55,7 +56,9 @@ def change(
         rate = clock.rate
     if mode is None:
         mode = clock.mode if rate is None else "scaled"
-    return _checked(mode, rate, now_ms if at_ms is None else at_ms, machine_ms)
+    if at_ms is None:
+        at_ms = now_ms
+    return _checked(mode, rate, at_ms, machine_ms)
 
 
 def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> ClockRecord:
@@ -73,5 +76,5 @@ def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> Cloc
     if not 0 <= at_ms <= LATEST_MS:
         raise ClockRefused("world time must be between the years 1970 and 9999")
     if mode in ("frozen", "skip"):
-        machine_ms = 0  # it plays no part, and the same world is then the same text everywhere
+        machine_ms = 0  # it has no effect, and equal worlds are then stored as equal text
     return ClockRecord(mode=mode, world_ms=at_ms, machine_ms=machine_ms, rate=rate)  # type: ignore[arg-type]

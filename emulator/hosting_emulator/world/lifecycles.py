@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 
 class Lifecycle:
     """A table of transitions. A state that leads nowhere is final."""
 
-    def __init__(self, name: str, **rows: str) -> None:
-        """Take each state with those that may follow it; the first is the initial one."""
-        self.name, self._rows, self.initial = name, rows, next(iter(rows))
-        self.transitions = {state: frozenset(others.split()) for state, others in rows.items()}
-        self.finals = frozenset(state for state, others in self.transitions.items() if not others)
+    def __init__(self, name: str, rows: Mapping[str, Sequence[str]]) -> None:
+        """Take each state with the states that may follow it. The first state is the initial one."""
+        self.name = name
+        self.initial = next(iter(rows))
+        self.transitions = {state: frozenset(following) for state, following in rows.items()}
+        self.finals = frozenset(state for state, following in rows.items() if not following)
 
     def may(self, current: str, following: str) -> bool:
-        """Tell whether a transition is in the table."""
+        """Tell whether the table has a transition."""
         return following in self.transitions[current]
 
     def move(self, current: str, following: str) -> str:
-        """Return `following`. Raises ValueError when the table has no such transition."""
+        """Return `following`. Raises ValueError if the table has no such transition."""
         if not self.may(current, following):
             raise ValueError(f"{self.name}: {current} cannot become {following}")
         return following
 
 
-class StateWords(NamedTuple):
-    """What is said of an operation's state: what a client does in it; how it ended, if that is final."""
+@dataclass(frozen=True, slots=True)
+class StateWords:
+    """Words about an operation's state: the advice to a client, and how a final state is reported."""
 
     advice: str
     ended: str = ""
@@ -34,11 +37,13 @@ class StateWords(NamedTuple):
 
 OPERATION = Lifecycle(
     "operation",
-    queued="running cancelled",
-    running="succeeded failed cancelled",
-    succeeded="",
-    failed="",
-    cancelled="",
+    {
+        "queued": ["running", "cancelled"],
+        "running": ["succeeded", "failed", "cancelled"],
+        "succeeded": [],
+        "failed": [],
+        "cancelled": [],
+    },
 )
 _POLL = StateWords("Poll the same operation again after next_poll_after_seconds.")
 STATE_WORDS = {
@@ -52,40 +57,49 @@ STATE_WORDS = {
 }
 DEPLOYMENT = Lifecycle(
     "deployment",
-    queued="building failed cancelled",
-    building="deploying failed cancelled",
-    deploying="ready failed cancelled",
-    ready="",
-    failed="",
-    cancelled="",
+    {
+        "queued": ["building", "failed", "cancelled"],
+        "building": ["deploying", "failed", "cancelled"],
+        "deploying": ["ready", "failed", "cancelled"],
+        "ready": [],
+        "failed": [],
+        "cancelled": [],
+    },
 )
 DNS_AUTHORIZATION = Lifecycle(
     "DNS authorization",
-    not_authorized="pending",
-    pending="authorized revoked",
-    authorized="expired revoked",
-    expired="pending",
-    revoked="pending",
+    {
+        "not_authorized": ["pending"],
+        "pending": ["authorized", "revoked"],
+        "authorized": ["expired", "revoked"],
+        "expired": ["pending"],
+        "revoked": ["pending"],
+    },
 )
 DATABASE = Lifecycle(
     "database",
-    init="ready failed",
-    ready="suspended resizing failed",
-    suspended="ready failed",
-    resizing="ready failed",
-    failed="ready",
+    {
+        "init": ["ready", "failed"],
+        "ready": ["suspended", "resizing", "failed"],
+        "suspended": ["ready", "failed"],
+        "resizing": ["ready", "failed"],
+        "failed": ["ready"],
+    },
 )
 TICKET = Lifecycle(
-    "dev access ticket", unused="used expired revoked", used="", expired="", revoked=""
+    "dev access ticket",
+    {"unused": ["used", "expired", "revoked"], "used": [], "expired": [], "revoked": []},
 )
-API_KEY = Lifecycle("API key", active="expired revoked", expired="", revoked="")
+API_KEY = Lifecycle("API key", {"active": ["expired", "revoked"], "expired": [], "revoked": []})
 RECONCILIATION = Lifecycle(
     "reconciliation",
-    none="required",
-    required="running",
-    running="completed exhausted",
-    completed="required",
-    exhausted="",
+    {
+        "none": ["required"],
+        "required": ["running"],
+        "running": ["completed", "exhausted"],
+        "completed": ["required"],
+        "exhausted": [],
+    },
 )
 
 LIFECYCLES = (OPERATION, DEPLOYMENT, DNS_AUTHORIZATION, DATABASE, TICKET, API_KEY, RECONCILIATION)

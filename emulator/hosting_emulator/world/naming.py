@@ -1,30 +1,39 @@
-"""Names: what organizations, users and projects are called, and the hosts a project is found at."""
+"""Names: the aliases of organizations, users and projects, and the hostnames of a project."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from hosting_emulator import DEFAULT_WORLD as DEFAULT_WORLD
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.suggestions import nearest
-from hosting_emulator.world import records as r
-from hosting_emulator.world import tables as t
+from hosting_emulator.world.records import Organization, Project, User
+from hosting_emulator.world.tables import (
+    DEPLOYMENTS,
+    MEMBERSHIPS,
+    ORGANIZATIONS,
+    PROJECTS,
+    USERS,
+    Table,
+)
 from hosting_emulator.world.value import World, apply
 
-N = TypeVar("N", r.Organization, r.User, r.Project)
+AliasedRecord = TypeVar("AliasedRecord", Organization, User, Project)
 
-#: What people name by an alias, by the word for its kind.
-NAMED: dict[str, t.Table[Any]] = {
-    "organization": t.ORGANIZATIONS,
-    "project": t.PROJECTS,
-    "user": t.USERS,
+#: The tables whose records have an alias, by the noun for one record.
+ALIASED_TABLES: dict[str, Table[Any]] = {
+    "organization": ORGANIZATIONS,
+    "project": PROJECTS,
+    "user": USERS,
 }
-_KINDS = {table.name: kind for kind, table in NAMED.items()}
+_NOUNS = {table.name: noun for noun, table in ALIASED_TABLES.items()}
 
 
-class Hostnames(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Hostnames:
     """The exact hostnames of one project."""
 
     development: str
@@ -32,18 +41,20 @@ class Hostnames(NamedTuple):
     mail: str
 
 
-#: Zones of production and mail hostnames.
+#: The zones of production and mail hostnames.
 PRODUCTION_ZONE = "prod.localhost"
 MAIL_ZONE = "mail.localhost"
 
 
 def zone_of(world_name: str, zone: str) -> str:
-    """Return a zone as one world sees it, so that no two worlds share a host."""
-    return zone if world_name == DEFAULT_WORLD else f"{world_name}.{zone}"
+    """Return a zone as one world uses it, so that no two worlds share a host."""
+    if world_name == DEFAULT_WORLD:
+        return zone
+    return f"{world_name}.{zone}"
 
 
-def hostnames(world_name: str, assumptions: Assumptions, project: r.Project) -> Hostnames:
-    """Derive a project's hostnames."""
+def hostnames(world_name: str, assumptions: Assumptions, project: Project) -> Hostnames:
+    """Return a project's hostnames."""
     return Hostnames(
         development=f"{project.dev_label}.{zone_of(world_name, assumptions.dev_zone)}",
         production=f"{project.handle}.{zone_of(world_name, PRODUCTION_ZONE)}",
@@ -51,56 +62,66 @@ def hostnames(world_name: str, assumptions: Assumptions, project: r.Project) -> 
     )
 
 
-def kind_of(table: t.Table[N]) -> str:
-    """Return the word for one row of a table."""
-    return _KINDS[table.name]
+def kind_of(table: Table[AliasedRecord]) -> str:
+    """Return the noun for one record of a table, such as `project`."""
+    return _NOUNS[table.name]
 
 
-def id_of(world: World, table: t.Table[N], name: str) -> str:
-    """Return the id of what has this alias. What is no alias is taken for an id, there or not."""
-    return str(world.indexes.get(f"{_KINDS[table.name]}:{name}") or name)
+def id_of(world: World, table: Table[AliasedRecord], name: str) -> str:
+    """Return the id of the record with an alias. A name that is no alias is returned as an id."""
+    return str(world.indexes.get(f"{_NOUNS[table.name]}:{name}") or name)
 
 
-def alias_of(world: World, table: t.Table[Any], id_: str | None) -> str:
-    """Return what people call a record; its id where it is gone."""
-    row = None if id_ is None else world.get(table, id_)
-    return str(row.alias) if row else id_ or "no organization"
+def alias_of(world: World, table: Table[Any], id_: str | None) -> str:
+    """Return the alias of a record, or its id if the record no longer exists."""
+    if not id_:
+        return "no organization"
+    record = world.get(table, id_)
+    return id_ if record is None else str(record.alias)
 
 
-def in_order(world: World, table: t.Table[N]) -> list[N]:
-    """Return the rows of a table in the order in which the world was made of them."""
-    return sorted((row for _, row in world.rows(table)), key=lambda row: (row.order, row.alias))
+def in_order(world: World, table: Table[AliasedRecord]) -> list[AliasedRecord]:
+    """Return the records of a table in the order in which the world was described."""
+    records = [record for _, record in world.rows(table)]
+    return sorted(records, key=lambda record: (record.order, record.alias))
 
 
-def usual_user(world: World) -> r.User | None:
-    """Return who asks where nobody is named: `owner`, or else the first organization's owner."""
+def default_user(world: World) -> User | None:
+    """Return the user of a request that names none: `owner`, or the owner of the first organization."""
+    user_id = world.indexes.get("user:owner")
+    if user_id:
+        return world.get(USERS, user_id)
     owners = {
-        m.organization_id: m.user_id for _, m in world.rows(t.MEMBERSHIPS) if m.role == "owner"
+        membership.organization_id: membership.user_id
+        for _, membership in world.rows(MEMBERSHIPS)
+        if membership.role == "owner"
     }
-    owned = (owners[found.id] for found in in_order(world, t.ORGANIZATIONS) if found.id in owners)
-    return world.get(t.USERS, world.indexes.get("user:owner") or next(owned, ""))
+    for organization in in_order(world, ORGANIZATIONS):
+        if organization.id in owners:
+            return world.get(USERS, owners[organization.id])
+    return None
 
 
-def not_found(world: World, table: t.Table[N], name: str) -> str:
-    """Say that nothing has this alias or id, and which alias is near; else which there are."""
+def not_found_message(world: World, table: Table[AliasedRecord], name: str) -> str:
+    """Say that no record has this alias or id, and name the nearest alias or all of them."""
     aliases = sorted(record.alias for _, record in world.rows(table))
     hint = nearest(name, aliases) or f"; there are {', '.join(aliases)}"
     return f"no {kind_of(table)} is {name[:80]!r} (by alias or id){hint}"
 
 
 def renamed(world: World, name: str) -> World:
-    """Return a world under another name, as if it had been built so; its commits count as before."""
+    """Return a world as if it had been built under another name. Its commits keep their numbers."""
     if name == world.name:
         return world
-    hosts = (
-        [hostnames(one, world.assumptions, project).production for one in (world.name, name)]
-        for _, project in world.rows(t.PROJECTS)
-    )
-    urls = {f"https://{old}": f"https://{new}" for old, new in hosts}
+    urls = {}
+    for _, project in world.rows(PROJECTS):
+        old_host = hostnames(world.name, world.assumptions, project).production
+        new_host = hostnames(name, world.assumptions, project).production
+        urls[f"https://{old_host}"] = f"https://{new_host}"
     moved = {
         key: replace(deployment, url=urls[deployment.url])
-        for key, deployment in world.rows(t.DEPLOYMENTS)
+        for key, deployment in world.rows(DEPLOYMENTS)
         if deployment.url in urls
     }
-    writes = {t.DEPLOYMENTS.name: moved}
+    writes = {DEPLOYMENTS.name: moved}
     return replace(apply(world, writes, commit=world.commit, at_ms=world.at_ms), name=name)

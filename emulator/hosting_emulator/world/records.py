@@ -1,8 +1,8 @@
-"""What a world is made of: frozen records, one kind a table. Behaviour lives elsewhere.
+"""The records of a world: one frozen type for each table. They contain no behavior.
 
-Timestamps that the wire shows are kept as its text (`…_at`), moments that are compared are whole
-milliseconds of world time (`…_ms`). Records form no cycles and are left out of garbage collection
-(`gc=False`): a large world then costs no pauses.
+A timestamp that responses show is stored as their text (`…_at`). A moment that is compared is a whole
+number of milliseconds of world time (`…_ms`). Records form no cycles, so they are left out of garbage
+collection (`gc=False`), and a large world causes no pauses.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, field
+from msgspec import Meta
 
 from hosting_emulator.contract.access import Role
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.messages import ClockMode
 
 Plan = Literal["free", "paid"]
 OrganizationRole = Literal["owner", "member"]
 DataMode = Literal["separate", "shared"]
-#: How a deployment may have ended.
+#: The final statuses of a deployment.
 DeploymentEnd = Literal["ready", "failed", "cancelled"]
 EventKind = Literal["operation_step", "dns_expiry", "timeline"]
 
@@ -32,7 +31,7 @@ class WorldRecord(
 
 
 class Organization(WorldRecord, frozen=True, gc=False):
-    """A workspace. `permissions` are those its API keys may carry, `order` its place in the world."""
+    """A workspace. Its API keys can carry `permissions`. `order` is its position in lists."""
 
     id: str
     alias: str
@@ -44,7 +43,7 @@ class Organization(WorldRecord, frozen=True, gc=False):
 
 
 class User(WorldRecord, frozen=True, gc=False):
-    """Someone the identity provider knows; `id` is the `sub` of their tokens."""
+    """A user of the identity provider. `id` is the `sub` of their tokens."""
 
     id: str
     alias: str
@@ -54,7 +53,7 @@ class User(WorldRecord, frozen=True, gc=False):
 
 
 class Membership(WorldRecord, frozen=True, gc=False):
-    """A user's place in an organization; kept under `organization/user`."""
+    """The membership of a user in an organization, under the key `organization/user`."""
 
     organization_id: str
     user_id: str
@@ -62,7 +61,7 @@ class Membership(WorldRecord, frozen=True, gc=False):
 
 
 class Grant(WorldRecord, frozen=True, gc=False):
-    """A user's role in one project; kept under `project/user`."""
+    """The role of a user in one project, under the key `project/user`."""
 
     project_id: str
     user_id: str
@@ -72,8 +71,8 @@ class Grant(WorldRecord, frozen=True, gc=False):
 class Project(WorldRecord, frozen=True, gc=False):
     """A hosted project. `claim` is the operation that holds the mutation claim.
 
-    Those that wait for it form a queue from `queue_head` to `queue_tail`, linked through
-    `Operation.next_waiting`, so that a long queue costs no more than a short one.
+    Operations that wait for the claim form a queue from `queue_head` to `queue_tail`. They are linked
+    by `Operation.next_waiting`, so a long queue costs no more than a short one.
     """
 
     id: str
@@ -94,7 +93,7 @@ class Project(WorldRecord, frozen=True, gc=False):
 
 
 class Dns(WorldRecord, frozen=True, gc=False):
-    """A project's DNS authorization; kept under the project's id."""
+    """The DNS authorization of a project, under the project's id."""
 
     status: str = "not_authorized"
     zone: str | None = None
@@ -117,7 +116,7 @@ class Placement(WorldRecord, frozen=True, gc=False):
 
 
 class Database(WorldRecord, frozen=True, gc=False):
-    """A project's database in one environment; kept under `project/environment`."""
+    """The database of a project in one environment, under the key `project/environment`."""
 
     data_mode: str
     placement: Placement | None = None
@@ -125,7 +124,7 @@ class Database(WorldRecord, frozen=True, gc=False):
 
 
 class Deployment(WorldRecord, frozen=True, gc=False):
-    """A deployment, field for field as the wire shows it: a page needs no translation."""
+    """A deployment with the fields of the contract, so that a page needs no translation."""
 
     id: str
     project_id: str
@@ -141,7 +140,7 @@ class Deployment(WorldRecord, frozen=True, gc=False):
 
 
 class OperationFailure(WorldRecord, frozen=True, gc=False):
-    """Why an operation failed, as the wire's `error` object."""
+    """The reason why an operation failed: the contract's `error` object."""
 
     code: str
     message: str
@@ -150,9 +149,10 @@ class OperationFailure(WorldRecord, frozen=True, gc=False):
 
 
 class Reconciliation(WorldRecord, frozen=True, gc=False):
-    """The current observation of an operation whose outcome must be found out.
+    """The current observation of an operation whose result must be determined.
 
-    `was_stuck`: the operation was stuck before, and stays so when this is completed.
+    `was_stuck` tells whether the operation was stuck before. Then it stays stuck when the
+    reconciliation is completed.
     """
 
     state: str
@@ -162,31 +162,31 @@ class Reconciliation(WorldRecord, frozen=True, gc=False):
 
 
 class OperationOutcome(WorldRecord, frozen=True, gc=False):
-    """What was told beforehand of an operation, by the outcome `id`; `done` of its turns are taken.
+    """How an operation will end, as the outcome `id` sets it in advance.
 
-    The turns come one after the other when its `phase` is over: the first at the time of the next
-    step, each other `turn_ms` later (None: as long as the phase lasts). A turn is a state of
-    reconciliation, or `stuck`, `failed` or `cancelled`. With `queued_ms` or `running_ms` the
-    operation takes that time, whatever its profile says.
+    Its `steps` happen one after the other at the end of its `phase`: the first at the time of the next
+    step of the plan, each further one `step_ms` later (None: as long as the phase lasts).
+    `steps_taken` of them have happened. A step is a state of reconciliation, or `stuck`, `failed` or
+    `cancelled`. `queued_ms` and `running_ms` replace the times of the operation's profile.
     """
 
     id: str
     kind: str
     phase: str = ""
-    turns: tuple[str, ...] = ()
-    done: int = 0
-    turn_ms: int | None = None
+    steps: tuple[str, ...] = ()
+    steps_taken: int = 0
+    step_ms: int | None = None
     queued_ms: int | None = None
     running_ms: int | None = None
     failure: OperationFailure | None = None
 
 
 class Ending(WorldRecord, frozen=True, gc=False):
-    """What decided how an operation ended.
+    """The cause that decided how an operation ended.
 
-    `by` is `plan` if it completed its plan, `generation` if its expected source generation was no
-    longer current, or `outcome` or `intervention`. `name` is the id of the outcome or the name of
-    the intervention; for `plan`, the intervention that took the last step, if one did.
+    `by` is `plan` if the operation completed its plan, `generation` if its expected source generation
+    was no longer current, or `outcome` or `intervention`. `name` is the id of the outcome or the name
+    of the intervention. With `plan` it is the intervention that took the last step, if there is one.
     """
 
     by: Literal["plan", "generation", "outcome", "intervention"]
@@ -194,12 +194,12 @@ class Ending(WorldRecord, frozen=True, gc=False):
 
 
 class Operation(WorldRecord, frozen=True, gc=False):
-    """A durable operation. `step` is its place in its plan, `event` its next entry in the schedule.
+    """A durable operation. `step` is its index in its plan, `event` the key of its next scheduled event.
 
-    `profile` is the profile under which it was accepted; the world's assumptions may name another
-    one since. While it is stuck, `stuck_by` is the outcome or intervention that stopped it, and
-    `left_ms` is how long it was from its next step, if that was on the schedule. `ending` is None
-    until it ends, and for an operation that was put into the world with its deployment.
+    It was accepted under `profile`; the world's assumptions may name another profile by now. While it
+    is stuck, `stuck_by` is the outcome or intervention that stopped it, and `remaining_ms` is the time
+    that was left until its next step, if that step was scheduled. `ending` is None until it ends, and
+    for an operation that was put into the world with its deployment.
     """
 
     id: str
@@ -222,14 +222,14 @@ class Operation(WorldRecord, frozen=True, gc=False):
     next_waiting: str | None = None
     stuck: bool = False
     stuck_by: str = ""
-    left_ms: int | None = None
+    remaining_ms: int | None = None
     reconciliation: Reconciliation | None = None
     outcome: OperationOutcome | None = None
     ending: Ending | None = None
 
 
 class Ticket(WorldRecord, frozen=True, gc=False):
-    """A dev access ticket; only digests of its secret and of the session it opened are kept."""
+    """A dev access ticket. Only the digests of its secret and of its session are stored."""
 
     id: str
     project_id: str
@@ -242,7 +242,7 @@ class Ticket(WorldRecord, frozen=True, gc=False):
 
 
 class ApiKey(WorldRecord, frozen=True, gc=False):
-    """A user API key; only the digest of its value is kept."""
+    """A user API key. Only the digest of its value is stored."""
 
     id: str
     organization_id: str
@@ -258,7 +258,7 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
 
 
 class InteractiveSession(WorldRecord, frozen=True, gc=False):
-    """That a user signed in by a browser; kept under the id that tokens name as `sid`."""
+    """A session of a user who signed in with a browser. Its key is the `sid` of tokens."""
 
     user_id: str
     organization_id: str | None
@@ -267,10 +267,10 @@ class InteractiveSession(WorldRecord, frozen=True, gc=False):
 
 
 class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
-    """What a sign-in gave a client (RFC 6749, 1.3), kept under the digest of its authorization code.
+    """The authorization grant of a sign-in (RFC 6749, 1.3), under the digest of its authorization code.
 
-    `generation` is that of the newest refresh token, 0 before the first; `auth_time` in seconds of
-    world time. Once it is `revoked`, or past `expires_ms`, nothing of it is good any more.
+    `generation` is the number of refresh tokens that it has issued. `auth_time` is in seconds of world
+    time. Once it is `revoked`, or after `expires_ms`, its code and its tokens are no longer valid.
     """
 
     session_id: str
@@ -288,28 +288,30 @@ class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
     revoked: bool = False
 
     def has(self, scope: str) -> bool:
-        """Tell whether a scope was granted."""
+        """Tell whether the grant includes a scope."""
         return scope in self.scope.split()
 
 
 class RateWindow(WorldRecord, frozen=True, gc=False):
-    """How many requests a user made since a moment, under a rate limit."""
+    """The number of requests that a user made since a moment, under a rate limit."""
 
     began_ms: int
     count: int
 
 
 class RetryWait(WorldRecord, frozen=True, gc=False):
-    """Until when a refused request has to wait, under a skip clock; kept under a digest of the request.
+    """The moment until which a refused request must wait under a skip clock.
 
-    A retry of the request moves the clock there.
+    Its key is a digest of the request. A retry of the request moves the clock to that moment.
     """
 
     due_ms: int
 
 
-class RememberedAnswer(WorldRecord, frozen=True, gc=False):
-    """A first answer, kept under principal and a digest of the key until `expires_ms`; None: for ever."""
+class RememberedResponse(WorldRecord, frozen=True, gc=False):
+    """The first response to an Idempotency-Key, under the principal and a digest of the key.
+
+    It is remembered until `expires_ms`, or forever if that is None."""
 
     fingerprint: str
     call_id: str
@@ -322,12 +324,13 @@ class RememberedAnswer(WorldRecord, frozen=True, gc=False):
 
 
 class TimelineEntry(WorldRecord, frozen=True, gc=False):
-    """An entry of a scenario's timeline, and what came of it.
+    """An entry of a scenario's timeline, and its result.
 
-    It happens at its event in the schedule, or when `after_calls` more calls (of `call`, if named)
-    have succeeded. `document` is an intervention, a fault or an outcome, as it is written. `refused`:
-    it was `done`, in its time, and made no sense; `said` tells why. `armed` is the id of the fault
-    or outcome that it armed. A story also passes if an `optional` entry never happens.
+    It happens at its event in the schedule, or when `after_calls` more calls have succeeded (of the
+    call `call`, if that is set). `document` is an intervention, a fault or an outcome as it is written.
+    Once the entry has `happened`, `message` reports what it did, or why it was `refused`. `armed_id` is
+    the id of the fault or outcome that it armed. A story also passes if an `optional` entry never
+    happens.
     """
 
     order: int
@@ -335,15 +338,15 @@ class TimelineEntry(WorldRecord, frozen=True, gc=False):
     document: dict[str, Any]
     after_calls: int | None = None
     call: str | None = None
-    done: bool = False
-    said: str | None = None
+    happened: bool = False
+    message: str | None = None
     refused: bool = False
-    armed: str | None = None
+    armed_id: str | None = None
     optional: bool = False
 
 
 class ScheduledEvent(WorldRecord, frozen=True, gc=False):
-    """An entry of the schedule: at `due_ms`, something happens to `subject`."""
+    """An entry of the schedule. `subject` is the key of the record that changes at `due_ms`."""
 
     due_ms: int
     sequence: int
@@ -352,7 +355,7 @@ class ScheduledEvent(WorldRecord, frozen=True, gc=False):
 
 
 class ClockRecord(WorldRecord, frozen=True, gc=False):
-    """How world time follows the machine's: at `machine_ms` the world's time was `world_ms`."""
+    """The relation of world time to the machine's clock: at `machine_ms` world time was `world_ms`."""
 
     mode: ClockMode
     world_ms: int
@@ -361,25 +364,26 @@ class ClockRecord(WorldRecord, frozen=True, gc=False):
 
 
 class Variation(WorldRecord, frozen=True, gc=False):
-    """That a world answers differently where the contract leaves freedom, drawn from `seed`.
+    """The variation of a world's responses where the contract leaves freedom, drawn from `seed`.
 
-    `only` names the points it is confined to; None: all. `kept` are assumptions that were chosen by
-    hand and so are left alone, `assumed` those that the seed chose, with their values.
+    `only` names the points that vary; None means all. The variation leaves the assumptions `chosen`
+    alone, because a user chose them. `assumed` are the assumptions that the seed chose, with their
+    values.
     """
 
     seed: str
     only: tuple[str, ...] | None = None
-    kept: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
     assumed: dict[str, Any] = {}
 
 
-class Origin(WorldRecord, frozen=True, gc=False):
-    """How a world began, which is what a reset returns to.
+class WorldSource(WorldRecord, frozen=True, gc=False):
+    """What a world was built from. A reset builds it again.
 
-    `at_ms` None is wherever the mode starts; `scenario` is the text of the scenario it came from.
-    `chosen` are the assumptions that were named, whatever their value, and `variation` is the one
-    that a reset sets again. `commit` is the world's number when it began so; None: not known, as it
-    came from an exported state.
+    `at_ms` is None if the world starts where its clock's mode does. `scenario` is the text of its
+    scenario. `chosen` are the assumptions that a user named, whatever their value, and `variation` is
+    the one that a reset sets again. `commit` is the world's commit number when it began; None means
+    that it is unknown, because the world came from an exported state.
     """
 
     mode: ClockMode = "real"
@@ -391,120 +395,3 @@ class Origin(WorldRecord, frozen=True, gc=False):
     chosen: tuple[str, ...] = ()
     variation: Variation | None = None
     commit: int | None = None
-
-
-# --- Faults: which requests one matches, and when; what a kind does stands in `faults.kinds` -------
-
-Phase = Literal["before_commit", "after_commit"]
-DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
-DatabaseStatus = Literal["init", "ready", "suspended", "resizing", "failed", "absent"]
-_PATH = "the path without its query; * stands for any text, such as /v1/projects/*/domains"
-_CHANCE = "act with this probability, above 0 up to 1, drawn from the world's seed"
-_MOMENT = "a timestamp, or a duration from now"
-_PHASE = "before_commit: the request is not applied; after_commit: it is applied, and the response is lost"
-
-
-_Count = Annotated[int, Meta(ge=1)] | None
-_Texts = dict[str, str] | None
-_DnsStatuses = DnsStatus | tuple[DnsStatus, ...] | None
-_DatabaseStates = DatabaseStatus | tuple[DatabaseStatus, ...] | None
-
-
-def _says(description: str, **bounds: Any) -> Meta:
-    return Meta(description=description, **bounds)
-
-
-class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
-    """How the world must be at the request, for its project and organization: all that is given.
-
-    A request that names no project meets no condition about one.
-    """
-
-    dns: Annotated[_DnsStatuses, _says("the status of its DNS authorization")] = None
-    zone: Annotated[bool | None, _says("a DNS zone is bound")] = None
-    plan: Annotated[Plan | None, _says("its organization's plan")] = None
-    credits_below: Annotated[_Count, _says("its organization has fewer credits")] = None
-    claim: Annotated[
-        Literal["free", "held"] | None, _says("whether an operation holds its mutation claim")
-    ] = None
-    flag: Annotated[bool | None, _says("the powered-by flag is on")] = None
-    domain: Annotated[bool | None, _says("it has its own domain")] = None
-    deployed: Annotated[bool | None, _says("one of its deployments is ready")] = None
-    database: Annotated[_DatabaseStates, _says("the state of its production database")] = None
-    database_change: Annotated[bool | None, _says("that database is changing its state")] = None
-    data_mode: Annotated[DataMode | None, _says("whether both environments share a database")] = (
-        None
-    )
-    not_: Annotated[Condition | None, _says("conditions that must not hold")] = None
-
-
-class Rule(WorldRecord, frozen=True, gc=False, rename={"from_": "from", "while_": "while"}):
-    """Which requests a fault acts on, and when, as people write it. What is None matches everything.
-
-    Once a fault is armed, `project`, `organization` and `principal` are ids, `from` and `until`
-    timestamps, and `ttl` has gone into `until`.
-    """
-
-    call: Annotated[str | None, _says("the call's id, such as list_deployments")] = None
-    project: Annotated[str | None, _says("a project, by alias or id")] = None
-    organization: Annotated[str | None, _says("an organization, by alias or id")] = None
-    principal: Annotated[str | None, _says("a user, by alias or id")] = None
-    method: Annotated[str | None, _says("the HTTP method")] = None
-    path: Annotated[str | None, _says(_PATH)] = None
-    header: Annotated[_Texts, _says("headers by name; in values * stands for any text")] = None
-    query: Annotated[_Texts, _says("parameters by name; in values * stands for any text")] = None
-    body: Annotated[
-        dict[str, Any] | None,
-        _says("body fields by path, such as key.name; in texts * stands for any text"),
-    ] = None
-    credentials: Annotated[
-        Literal["token", "key", "none", "invalid", "any"] | None,
-        _says("the request's credentials; without this, a valid token or key"),
-    ] = None
-    times: Annotated[_Count, _says("act on this many requests, then no more (1 or more)")] = None
-    skip_first: Annotated[int, _says("let this many matching requests pass first", ge=0)] = 0
-    every: Annotated[
-        int, _says("act on every n-th matching request: 3 means the 3rd, 6th, 9th", ge=1)
-    ] = 1
-    probability: Annotated[float, _says(_CHANCE, gt=0, le=1)] = 1.0
-    from_: Annotated[str | None, _says(f"act from this world time on: {_MOMENT}")] = None
-    until: Annotated[str | None, _says(f"act only before this world time: {_MOMENT}")] = None
-    ttl: Annotated[str | None, _says("act for this long in world time after it is armed")] = None
-    while_: Annotated[
-        Condition | None, _says("act only while these conditions on the world hold")
-    ] = None
-    phase: Annotated[Phase, _says(_PHASE)] = "before_commit"
-    optional: Annotated[
-        bool, _says("true: a story also passes if this never acts; otherwise it fails")
-    ] = False
-
-    @property
-    def from_ms(self) -> int | None:
-        """The first moment of world time at which an armed fault acts; None: any."""
-        return None if self.from_ is None else parse_timestamp(self.from_)
-
-    @property
-    def until_ms(self) -> int | None:
-        """The first moment of world time at which an armed fault acts no more; None: never."""
-        return None if self.until is None else parse_timestamp(self.until)
-
-
-class Fault(WorldRecord, frozen=True, gc=False):
-    """An armed fault or outcome, kept under its id.
-
-    `armed_ms` is world time. `seen` counts the requests it matched, `hits` those it acted on; a kind
-    that limits counts in windows of world time. `first_answers`: it matches no replay. All are part of
-    the world, so they survive a restart and a fork counts on its own.
-    """
-
-    id: str
-    order: int
-    armed_ms: int
-    kind: str
-    options: dict[str, Any] = field(default_factory=dict)
-    rule: Rule = Rule()
-    seen: int = 0
-    hits: int = 0
-    window_began_ms: int = 0
-    window_count: int = 0
-    first_answers: bool = False

@@ -1,6 +1,6 @@
 """Random streams: a world's only source of randomness, drawn from its seed by purpose.
 
-Each purpose has its own stream and its own count of draws, so that drawing more of one thing never
+Each purpose has its own stream and its own count of draws. A draw from one stream therefore never
 changes another: arming a fault shifts no id.
 """
 
@@ -17,12 +17,12 @@ from hosting_emulator.world.records import Variation
 from hosting_emulator.world.tables import STREAMS
 from hosting_emulator.world.value import Change
 
-#: How many characters a secret has.
+#: The length of a secret in characters.
 SECRET_LENGTH = 43
 
 
 def derive(seed: str, *purpose: str, size: int = 16) -> bytes:
-    """Return `size` bytes (1 to 64) that depend on the seed and the purpose alone."""
+    """Return `size` bytes (1 to 64) that depend only on the seed and the purpose."""
     return blake2b("\0".join(purpose).encode(), digest_size=size, key=_key(seed)).digest()
 
 
@@ -32,7 +32,7 @@ def _key(seed: str) -> bytes:
 
 
 def draw(change: Change, stream: str, size: int) -> bytes:
-    """Take the next `size` bytes (1 to 64) of a stream."""
+    """Return the next `size` bytes (1 to 64) of a stream."""
     count = next_number(change, stream)
     return derive(change.world.seed, "stream", stream, str(count), size=size)
 
@@ -45,49 +45,57 @@ def next_number(change: Change, stream: str) -> int:
 
 
 def new_id(change: Change) -> str:
-    """Return a new Ulid: the world's time, a count (so that they sort as made), then randomness."""
+    """Return a new Ulid: the world's time, a count that makes ids sort by creation, and randomness."""
     count = next_number(change, "ids")
     randomness = derive(change.world.seed, "stream", "ids", str(count), size=6)
     return make_ulid(change.now_ms, count.to_bytes(4, "big") + randomness)
 
 
-#: The point of variation at which the ids of deployments are in no order.
+#: The point of variation that puts the ids of deployments in no order.
 ID_ORDER = "id-order"
 _TEN_YEARS_MS = 315_532_800_000
 
 
 def new_deployment_id(change: Change) -> str:
-    """Return a new Ulid of a deployment; in a world that varies it may tell another time."""
+    """Return a new Ulid of a deployment. In a world that varies, its time may be a random one."""
     id_ = new_id(change)
-    return (drawn_time(change.world.variation, id_) or id_[:10]) + id_[10:]
+    time = varied_time(change.world.variation, id_) or id_[:10]
+    return time + id_[10:]
 
 
-def drawn_time(variation: Variation | None, id_: str) -> str | None:
-    """Return how an id begins whose time a variation draws, for every second count; None: as it is."""
+def varied_time(variation: Variation | None, id_: str) -> str | None:
+    """Return the random time part that a variation gives to an id. None: the id keeps its time.
+
+    About every second id keeps its time.
+    """
     if variation is None or ID_ORDER not in (variation.only or (ID_ORDER,)):
         return None
-    drawn = int.from_bytes(derive(variation.seed, "variation", ID_ORDER, place_of(id_)), "big")
-    at_ms = 4 * _TEN_YEARS_MS + (drawn >> 1) % _TEN_YEARS_MS
-    return None if drawn % 2 else make_ulid(at_ms, bytes(10))[:10]
+    randomness = derive(variation.seed, "variation", ID_ORDER, id_counter(id_))
+    number = int.from_bytes(randomness, "big")
+    if number % 2:
+        return None
+    at_ms = 4 * _TEN_YEARS_MS + (number >> 1) % _TEN_YEARS_MS
+    return make_ulid(at_ms, bytes(10))[:10]
 
 
-def place_of(id_: str) -> str:
-    """Return the count that is in a new Ulid: the same whatever the seed is, and the time."""
+def id_counter(id_: str) -> str:
+    """Return the count that is part of a new Ulid. It does not depend on the seed or the time."""
     return id_[10:16] + ALPHABET[ALPHABET.index(id_[16]) >> 3]
 
 
 def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
-    """Return the Ulid of something made with the world: it depends on seed, kind and alias alone."""
+    """Return the Ulid of a record of a new world. It depends only on the seed, the kind and the alias."""
     return make_ulid(at_ms, derive(seed, "id", kind, alias, size=10))
 
 
 def new_secret(change: Change) -> str:
-    """Return 43 characters (256 bits) of A-Z a-z 0-9 _ -, by the world's name too, not its seed alone."""
-    count, world = next_number(change, "secrets"), change.world
+    """Return 43 characters (256 bits) of A-Z a-z 0-9 _ -. They depend on the world's name too."""
+    world = change.world
+    count = next_number(change, "secrets")
     secret = derive(world.seed, "secret", "secrets", world.name, str(count), size=32)
     return urlsafe_b64encode(secret).rstrip(b"=").decode()
 
 
 def digest(secret: str) -> str:
-    """Return what is kept of a secret: its SHA-256, as hex."""
+    """Return the digest of a secret that is stored: its SHA-256 as hexadecimal digits."""
     return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

@@ -5,13 +5,36 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.world import records as r
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.records import (
+    ApiKey,
+    AuthorizationGrant,
+    ClockRecord,
+    Database,
+    Deployment,
+    Dns,
+    Grant,
+    InteractiveSession,
+    Membership,
+    Operation,
+    Organization,
+    Project,
+    RateWindow,
+    RememberedResponse,
+    RetryWait,
+    ScheduledEvent,
+    Ticket,
+    TimelineEntry,
+    User,
+    Variation,
+    WorldSource,
+)
 
 R = TypeVar("R")
 
 
 class Table(Generic[R]):
-    """The name of a table and the type of its records. Holds no rows."""
+    """The name of a table and the type of its records. It holds no rows."""
 
     __slots__ = ("kind", "name")
 
@@ -20,37 +43,36 @@ class Table(Generic[R]):
         self.kind = kind
 
 
-ORGANIZATIONS = Table("organizations", r.Organization)
-USERS = Table("users", r.User)
-MEMBERSHIPS = Table("memberships", r.Membership)
-PROJECTS = Table("projects", r.Project)
-GRANTS = Table("grants", r.Grant)
-DNS = Table("dns_authorizations", r.Dns)
-DATABASES = Table("databases", r.Database)
-OPERATIONS = Table("operations", r.Operation)
-DEPLOYMENTS = Table("deployments", r.Deployment)
-TICKETS = Table("dev_access_tickets", r.Ticket)
-API_KEYS = Table("user_api_keys", r.ApiKey)
-SESSIONS = Table("interactive_sessions", r.InteractiveSession)
-AUTHORIZATION_GRANTS = Table("authorization_grants", r.AuthorizationGrant)
-RATE_WINDOWS = Table("rate_windows", r.RateWindow)
-RETRY_WAITS = Table("retry_waits", r.RetryWait)
-REMEMBERED = Table("remembered_answers", r.RememberedAnswer)
-SCHEDULE = Table("schedule", r.ScheduledEvent)
-#: One row a random stream: how many draws it has given.
+ORGANIZATIONS = Table("organizations", Organization)
+USERS = Table("users", User)
+MEMBERSHIPS = Table("memberships", Membership)
+PROJECTS = Table("projects", Project)
+GRANTS = Table("grants", Grant)
+DNS = Table("dns_authorizations", Dns)
+DATABASES = Table("databases", Database)
+OPERATIONS = Table("operations", Operation)
+DEPLOYMENTS = Table("deployments", Deployment)
+TICKETS = Table("dev_access_tickets", Ticket)
+API_KEYS = Table("user_api_keys", ApiKey)
+SESSIONS = Table("interactive_sessions", InteractiveSession)
+AUTHORIZATION_GRANTS = Table("authorization_grants", AuthorizationGrant)
+RATE_WINDOWS = Table("rate_windows", RateWindow)
+RETRY_WAITS = Table("retry_waits", RetryWait)
+REMEMBERED = Table("remembered_responses", RememberedResponse)
+SCHEDULE = Table("schedule", ScheduledEvent)
+#: One row for each random stream: the number of values drawn from it.
 STREAMS: Table[int] = Table("streams", int)
-#: One row each, under ONLY.
-CLOCK = Table("clock", r.ClockRecord)
+CLOCK = Table("clock", ClockRecord)
 ASSUMPTIONS = Table("assumptions", Assumptions)
-ORIGIN = Table("origin", r.Origin)
-FAULTS = Table("faults", r.Fault)
-OUTCOMES = Table("outcomes", r.Fault)
-TIMELINE = Table("timeline", r.TimelineEntry)
-VARIATION = Table("variation", r.Variation)
+ORIGIN = Table("origin", WorldSource)
+FAULTS = Table("faults", Fault)
+OUTCOMES = Table("outcomes", Fault)
+TIMELINE = Table("timeline", TimelineEntry)
+VARIATION = Table("variation", Variation)
 
-#: All of them by name, in the order above, which is that of stored files.
+#: All tables by name, in the order above. Stored files have the same order.
 TABLES: dict[str, Table[Any]] = {
-    found.name: found for found in list(globals().values()) if isinstance(found, Table)
+    table.name: table for table in list(globals().values()) if isinstance(table, Table)
 }
-#: The key of the single row in CLOCK, ASSUMPTIONS, ORIGIN and VARIATION.
-ONLY = "world"
+#: The key of the only row of CLOCK, ASSUMPTIONS, ORIGIN and VARIATION.
+SINGLETON_KEY = "world"

@@ -1,4 +1,4 @@
-"""Views: records as the wire shows them, one function a resource, as the assumptions shape it."""
+"""Views: records as responses show them. Each resource has a function that follows the assumptions."""
 
 from __future__ import annotations
 
@@ -11,62 +11,85 @@ from msgspec.structs import asdict
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, respell_timestamp
-from hosting_emulator.world import records as r
-from hosting_emulator.world import tables as t
 from hosting_emulator.world.lifecycles import STATE_WORDS
-from hosting_emulator.world.operations import event_of, finished
+from hosting_emulator.world.plans import is_finished
+from hosting_emulator.world.records import ApiKey, Database, Deployment, Dns, Operation, Project
+from hosting_emulator.world.schedule import event_of
+from hosting_emulator.world.tables import PROJECTS
 from hosting_emulator.world.value import Change
 
 _encode = msgspec.json.Encoder().encode
-_TIMESTAMPS = frozenset(name for found in RESOURCES.values() for name in found.timestamp_fields)
+_TIMESTAMPS = frozenset(
+    name for resource in RESOURCES.values() for name in resource.timestamp_fields
+)
 
 
 def encode(document: Any, assumptions: Assumptions) -> bytes:
-    """Write an answer's document as JSON bytes."""
+    """Return the document of a response as JSON bytes."""
     if assumptions.timestamp_form != "milliseconds":
         document = _respell(document, assumptions)
     return _encode(document)
 
 
-def _respell(found: Any, assumptions: Assumptions) -> Any:
-    if isinstance(found, dict):
-        return {
-            name: respell_timestamp(value, assumptions.timestamp_form)
-            if name in _TIMESTAMPS and isinstance(value, str)
-            else _respell(value, assumptions)
-            for name, value in found.items()
-        }
-    return [_respell(item, assumptions) for item in found] if isinstance(found, list) else found
+def _respell(value: Any, assumptions: Assumptions) -> Any:
+    """Return a document with its timestamps in the assumed form."""
+    if isinstance(value, list):
+        return [_respell(item, assumptions) for item in value]
+    if not isinstance(value, dict):
+        return value
+    respelled = {}
+    for name, member in value.items():
+        if name in _TIMESTAMPS and isinstance(member, str):
+            respelled[name] = respell_timestamp(member, assumptions.timestamp_form)
+        else:
+            respelled[name] = _respell(member, assumptions)
+    return respelled
 
 
-def _render(resource: str, record: Any, assumptions: Assumptions, **own: Any) -> dict[str, Any]:
-    """Write a resource with the words that are assumed. What has no value is left out.
+def _render(
+    resource: str, record: Any, assumptions: Assumptions, **computed: Any
+) -> dict[str, Any]:
+    """Return a resource with the assumed words. It lacks optional fields without a value.
 
-    Its values are the record's fields of the same name, but for what is its `own`.
+    A field has its value in `computed`, or else the value of the record's attribute of that name.
     """
-    found = {}
-    for name, optional, assumption in _plan(resource):
-        value = own[name] if name in own else getattr(record, name)
-        if value is None and optional:
+    document = {}
+    for name, is_optional, assumption in _field_plan(resource):
+        value = computed[name] if name in computed else getattr(record, name)
+        if value is None and is_optional:
             continue
         if assumption and value is not None:
-            ours, assumed = getattr(DEFAULTS, assumption), getattr(assumptions, assumption)
-            if assumed != ours:
-                words = dict(zip(ours, assumed, strict=True))
-                value = [words[one] for one in value] if isinstance(value, tuple) else words[value]
-        found[name] = value
-    return found
+            value = _assumed_words(value, assumption, assumptions)
+        document[name] = value
+    return document
+
+
+def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any:
+    """Return a word, or several, as an assumption spells them."""
+    default_words = getattr(DEFAULTS, assumption)
+    assumed_words = getattr(assumptions, assumption)
+    if assumed_words == default_words:
+        return value
+    words = dict(zip(default_words, assumed_words, strict=True))
+    if isinstance(value, tuple):
+        return [words[word] for word in value]
+    return words[value]
 
 
 @cache
-def _plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
-    """Return a resource's fields as written: whether optional, and the assumption of its words."""
-    fields = sorted(RESOURCES[resource].fields, key=lambda field: field.optional)
-    worded = {f.name for f in fields if isinstance(getattr(DEFAULTS, f.assumption, None), tuple)}
-    return tuple((f.name, f.optional, f.assumption if f.name in worded else "") for f in fields)
+def _field_plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
+    """Return the fields of a resource: name, whether it is optional, and the assumption of its words.
+
+    Required fields come first.
+    """
+    plan = []
+    for field in sorted(RESOURCES[resource].fields, key=lambda field: field.optional):
+        is_worded = isinstance(getattr(DEFAULTS, field.assumption, None), tuple)
+        plan.append((field.name, field.optional, field.assumption if is_worded else ""))
+    return tuple(plan)
 
 
-def powered_by_flag(project: r.Project) -> dict[str, Any]:
+def powered_by_flag(project: Project) -> dict[str, Any]:
     """PoweredByFlag."""
     return {
         "project_id": project.id,
@@ -75,40 +98,50 @@ def powered_by_flag(project: r.Project) -> dict[str, Any]:
     }
 
 
-def operation(change: Change, record: r.Operation) -> dict[str, Any]:
-    """Operation, as it is in this change's moment."""
-    assumptions, over = change.assumptions, finished(record)
-    waits_for: str | None = None
+def operation(change: Change, record: Operation) -> dict[str, Any]:
+    """Operation, as it is at the moment of this change."""
+    assumptions = change.assumptions
+    is_over = is_finished(record)
+    blocking_id: str | None = None
     if record.state == "queued":
-        waits_for = change.row(t.PROJECTS, record.project_id).claim
-    observed = {"observed_at": format_timestamp(change.now_ms)}
+        claim = change.row(PROJECTS, record.project_id).claim
+        if claim != record.id:
+            blocking_id = claim
+    observed_at = format_timestamp(change.now_ms)
     progress = _render(
         "Progress",
         record,
         assumptions,
-        **observed,
+        observed_at=observed_at,
         suggested_action=STATE_WORDS[record.state].advice,
-        next_poll_after_seconds=None if over else _next_poll(change, record),
+        next_poll_after_seconds=None if is_over else _next_poll(change, record),
     )
+    reconciliation = None
     # A reconciliation is a current observation, of queued or running work (contract, Operation).
-    found = None if over else record.reconciliation
+    if not is_over and record.reconciliation is not None:
+        reconciliation = _render(
+            "Reconciliation", record.reconciliation, assumptions, observed_at=observed_at
+        )
     return _render(
         "Operation",
         record,
         assumptions,
-        blocking_operation_id=None if waits_for == record.id else waits_for,
-        error=record.error and asdict(record.error),
+        blocking_operation_id=blocking_id,
+        error=None if record.error is None else asdict(record.error),
         progress=progress,
-        reconciliation=found and _render("Reconciliation", found, assumptions, **observed),
+        reconciliation=reconciliation,
     )
 
 
-#: What a client is told when nothing is scheduled for an operation; the contract shows this value.
+#: The polling interval when nothing is scheduled for an operation. The contract shows this value.
 _DEFAULT_POLL_SECONDS = 60
 
 
-def _next_poll(change: Change, record: r.Operation) -> int:
-    """Whole seconds until the next step, at least 1; of the claim's holder when this one waits."""
+def _next_poll(change: Change, record: Operation) -> int:
+    """Return the whole seconds until the next step, at least 1.
+
+    For an operation that waits it is the next step of the claim's holder.
+    """
     event = event_of(change, record)
     if event is None:
         return _DEFAULT_POLL_SECONDS
@@ -116,12 +149,12 @@ def _next_poll(change: Change, record: r.Operation) -> int:
 
 
 def deployments_page(
-    records: list[r.Deployment], next_cursor: str | None, assumptions: Assumptions
+    records: list[Deployment], next_cursor: str | None, assumptions: Assumptions
 ) -> bytes:
     """Page of deployments, as JSON bytes.
 
-    Deployments are kept in their wire form: under the usual assumptions the page is written
-    straight from the records, which is what makes reading it cheap.
+    Deployments are stored with the fields of the contract. Under the default assumptions the page is
+    encoded directly from the records, which makes it cheap.
     """
     page: dict[str, Any] = {"items": records}
     if next_cursor is not None or assumptions.last_page_cursor == "null":
@@ -135,24 +168,28 @@ def deployments_page(
     return encode(page, assumptions)
 
 
-def api_key(record: r.ApiKey, assumptions: Assumptions) -> dict[str, Any]:
+def api_key(record: ApiKey, assumptions: Assumptions) -> dict[str, Any]:
     """Key metadata of UserApiKeyCreation."""
     expires_at = format_timestamp(record.expires_ms)
     return _render("UserApiKey", record, assumptions, expires_at=expires_at)
 
 
-def dns_authorization(record: r.Dns, assumptions: Assumptions) -> dict[str, Any]:
+def dns_authorization(record: Dns, assumptions: Assumptions) -> dict[str, Any]:
     """DnsAuthorization."""
-    expires_at = None if record.expires_ms is None else format_timestamp(record.expires_ms)
+    expires_at = None
+    if record.expires_ms is not None:
+        expires_at = format_timestamp(record.expires_ms)
     scopes = list(record.scopes)
     return _render("DnsAuthorization", record, assumptions, scopes=scopes, expires_at=expires_at)
 
 
 def database_compute(
-    project: r.Project, environment: str, record: r.Database, now_ms: int, assumptions: Assumptions
+    project: Project, environment: str, record: Database, now_ms: int, assumptions: Assumptions
 ) -> dict[str, Any]:
     """DatabaseCompute, observed now."""
-    placement = record.placement
+    database = None
+    if record.placement is not None:
+        database = _render("DatabasePlacement", record.placement, assumptions)
     return _render(
         "DatabaseCompute",
         record,
@@ -160,5 +197,5 @@ def database_compute(
         project_id=project.id,
         environment=environment,
         observed_at=format_timestamp(now_ms),
-        database=placement and _render("DatabasePlacement", placement, assumptions),
+        database=database,
     )

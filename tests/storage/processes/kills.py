@@ -273,7 +273,7 @@ def check_replay(first: Response, replay: Response) -> None:
 
 def check_added_rows(tables: Any, ledger: Ledger) -> None:
     """Check that every change wrote its rows together with its remembered response."""
-    remembered_calls = [row["call_id"] for row in tables["remembered_answers"].values()]
+    remembered_calls = [row["call_id"] for row in tables["remembered_responses"].values()]
     assert len(tables["user_api_keys"]) == remembered_calls.count("create_user_api_key")
     operations = tables["operations"].values()
     assert ledger.operations is not None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hosting_emulator.engine.history import Commit, planned_in
 from hosting_emulator.world import tables
 from hosting_emulator.world.naming import alias_of
-from hosting_emulator.world.operations import stands
+from hosting_emulator.world.plans import describe_state
 
 #: How many changes of a commit a sentence names; it counts the rest.
 _MOST_CHANGES = 6
@@ -32,7 +32,7 @@ def explain_commit(commit: Commit) -> str:
 def describe_changes(commit: Commit) -> list[str]:
     """Describe each change of a state or status in a commit. If there are many, count the rest."""
     changes = [*_operation_changes(commit), *_status_changes(commit)]
-    changes += [f"the timeline: {entry.said}" for entry in planned_in(commit.writes)]
+    changes += [f"the timeline: {entry.message}" for entry in planned_in(commit.writes)]
     shown = changes[:_MOST_CHANGES]
     if len(changes) > _MOST_CHANGES:
         shown.append(f"and {len(changes) - _MOST_CHANGES} more")
@@ -56,19 +56,21 @@ def _status_changes(commit: Commit) -> Iterator[str]:
 def _operation_changes(commit: Commit) -> Iterator[str]:
     for id_, operation in commit.writes.get(tables.OPERATIONS.name, {}).items():
         old = commit.before.get(tables.OPERATIONS, id_)
-        if operation is None or (old is not None and stands(old) == stands(operation)):
+        if operation is None or (
+            old is not None and describe_state(old) == describe_state(operation)
+        ):
             continue
         project = alias_of(commit.world, tables.PROJECTS, operation.project_id)
-        change = f"operation {id_} ({operation.kind} of {project}) is {stands(operation)}"
+        change = f"operation {id_} ({operation.kind} of {project}) is {describe_state(operation)}"
         first_and_last = {operation.state}
         if old is not None:
-            change += f", was {stands(old)}"
+            change += f", was {describe_state(old)}"
             first_and_last.add(old.state)
         # A dict drops repeated states and keeps their order.
         states_between = dict.fromkeys(
-            entered.state
-            for _, entered in commit.entered
-            if entered.id == id_ and entered.state not in first_and_last
+            transition.operation.state
+            for transition in commit.entered
+            if transition.operation.id == id_ and transition.operation.state not in first_and_last
         )
         if states_between:
             change += f", after {' and '.join(states_between)}"

@@ -11,7 +11,8 @@ from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import faults_in_order, idle_reason
 from hosting_emulator.faults.outcomes import outcome_of, outcome_text, phases_of
 from hosting_emulator.world import tables
-from hosting_emulator.world.records import Fault, Operation, Phase
+from hosting_emulator.world.fault_records import Fault, Phase
+from hosting_emulator.world.records import Operation
 
 
 def explain_faults(

@@ -11,18 +11,18 @@ from hosting_emulator.contract.calls import GET_OPERATION
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.faults.decisions import faults_in_order, spent
+from hosting_emulator.faults.decisions import faults_in_order, is_spent
 from hosting_emulator.faults.outcomes import outcome_text
 from hosting_emulator.world import lifecycles, tables
-from hosting_emulator.world.operations import (
+from hosting_emulator.world.operations import stale_generation
+from hosting_emulator.world.plans import (
     HELD,
-    finished,
-    next_turn,
+    describe_state,
+    is_finished,
+    next_outcome_step,
     outcome_will_act,
     plan_of,
     profile_of,
-    stale_generation,
-    stands,
 )
 from hosting_emulator.world.records import Operation, OperationOutcome, Project
 from hosting_emulator.world.value import Change
@@ -75,7 +75,7 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
         return None
     project = world.get(tables.PROJECTS, operation.project_id)
     assert project is not None
-    if finished(operation):
+    if is_finished(operation):
         reason = _Reason(list(_end_sentences(operation)))
     else:
         reason = _reason(engine, operation, project, now_ms)
@@ -86,7 +86,7 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
         "kind": operation.kind,
         "project": project.alias,
         "state": operation.state,
-        "finished": finished(operation),
+        "finished": is_finished(operation),
         "phase": operation.phase,
         "reconciliation": None if reconciliation is None else reconciliation.state,
         "at": format_timestamp(now_ms),
@@ -148,12 +148,16 @@ def _decision(operation: Operation) -> str:
 
 def _undecisive_outcome(outcome: OperationOutcome) -> str:
     """Explain what an outcome did to an operation whose end it did not decide."""
-    if outcome.done < len(outcome.turns):
-        rest = "the rest of what was set in advance" if outcome.done else "what was set in advance"
+    if outcome.steps_taken < len(outcome.steps):
+        rest = (
+            "the rest of what was set in advance"
+            if outcome.steps_taken
+            else "what was set in advance"
+        )
         return f"It ended before {outcome.id} did {rest}: {outcome_text(outcome)}."
-    if outcome.turns:
+    if outcome.steps:
         return (
-            f"Before that, {outcome.id} had acted in {outcome.phase}: {', '.join(outcome.turns)}."
+            f"Before that, {outcome.id} had acted in {outcome.phase}: {', '.join(outcome.steps)}."
         )
     return f"{outcome.id} had set how long it takes."
 
@@ -165,14 +169,14 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
     """Explain an unfinished operation, and which faults may show a client another state."""
     reason = _own_reason(engine, operation, project, now_ms)
     outcome = operation.outcome
-    if outcome is not None and (outcome_will_act(operation) or not outcome.turns):
+    if outcome is not None and (outcome_will_act(operation) or not outcome.steps):
         text = outcome_text(outcome)
         if text:
             reason.sentences.append(f"{outcome.id} is set for it: {text}.")
     for fault in faults_in_order(engine.world):
         is_for_polls = fault.rule.call == GET_OPERATION.call_id
         is_for_project = fault.rule.project in (None, project.id)
-        if is_for_polls and is_for_project and not spent(fault, now_ms):
+        if is_for_polls and is_for_project and not is_spent(fault, now_ms):
             reason.sentences.append(
                 f"{fault.id} ({fault.kind}) is armed for polls: a client may see something else."
             )
@@ -277,7 +281,7 @@ def _ends_with_time(operation: Operation) -> bool:
     """Return whether time alone ends an operation once it holds its project's claim."""
     if operation.stuck or operation.kind == HELD:
         return False
-    if outcome_will_act(operation) and operation.outcome and "stuck" in operation.outcome.turns:
+    if outcome_will_act(operation) and operation.outcome and "stuck" in operation.outcome.steps:
         return False
     return profile_of(operation)[0] in ("timed", "immediate")
 
@@ -300,7 +304,7 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
     else:
         command = f"clock advance {remaining}"
     at = format_timestamp(due_ms)
-    state = stands(operation)
+    state = describe_state(operation)
     says = [f"It is {state}, and {becomes} at {at}, in {remaining} of world time."]
     if is_stale:
         says.append(_STALE)
@@ -317,9 +321,9 @@ def _next_state(operation: Operation, *, is_stale: bool) -> tuple[str, str]:
     state = following.state
     if following.state == operation.state:
         state = following.phase
-    turn = None if operation.outcome is None else next_turn(operation)
+    turn = None if operation.outcome is None else next_outcome_step(operation)
     if operation.outcome is not None and turn is not None:
-        state = operation.outcome.turns[turn]
+        state = operation.outcome.steps[turn]
         if state in lifecycles.RECONCILIATION.transitions:
             return f"its reconciliation becomes {state}", f"a reconciliation that is {state}"
     return f"becomes {state}", state
@@ -334,7 +338,7 @@ def _untimed(engine: Engine, operation: Operation) -> _Reason:
         held_by = None
     else:
         says = [
-            f"It is {stands(operation)}, and its profile is {mode}: no clock moves it, only the "
+            f"It is {describe_state(operation)}, and its profile is {mode}: no clock moves it, only the "
             "intervention step_operation."
         ]
         commands = [f"intervene step_operation operation={operation.id}"]
@@ -347,8 +351,8 @@ def _untimed(engine: Engine, operation: Operation) -> _Reason:
 def _per_poll(operation: Operation, polls_per_state: int) -> str:
     """Explain an operation that moves when it is polled."""
     outcome = operation.outcome
-    moves = f"It is {stands(operation)} and moves when it is polled"
-    if outcome is not None and outcome.done and outcome_will_act(operation):
+    moves = f"It is {describe_state(operation)} and moves when it is polled"
+    if outcome is not None and outcome.steps_taken and outcome_will_act(operation):
         return f"{moves}: each step that {outcome.id} has set lasts 1 poll."
     polls = "1 poll" if polls_per_state == 1 else f"{polls_per_state} polls"
     return f"{moves}: each state lasts {polls}, and it has had {operation.polls} in this one."

@@ -15,10 +15,18 @@ import msgspec
 from hosting_emulator.contract.documents import DocumentRefused, read_options
 from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.world import lifecycles
-from hosting_emulator.world import tables as t
-from hosting_emulator.world.naming import NAMED, N, id_of, not_found
-from hosting_emulator.world.operations import finished
+from hosting_emulator.world.naming import ALIASED_TABLES, AliasedRecord, id_of, not_found_message
+from hosting_emulator.world.plans import is_finished
 from hosting_emulator.world.records import ApiKey, Operation, Ticket
+from hosting_emulator.world.tables import (
+    API_KEYS,
+    OPERATIONS,
+    ORGANIZATIONS,
+    PROJECTS,
+    TICKETS,
+    USERS,
+    Table,
+)
 from hosting_emulator.world.value import Change
 
 #: An intervention: what it does to a change, said in one sentence.
@@ -26,10 +34,10 @@ Function = Callable[..., str]
 F = TypeVar("F", bound=Function)
 
 
-def _find(table: t.Table[N], change: Change, name: str) -> N:
+def _find(table: Table[AliasedRecord], change: Change, name: str) -> AliasedRecord:
     record = change.get(table, id_of(change.world, table, name))
     if record is None:
-        raise DocumentRefused(not_found(change.world, table, name))
+        raise DocumentRefused(not_found_message(change.world, table, name))
     return record
 
 
@@ -38,14 +46,14 @@ def _find_operation(change: Change, operation: str | None, project: str | None) 
     if (operation is None) == (project is None):
         raise DocumentRefused("name either the operation (by id) or the project it holds")
     if operation is None:
-        held = _find(t.PROJECTS, change, str(project))
+        held = _find(PROJECTS, change, str(project))
         if held.claim is None:
             raise DocumentRefused(f"project {held.alias} has no operation in progress")
-        return change.row(t.OPERATIONS, held.claim)
-    record = change.get(t.OPERATIONS, operation)
+        return change.row(OPERATIONS, held.claim)
+    record = change.get(OPERATIONS, operation)
     if record is None:
         raise DocumentRefused(f"there is no operation {operation[:80]!r}")
-    if finished(record):
+    if is_finished(record):
         raise DocumentRefused(f"operation {record.id} is already {record.state}, which is final")
     return record
 
@@ -55,11 +63,11 @@ def _find_ticket(change: Change, ticket: str | None, user: str | None) -> Ticket
     if (ticket is None) == (user is None):
         raise DocumentRefused("name either the ticket (by id) or the user it was issued to")
     if ticket is None:
-        holder = _find(t.USERS, change, str(user))
+        holder = _find(USERS, change, str(user))
         ticket = change.world.indexes.get(f"last_ticket:{holder.id}")
         if ticket is None:
             raise DocumentRefused(f"{holder.alias} has no ticket")
-    record = change.get(t.TICKETS, ticket)
+    record = change.get(TICKETS, ticket)
     if record is None:
         raise DocumentRefused(f"there is no ticket {ticket[:80]!r}")
     over = record.expires_ms <= change.now_ms
@@ -82,9 +90,9 @@ def _find_key(
         raise DocumentRefused(
             "name the key (by id or name), or all keys, optionally of one user or organization"
         )
-    record = change.get(t.API_KEYS, key)
+    record = change.get(API_KEYS, key)
     if record is None:
-        named = [each for _, each in change.applied().rows(t.API_KEYS) if each.name == key]
+        named = [each for _, each in change.applied().rows(API_KEYS) if each.name == key]
         active = [each for each in named if state_of(each) == "active"]
         if len(active) > 1:
             ids = ", ".join(sorted(each.id for each in active))
@@ -100,7 +108,7 @@ def _find_key(
 
 
 #: Records that are named by alias or id, in a field of their parameter's own name.
-_ALIASED: dict[Any, t.Table[Any]] = {table.kind: table for table in NAMED.values()}
+_ALIASED: dict[Any, Table[Any]] = {table.kind: table for table in ALIASED_TABLES.values()}
 
 
 class _Subject(NamedTuple):
@@ -111,38 +119,38 @@ class _Subject(NamedTuple):
     """
 
     name: str
-    table: t.Table[Any]
+    table: Table[Any]
     find: Callable[..., Any]
     over: Callable[[Any], bool]
-    of: dict[str, tuple[t.Table[Any], str]]
+    of: dict[str, tuple[Table[Any], str]]
     noun: str
 
 
 _SUBJECTS: dict[Any, _Subject] = {
     Operation: _Subject(
         name="operation",
-        table=t.OPERATIONS,
+        table=OPERATIONS,
         find=_find_operation,
-        over=finished,
-        of={"project": (t.PROJECTS, "project_id")},
+        over=is_finished,
+        of={"project": (PROJECTS, "project_id")},
         noun="operation",
     ),
     Ticket: _Subject(
         name="ticket",
-        table=t.TICKETS,
+        table=TICKETS,
         find=_find_ticket,
         over=lambda ticket: ticket.state != "unused",
-        of={"user": (t.USERS, "principal")},
+        of={"user": (USERS, "principal")},
         noun="ticket",
     ),
     ApiKey: _Subject(
         name="key",
-        table=t.API_KEYS,
+        table=API_KEYS,
         find=_find_key,
         over=lambda key: key.revoked,
         of={
-            "user": (t.USERS, "user_id"),
-            "organization": (t.ORGANIZATIONS, "organization_id"),
+            "user": (USERS, "user_id"),
+            "organization": (ORGANIZATIONS, "organization_id"),
         },
         noun="API key",
     ),
@@ -155,7 +163,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     function: ClassVar[Function]
     parameters: ClassVar[dict[str, Any]]
     #: The fields that name a record by its alias, each with its table.
-    named: ClassVar[dict[str, t.Table[Any]]]
+    named: ClassVar[dict[str, Table[Any]]]
 
     def apply(self, change: Change) -> str:
         """Change the world and say what was done; or raise DocumentRefused, with nothing changed."""
@@ -220,7 +228,7 @@ def intervention(function: F) -> F:
     hints = get_type_hints(function, include_extras=True)
     declared = [one for one in signature(function).parameters.values() if one.name != "change"]
     fields: list[Any] = []
-    named: dict[str, t.Table[Any]] = {}
+    named: dict[str, Table[Any]] = {}
     for name, default in ((one.name, one.default) for one in declared):
         kind = hints[name]
         if kind in _ALIASED:

@@ -15,7 +15,7 @@ import msgspec
 
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.world.records import Fault
+from hosting_emulator.world.fault_records import Fault
 
 #: Draws a number from [0, 1).
 Chance = Callable[[], float]

@@ -7,7 +7,7 @@ from msgspec import Meta
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.faults.kinds import FaultKind
-from hosting_emulator.world.records import Fault
+from hosting_emulator.world.fault_records import Fault
 
 
 class Abort(FaultKind, frozen=True):

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.faults.kinds import FaultKind
-from hosting_emulator.world.records import Fault
+from hosting_emulator.world.fault_records import Fault
 
 
 class RateLimit(FaultKind, frozen=True):

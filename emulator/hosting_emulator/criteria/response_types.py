@@ -15,8 +15,10 @@ from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.suggestions import nearest
-from hosting_emulator.criteria.requests import LOST_WORDS, LostWord, Status
-from hosting_emulator.criteria.values import (
+from hosting_emulator.criteria.checks import has_variable
+from hosting_emulator.criteria.comparisons import match
+from hosting_emulator.criteria.request_filters import LOST_WORDS, LostWord, Status
+from hosting_emulator.criteria.value_types import (
     ANY,
     MISSING,
     Array,
@@ -30,8 +32,6 @@ from hosting_emulator.criteria.values import (
     ValueType,
     Word,
     either,
-    has_variable,
-    match,
     or_null,
 )
 

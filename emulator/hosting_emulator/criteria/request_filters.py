@@ -16,7 +16,7 @@ from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.criteria.patterns import Expression
-from hosting_emulator.criteria.values import (
+from hosting_emulator.criteria.value_types import (
     Boolean,
     Impossible,
     NameSet,
@@ -26,7 +26,7 @@ from hosting_emulator.criteria.values import (
     Text,
     ValueType,
     Word,
-    shown,
+    display_value,
 )
 
 #: The user of a request without a known token, and the call of a path that no call has.
@@ -58,19 +58,21 @@ class Status(Number):
     greatest: float = 599
     may_be_missing: bool = False
 
-    def check_plain(self, wanted: Any, path: Path) -> None:
-        if isinstance(wanted, str):
-            if _STATUS_CLASS.fullmatch(wanted) is None:
-                hint = f"; write {wanted} without quotes" if wanted.isdecimal() else ""
-                raise Impossible(f"it must be {self.form}, not {shown(wanted)}{hint}", path)
-        elif wanted != 0 or isinstance(wanted, bool) or not self.may_be_missing:
-            super().check_plain(wanted, path)
+    def check_plain(self, expected: Any, path: Path) -> None:
+        if isinstance(expected, str):
+            if _STATUS_CLASS.fullmatch(expected) is None:
+                hint = f"; write {expected} without quotes" if expected.isdecimal() else ""
+                raise Impossible(
+                    f"it must be {self.form}, not {display_value(expected)}{hint}", path
+                )
+        elif expected != 0 or isinstance(expected, bool) or not self.may_be_missing:
+            super().check_plain(expected, path)
 
-    def equals(self, wanted: Any, actual: Any) -> Result:
-        if isinstance(wanted, str):
-            status_class = _STATUS_CLASS.fullmatch(wanted)
+    def equals(self, expected: Any, actual: Any) -> Result:
+        if isinstance(expected, str):
+            status_class = _STATUS_CLASS.fullmatch(expected)
             return None if status_class is None else actual // 100 == int(status_class[1])
-        return super().equals(wanted, actual)
+        return super().equals(expected, actual)
 
     def limits(self) -> tuple[float, float]:
         return (0 if self.may_be_missing else self.least), self.greatest
@@ -93,8 +95,8 @@ class CallWord(Word):
     words: tuple[str, ...] = (*ALL_CALLS, REDEEM_TICKET, NO_CALL)
     aliases: Callable[[str], str] = call_named
 
-    def means_nothing(self, wanted: Any) -> bool:
-        return wanted is None or wanted == NO_CALL
+    def means_nothing(self, expected: Any) -> bool:
+        return expected is None or expected == NO_CALL
 
     def other_spellings(self) -> Sequence[str]:
         return [spec.operation_id for spec in ALL_CALLS.values()]
@@ -109,15 +111,15 @@ class LostWord(Word):
     words: tuple[str, ...] = LOST_WORDS
     json_type: ClassVar[str] = "string"
 
-    def check_plain(self, wanted: Any, path: Path) -> None:
-        if not isinstance(wanted, bool):
-            super().check_plain(wanted, path)
+    def check_plain(self, expected: Any, path: Path) -> None:
+        if not isinstance(expected, bool):
+            super().check_plain(expected, path)
 
-    def means_nothing(self, wanted: Any) -> bool:
-        return wanted is None or wanted is False
+    def means_nothing(self, expected: Any) -> bool:
+        return expected is None or expected is False
 
-    def equals(self, wanted: Any, actual: Any) -> Result:
-        return wanted if isinstance(wanted, bool) else super().equals(wanted, actual)
+    def equals(self, expected: Any, actual: Any) -> Result:
+        return expected if isinstance(expected, bool) else super().equals(expected, actual)
 
     def schema(self) -> dict[str, Any]:
         return {"enum": [*self.words, True, False, None]}
@@ -136,26 +138,26 @@ class RequestPath(Text):
         # A path may end with a slash, too.
         return super().is_pattern(text) and not re.fullmatch(r"/v1/[\w/.*{}:~%-]*", text)
 
-    def check_plain(self, wanted: Any, path: Path) -> None:
-        super().check_plain(wanted, path)
+    def check_plain(self, expected: Any, path: Path) -> None:
+        super().check_plain(expected, path)
         reason = ""
-        if "://" in wanted:
+        if "://" in expected:
             reason = "; it has no scheme and no host"
-        elif "?" in wanted or "#" in wanted:
+        elif "?" in expected or "#" in expected:
             reason = "; it has no query"
-        elif wanted.startswith("/worlds/"):
+        elif expected.startswith("/worlds/"):
             reason = "; it has no prefix of a world"
-        elif not wanted.startswith(("/", "*", "{")) or re.search(r"\s", wanted):
+        elif not expected.startswith(("/", "*", "{")) or re.search(r"\s", expected):
             reason = "; it starts with / or *, and contains no space"
-        elif re.search("[{}]", re.sub(r"\{\w+\}", "", wanted)):
+        elif re.search("[{}]", re.sub(r"\{\w+\}", "", expected)):
             reason = "; the braces contain a name, such as {project_id}"
         if reason:
-            raise Impossible(f"it must be {self.form}, not {shown(wanted)}{reason}", path)
+            raise Impossible(f"it must be {self.form}, not {display_value(expected)}{reason}", path)
 
-    def equals(self, wanted: Any, actual: Any) -> Result:
-        if not isinstance(wanted, str) or not isinstance(actual, str):
+    def equals(self, expected: Any, actual: Any) -> Result:
+        if not isinstance(expected, str) or not isinstance(actual, str):
             return None
-        return path_matches(actual, wanted)
+        return path_matches(actual, expected)
 
 
 def path_matches(path: str, pattern: str) -> bool:
@@ -192,9 +194,9 @@ class FaultWord(Word):
 
     form: str = "a kind or id of a fault"
 
-    def check_plain(self, wanted: Any, path: Path) -> None:
-        if not isinstance(wanted, str) or not re.fullmatch("fault-[1-9][0-9]{0,8}", wanted):
-            super().check_plain(wanted, path)
+    def check_plain(self, expected: Any, path: Path) -> None:
+        if not isinstance(expected, str) or not re.fullmatch("fault-[1-9][0-9]{0,8}", expected):
+            super().check_plain(expected, path)
 
     def possible_values(self) -> None:
         """Return None: ids have any number."""

@@ -1,23 +1,22 @@
-"""Faults and outcomes as people write and see them: one by its kind's name, what it matches, when it acts.
+"""Arming a fault or an outcome from a document, as people write it.
 
     {"abort": {"code": "service_unavailable"}, "call": "apply_project_domains", "times": 2}
     {"fail": {"phase": "deploying"}, "project": "blog"}
 
-What is unknown (a call, a code, a project, a field) is refused when it is armed.
+A kind, call, code, project or field that does not exist is refused when the document is armed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import (
-    ALL_CALLS,
     DOORS,
     IDENTITY_PROVIDER,
     REDEEM_TICKET,
@@ -30,73 +29,33 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.criteria.requests import may_have_path
-from hosting_emulator.faults.decisions import spent
-from hosting_emulator.faults.kinds import FaultKind, fault_kinds
-from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind, phases_of
-from hosting_emulator.faults.usage import EntryUsage, unused_reason
-from hosting_emulator.world.naming import id_of, not_found
-from hosting_emulator.world.records import Condition, Fault, Rule
+from hosting_emulator.criteria.request_filters import may_have_path
+from hosting_emulator.faults.categories import FAULT, METHODS, RECORD_TABLES, RuleCategory
+from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.faults.outcomes import OUTCOME_KINDS, phases_of
+from hosting_emulator.world.fault_records import Condition, Fault, Rule
+from hosting_emulator.world.naming import id_of, not_found_message
 from hosting_emulator.world.streams import next_number
-from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PROJECTS, USERS, Table
 from hosting_emulator.world.value import Change, World
 
-METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
-RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
-#: What is matched; the others say when it acts.
-_MATCHES = RULE_FIELDS[: RULE_FIELDS.index("times")]
-#: The fields of a rule that name a record, in the order in which they are shown.
-_RECORDS: dict[str, Table[Any]] = {
-    "project": PROJECTS,
-    "organization": ORGANIZATIONS,
-    "principal": USERS,
-}
 
-
-class Family(NamedTuple):
-    """Faults, or outcomes: what one is called, where they are kept, the fields of a rule, the calls."""
-
-    noun: str
-    table: Table[Fault]
-    fields: tuple[str, ...]
-    calls: tuple[str, ...]
-
-    @property
-    def kinds(self) -> Mapping[str, type[FaultKind] | type[OutcomeKind]]:
-        """Every kind by its name, in their order."""
-        return fault_kinds() if self.noun == "fault" else OUTCOME_KINDS
-
-
-FAULT = Family("fault", FAULTS, RULE_FIELDS, (*ALL_CALLS, *DOORS))
-_OF_REQUESTS = ("method", "path", "header", "query", "body", "credentials", "phase")
-#: An outcome is about the operation that a call begins, and not about one request.
-OUTCOME = Family(
-    "outcome",
-    OUTCOMES,
-    tuple(name for name in RULE_FIELDS if name not in _OF_REQUESTS),
-    tuple(
-        call.call_id
-        for call in ALL_CALLS.values()
-        if call.idempotent and call.response == "Operation"
-    ),
-)
-
-
-def arm(change: Change, document: Mapping[str, Any], family: Family = FAULT) -> Fault:
+def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT) -> Fault:
     """Arm a fault or outcome in a world, after all that are armed there. Raises DocumentRefused."""
-    fault = read_fault(change, document, family)
-    change.put(family.table, fault.id, fault)
+    fault = read_fault(change, document, category)
+    change.put(category.table, fault.id, fault)
     return fault
 
 
-def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAULT) -> Fault:
+def read_fault(
+    change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT
+) -> Fault:
     """Read and check a fault, or an outcome, which usually acts once. Raises DocumentRefused."""
-    kinds, noun = family.kinds, family.noun
+    kinds, noun = category.kinds, category.noun
     for name, value in document.items():
-        if name not in kinds and name not in family.fields:
-            hint = nearest(str(name), (*kinds, *family.fields))
+        if name not in kinds and name not in category.fields:
+            hint = nearest(str(name), (*kinds, *category.fields))
             if name in PROBLEMS:
-                by = "abort" if family is FAULT else "fail"
+                by = "abort" if category is FAULT else "fail"
                 hint = f"; it is a problem's code: write {by} code={name}"
             message = f"{'an' if noun == 'outcome' else 'a'} {noun} has no field {name!r}"
             if isinstance(value, Mapping):  # with options, as an effect has them
@@ -111,7 +70,7 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
         )
         raise DocumentRefused(f"{what} of {', '.join(kinds)}; {found}")
     kind = named[0]
-    options = _read_effect(kind, document[kind], family)
+    options = _read_effect(kind, document[kind], category)
     written = {name: value for name, value in document.items() if name not in (kind, "while")}
     if noun == "outcome":
         written.setdefault("times", 1)
@@ -122,12 +81,15 @@ def read_fault(change: Change, document: Mapping[str, Any], family: Family = FAU
         raise DocumentRefused(message, refused.field) from None
     if document.get("while") is not None:
         rule = replace(rule, while_=_read_condition(document["while"], "while"))
-    rule = _resolved(rule, change.world, change.now_ms, family)
+    rule = _resolved(rule, change.world, change.now_ms, category)
     if (rule.call or "").startswith(IDENTITY_PROVIDER):
         _check_at_identity_provider(kind, rule)
     if noun == "outcome":
         outcome = convert(options, OUTCOME_KINDS[kind])
-        if not any(outcome.told("", call) for call in (rule.call and [rule.call]) or family.calls):
+        if not any(
+            outcome.operation_outcome("", call)
+            for call in (rule.call and [rule.call]) or category.calls
+        ):
             message = f"operations of {rule.call} have no phase {outcome.at!r}"
             raise DocumentRefused(
                 f"{message}; they have {', '.join(phases_of(rule.call))}", "phase"
@@ -167,11 +129,11 @@ def _read_condition(found: Any, place: str) -> Condition:
     return condition
 
 
-def _read_effect(kind: str, options: Any, family: Family = FAULT) -> dict[str, Any]:
+def _read_effect(kind: str, options: Any, category: RuleCategory = FAULT) -> dict[str, Any]:
     """Return a kind's options as they are kept: checked, without defaults. Raises DocumentRefused."""
     given = None if options is True else options
     try:
-        read = read_options(kind, given, family.kinds[kind], "option", " ")
+        read = read_options(kind, given, category.kinds[kind], "option", " ")
     except DocumentRefused as refused:
         place = f"{kind}.{refused.field}" if refused.field else kind
         raise DocumentRefused(str(refused), place) from None
@@ -179,7 +141,7 @@ def _read_effect(kind: str, options: Any, family: Family = FAULT) -> dict[str, A
     return kept
 
 
-def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
+def _resolved(rule: Rule, world: World, now_ms: int, category: RuleCategory) -> Rule:
     """Return a rule as it is kept: ids for names, timestamps for durations. Raises DocumentRefused."""
     from_ms, until_ms = _moment(rule.from_, "from", now_ms), _moment(rule.until, "until", now_ms)
     if rule.ttl is not None:
@@ -191,17 +153,17 @@ def _resolved(rule: Rule, world: World, now_ms: int, family: Family) -> Rule:
     if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
         field = "until" if rule.until is not None else "ttl"
         raise DocumentRefused(f"{field}: this time has already passed", field)
-    call = _known(rule.call and call_named(rule.call), "call", family.calls)
+    call = _known(rule.call and call_named(rule.call), "call", category.calls)
     ids: dict[str, str] = {}
-    for field, table in _RECORDS.items():
+    for field, table in RECORD_TABLES.items():
         if (name := getattr(rule, field)) is not None:
             ids[field] = id_of(world, table, name)
             if world.get(table, ids[field]) is None:
-                raise DocumentRefused(not_found(world, table, name), field)
+                raise DocumentRefused(not_found_message(world, table, name), field)
     method = _known(rule.method and rule.method.upper(), "method", METHODS)
     rule = replace(rule, call=call, method=method, **ids)
     calls = calls_at(world.assumptions.operation_path)
-    _check_possible(rule, [spec for spec in calls if spec.call_id in family.calls])
+    _check_possible(rule, [spec for spec in calls if spec.call_id in category.calls])
     return replace(
         rule,
         from_=None if from_ms is None else format_timestamp(from_ms),
@@ -263,81 +225,13 @@ def _moment(text: str | None, field: str, now_ms: int) -> int | None:
     return at_ms
 
 
-def what_is_wrong(fault: Fault, family: Family) -> str | None:
+def invalid_reason(fault: Fault, category: RuleCategory) -> str | None:
     """Say why a fault or outcome that comes from outside could not act; None: it can."""
-    if fault.kind not in family.kinds:
-        return f"there is no kind of {family.noun} {fault.kind!r}"
+    if fault.kind not in category.kinds:
+        return f"there is no kind of {category.noun} {fault.kind!r}"
     try:
-        _read_effect(fault.kind, fault.options, family)
+        _read_effect(fault.kind, fault.options, category)
         _ = fault.rule.from_ms, fault.rule.until_ms  # each is read
     except ValueError as error:
         return str(error)
     return None
-
-
-# --- showing ---------------------------------------------------------------------------------------
-
-
-def fault_view(
-    world: World, fault: Fault, now_ms: int, usage: EntryUsage | None = None
-) -> dict[str, Any]:
-    """Return a fault: its effect by name, its match and counts, and whether it can still act.
-
-    `usage` has the counts that are kept beside the world. With it, `unused` says why the fault has
-    never acted, and is null once it has.
-    """
-    rule: dict[str, Any] = msgspec.to_builtins(fault.rule)
-    # These stand behind the others, as they are written for people.
-    named = (*_RECORDS, "from", "until", "phase", "optional")
-    shown = {name: rule[name] for name in RULE_FIELDS if name in rule and name not in named}
-    for field, table in _RECORDS.items():
-        if record := world.get(table, rule.get(field, "")):
-            shown[field] = record.alias
-    shown |= {name: rule[name] for name in ("from", "until") if name in rule}
-    if fault.kind not in OUTCOME_KINDS:
-        shown["phase"] = fault.rule.phase
-    if fault.rule.optional:
-        shown["optional"] = True
-    return {
-        "id": fault.id,
-        "order": fault.order,
-        fault.kind: fault.options,
-        **shown,
-        "armed_at": format_timestamp(fault.armed_ms),
-        **({"considered": usage.considered} if usage is not None else {}),
-        "seen": fault.seen,
-        "hits": fault.hits,
-        "spent": spent(fault, now_ms),
-        **({"unused": unused_reason(usage, world, fault, now_ms)} if usage is not None else {}),
-    }
-
-
-def describe_outcome_kinds() -> dict[str, Any]:
-    """Return the same of outcomes as `describe_kinds` of faults."""
-    return describe_kinds(OUTCOME)
-
-
-def describe_kinds(family: Family = FAULT) -> dict[str, Any]:
-    """Return effects (with options and an example), matches and conditions, and those on the world."""
-    rule = {name: about for name, about in _abouts(Rule).items() if name in family.fields}
-    return {
-        "effects": [
-            {
-                "kind": name,
-                "about": " ".join((kind.__doc__ or "").split()),
-                "options": [field.encode_name for field in msgspec.structs.fields(kind)],
-                "example": dict(kind.example),
-            }
-            for name, kind in family.kinds.items()
-        ],
-        "matches": {name: about for name, about in rule.items() if name in _MATCHES},
-        "conditions": {name: about for name, about in rule.items() if name not in _MATCHES},
-        "while": _abouts(Condition),
-    }
-
-
-def _abouts(kind: type[Rule | Condition]) -> dict[str, str]:
-    return {
-        field.encode_name: field.type.__metadata__[-1].description
-        for field in msgspec.structs.fields(kind)
-    }

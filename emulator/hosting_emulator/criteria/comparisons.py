@@ -1,0 +1,165 @@
+"""Comparisons between an expected and an actual value, and where the two differ.
+
+A comparison has three results: True, False, and None where the two values cannot be compared, such as
+a number and a text. A claim holds only if the result is True, and the negation of None is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from hosting_emulator.criteria import patterns
+from hosting_emulator.criteria.patterns import Expression, PatternError
+from hosting_emulator.criteria.value_types import (
+    ABSENT,
+    ANY,
+    MISSING,
+    Impossible,
+    Path,
+    Result,
+    ValueType,
+    any_result,
+)
+
+
+class Mismatch(NamedTuple):
+    """Where a response differs: a path in it, the expected value and the actual one."""
+
+    at: str
+    expected: Any
+    found: Any
+
+
+def _above(limit: float, actual: float) -> bool:
+    return actual > limit
+
+
+def _at_least(limit: float, actual: float) -> bool:
+    return actual >= limit
+
+
+def _below(limit: float, actual: float) -> bool:
+    return actual < limit
+
+
+def _at_most(limit: float, actual: float) -> bool:
+    return actual <= limit
+
+
+ORDERS: dict[str, Callable[[float, float], bool]] = {
+    "at_least": _at_least,
+    "at_most": _at_most,
+    "above": _above,
+    "below": _below,
+}
+#: The words of a comparison, such as `{at_least: 3, below: 10}`. All words of one mapping must hold.
+COMPARISONS = (*ORDERS, "not", "one_of", "has", "optional")
+
+
+def is_comparison(expected: Any) -> bool:
+    """Tell whether an expected value is a comparison by words."""
+    return (
+        isinstance(expected, Mapping) and bool(expected) and all(w in COMPARISONS for w in expected)
+    )
+
+
+def match(kind: ValueType, expected: Any, actual: Any) -> Result:
+    """Compare an expected value with an actual one. None: they cannot be compared."""
+    if is_comparison(expected):
+        results = [_compare_word(kind, word, operand, actual) for word, operand in expected.items()]
+        if None in results:
+            return None
+        return all(results)
+    if actual is MISSING and not isinstance(expected, list | tuple):
+        return kind.is_null_when_absent() and kind.means_nothing(expected)
+    if isinstance(expected, list | tuple) and not isinstance(actual, list):
+        return None if kind.is_list() else any_result(match(kind, one, actual) for one in expected)
+    if isinstance(expected, list | tuple | Mapping):
+        return _match_parts(kind, expected, actual)
+    if isinstance(expected, str) and expected == "*":
+        return actual is not None
+    if actual is None or kind.means_nothing(expected):
+        return actual is None and kind.means_nothing(expected)
+    if isinstance(expected, str) and kind.is_pattern(expected):
+        return kind.search(compile_pattern(expected), actual)
+    return kind.equals(expected, actual)
+
+
+def _match_parts(kind: ValueType, expected: Any, actual: Any) -> Result:
+    """Compare a list, or a mapping of the fields that matter."""
+    if isinstance(expected, Mapping):
+        parts = _parts(expected, actual)
+        if parts is None:
+            return None
+        pairs = [
+            (kind.field(name), value, parts.get(name, MISSING)) for name, value in expected.items()
+        ]
+    elif len(expected) != len(actual):
+        return False
+    else:
+        pairs = [(kind.items(), *pair) for pair in zip(expected, actual, strict=True)]
+    results = [match(inner or ANY, value, found) for inner, value, found in pairs]
+    return None if None in results else all(results)
+
+
+def _parts(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | None:
+    """Return the fields of an object, or the items of a list by their numbers. None: it is neither."""
+    if isinstance(actual, Mapping):
+        return actual
+    if isinstance(actual, list) and expected and all(str(name).isdecimal() for name in expected):
+        return {str(index): item for index, item in enumerate(actual)}
+    return None
+
+
+def _compare_word(kind: ValueType, word: str, operand: Any, actual: Any) -> Result:
+    if word == "optional":
+        return True if actual is MISSING else match(kind, operand, actual)
+    if word == "one_of":
+        return any_result(match(kind, choice, actual) for choice in operand)
+    if word == "not":
+        result = match(kind, operand, actual)
+        # What is not there is not something else.
+        is_undecided = result is None or (actual is MISSING and not result)
+        return None if is_undecided else not result
+    if actual is MISSING:
+        return None
+    if word == "has":
+        if not isinstance(actual, list):
+            return None
+        return any_result(match(kind.items() or ANY, operand, item) for item in actual) or False
+    limit, rank = kind.rank(operand), kind.rank(actual)
+    return None if limit is None or rank is None else ORDERS[word](limit, rank)
+
+
+def compare(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:
+    """List where an actual value differs from an expected one; only what is expected matters."""
+    parts = None
+    if isinstance(expected, Mapping) and expected and not is_comparison(expected):
+        parts = _parts(expected, actual)
+    if parts is not None:
+        differences = []
+        for name, value in expected.items():
+            inner = kind.field(name) or ANY
+            where = f"{at}.{name}" if at else str(name)
+            differences += compare(inner, value, parts.get(str(name), MISSING), where)
+        return differences
+    if _are_lists_of_one_length(expected, actual):
+        pairs = enumerate(zip(expected, actual, strict=True))
+        item = kind.items() or ANY
+        return [one for n, pair in pairs for one in compare(item, *pair, f"{at}[{n}]")]
+    if match(kind, expected, actual) is True:
+        return []
+    return [Mismatch(at, expected, ABSENT if actual is MISSING else actual)]
+
+
+def _are_lists_of_one_length(expected: Any, actual: Any) -> bool:
+    return isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual)
+
+
+def compile_pattern(text: str, path: Path = ()) -> Expression:
+    """Compile the regular expression of a `/pattern/`. Raises Impossible."""
+    try:
+        return patterns.compile_pattern(text[1:-1])
+    except PatternError as error:
+        raise Impossible(str(error), path) from None

@@ -1,0 +1,55 @@
+"""The two categories of rules, faults and outcomes, and what a rule of each may contain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hosting_emulator.contract.calls import (
+    ALL_CALLS,
+    DOORS,
+)
+from hosting_emulator.faults.kinds import FaultKind, fault_kinds
+from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind
+from hosting_emulator.world.fault_records import Fault, Rule
+from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PROJECTS, USERS, Table
+
+METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
+RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
+#: The fields of a rule that name a record, in the order in which they are shown.
+RECORD_TABLES: dict[str, Table[Any]] = {
+    "project": PROJECTS,
+    "organization": ORGANIZATIONS,
+    "principal": USERS,
+}
+
+
+class RuleCategory(NamedTuple):
+    """Faults, or outcomes: what one is called, where they are kept, the fields of a rule, the calls."""
+
+    noun: str
+    table: Table[Fault]
+    fields: tuple[str, ...]
+    calls: tuple[str, ...]
+
+    @property
+    def kinds(self) -> Mapping[str, type[FaultKind] | type[OutcomeKind]]:
+        """Every kind by its name, in their order."""
+        return fault_kinds() if self.noun == "fault" else OUTCOME_KINDS
+
+
+FAULT = RuleCategory("fault", FAULTS, RULE_FIELDS, (*ALL_CALLS, *DOORS))
+_OF_REQUESTS = ("method", "path", "header", "query", "body", "credentials", "phase")
+#: An outcome is about the operation that a call begins, and not about one request.
+OUTCOME = RuleCategory(
+    "outcome",
+    OUTCOMES,
+    tuple(name for name in RULE_FIELDS if name not in _OF_REQUESTS),
+    tuple(
+        call.call_id
+        for call in ALL_CALLS.values()
+        if call.idempotent and call.response == "Operation"
+    ),
+)

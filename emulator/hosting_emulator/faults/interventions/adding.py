@@ -1,0 +1,52 @@
+"""The intervention that adds organizations, users, projects and API keys to a world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.faults.interventions.declaration import intervention
+from hosting_emulator.world.population import populate
+from hosting_emulator.world.population_checks import find_mistakes
+from hosting_emulator.world.population_export import describe_world
+from hosting_emulator.world.population_parts import (
+    KeyPart,
+    OrganizationPart,
+    ProjectPart,
+    UserPart,
+    WorldPart,
+)
+from hosting_emulator.world.value import Change
+
+
+@intervention
+def add(
+    change: Change,
+    organizations: Sequence[OrganizationPart] = (),
+    users: Sequence[UserPart] = (),
+    projects: Sequence[ProjectPart] = (),
+    keys: Sequence[KeyPart] = (),
+) -> str:
+    """Organizations, users, projects and API keys are added to the world, written as in a world file."""
+    part = WorldPart([*organizations], [*users], [*projects], keys=[*keys])
+    world = change.applied()
+    present = describe_world(world)
+    whole = WorldPart(
+        organizations=[*present.organizations, *part.organizations],
+        users=[*present.users, *part.users],
+        projects=[*present.projects, *part.projects],
+    )
+    for path, message in find_mistakes(part, whole, change.now_ms, change.assumptions.key_prefix):
+        field = ".".join(map(str, path))
+        raise DocumentRefused(f"{field}: {message}", field)
+    for i, key in enumerate(keys):
+        if f"api_key:{key.digest}" in world.indexes:
+            raise DocumentRefused(
+                f"keys.{i}.value: this value is already used in this world", "keys"
+            )
+    populate(change, part, whole)
+    names = [item.alias for section in (organizations, users, projects) for item in section]
+    names += [f"an API key of {key.user}" for key in keys]
+    if not names:
+        raise DocumentRefused("give what to add: organizations, users, projects or keys")
+    return f"added {', '.join(names)}"

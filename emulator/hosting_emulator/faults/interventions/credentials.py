@@ -1,0 +1,87 @@
+"""Interventions in dev access tickets, API keys and sessions.
+
+A ticket is named by its id, or by the user it was issued to. An API key is named by its id or name.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from hosting_emulator.faults.arming import arm
+from hosting_emulator.faults.interventions.declaration import intervention
+from hosting_emulator.world import sessions
+from hosting_emulator.world.records import (
+    ApiKey,
+    Ticket,
+    User,
+)
+from hosting_emulator.world.tables import (
+    API_KEYS,
+    FAULTS,
+    SESSIONS,
+    TICKETS,
+)
+from hosting_emulator.world.value import Change
+
+
+@intervention
+def expire_ticket(change: Change, ticket: Ticket) -> str:
+    """An unused ticket expires now, before its ten minutes are over."""
+    change.put(TICKETS, ticket.id, replace(ticket, expires_ms=change.now_ms))
+    return f"ticket {ticket.id} has expired"
+
+
+@intervention
+def revoke_ticket(change: Change, ticket: Ticket) -> str:
+    """An unused ticket is revoked."""
+    change.put(TICKETS, ticket.id, replace(ticket, state="revoked"))
+    return f"ticket {ticket.id} is revoked"
+
+
+@intervention
+def expire_key(change: Change, key: ApiKey) -> str:
+    """An API key expires now, before its 90 days are over."""
+    change.put(API_KEYS, key.id, replace(key, expires_ms=change.now_ms))
+    return f"API key {key.name} has expired"
+
+
+@intervention
+def revoke_key(change: Change, key: ApiKey) -> str:
+    """An API key is revoked."""
+    change.put(API_KEYS, key.id, replace(key, revoked=True))
+    return f"API key {key.name} is revoked"
+
+
+@intervention
+def end_session(change: Change, user: User) -> str:
+    """All sessions of a user end: their tokens cannot create API keys until they sign in again."""
+    sessions.end_implicit_session(change, user.id)
+    for session_id, session in change.applied().rows(SESSIONS):
+        if session.user_id == user.id:
+            sessions.end_session(change, session_id)
+    return f"{user.alias} has no session: a new sign-in, or a new token, starts one"
+
+
+@intervention
+def leave_key_creation_uncertain(
+    change: Change, times: Annotated[int, Meta(ge=1, le=1000)] = 1, *, optional: bool = False
+) -> str:
+    """The next API keys are created, but the response is api_key_creation_uncertain.
+
+    If `optional`, a story also passes if no key is created then.
+    """
+    fault = arm(
+        change,
+        {
+            "abort": {"code": change.assumptions.code_of("creation_uncertain")},
+            "call": "create_user_api_key",
+            "phase": "after_commit",
+            "times": times,
+            "optional": optional,
+        },
+    )
+    change.put(FAULTS, fault.id, replace(fault, skips_replays=True))
+    return f"{fault.id} makes the next {times} key creations uncertain"

@@ -1,0 +1,160 @@
+"""Interventions in operations, reconciliation and the mutation claim of a project.
+
+An operation is named by its id, or by the project whose claim it holds.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.faults.interventions.declaration import intervention
+from hosting_emulator.world import operations
+from hosting_emulator.world.plans import HELD
+from hosting_emulator.world.records import (
+    Ending,
+    Operation,
+    OperationFailure,
+    Project,
+)
+from hosting_emulator.world.tables import (
+    OPERATIONS,
+    PROJECTS,
+)
+from hosting_emulator.world.value import Change
+
+Text = Annotated[str, Meta(min_length=1)]
+
+
+@intervention
+def stick_operation(change: Change, operation: Operation) -> str:
+    """An operation stops moving, whatever the clock does, until it is released."""
+    if operation.stuck:
+        raise DocumentRefused(f"operation {operation.id} is already stuck")
+    operations.stick(change, operation, "stick_operation")
+    return f"operation {operation.id} is stuck while {operation.state}"
+
+
+@intervention
+def release_operation(change: Change, operation: Operation) -> str:
+    """A stuck operation continues from where it was."""
+    if not operation.stuck:
+        raise DocumentRefused(f"operation {operation.id} is not stuck")
+    if operation.reconciliation and operation.reconciliation.state in ("required", "running"):
+        raise DocumentRefused(
+            f"operation {operation.id} waits for its reconciliation: complete or exhaust it"
+        )
+    operations.release(change, operation)
+    return f"operation {operation.id} is no longer stuck"
+
+
+@intervention
+def step_operation(change: Change, operation: Operation) -> str:
+    """An operation takes its next step now, whatever its profile says."""
+    claim = change.row(PROJECTS, operation.project_id).claim
+    if claim != operation.id:
+        raise DocumentRefused(
+            f"operation {operation.id} waits: operation {claim} holds the project's "
+            "claim; step that one first"
+        )
+    if operation.kind == HELD:
+        raise DocumentRefused(f"operation {operation.id} only holds the claim: use release_claim")
+    if operation.stuck:
+        raise DocumentRefused(f"operation {operation.id} is stuck; release it first")
+    stepped = operations.step(change, operation.id, "step_operation")
+    return f"operation {operation.id} is {stepped.state} ({stepped.phase})"
+
+
+@intervention
+def fail_operation(
+    change: Change,
+    operation: Operation,
+    code: Text = "operation_failed",
+    message: str = "The operation failed.",
+    *,
+    retryable: bool = False,
+    suggested_action: str = "Read the deployment logs, fix the cause and start a new operation.",
+) -> str:
+    """An operation fails now, with the given error."""
+    failure = OperationFailure(code, message, retryable, suggested_action)
+    operations.fail(change, operation, failure, Ending("intervention", "fail_operation"))
+    return f"operation {operation.id} failed with {code}"
+
+
+@intervention
+def cancel_operation(change: Change, operation: Operation) -> str:
+    """An operation is cancelled; a waiting one leaves the queue."""
+    ending = Ending("intervention", "cancel_operation")
+    operations.finish(change, operation, "cancelled", ending)
+    return f"operation {operation.id} is cancelled"
+
+
+@intervention
+def require_reconciliation(change: Change, operation: Operation) -> str:
+    """An unfinished operation needs reconciliation, and stops until that is completed."""
+    moved = _reconcile(change, operation, "required")
+    if not moved.stuck:
+        operations.stick(change, moved, "require_reconciliation")
+    return f"operation {moved.id} requires reconciliation"
+
+
+@intervention
+def run_reconciliation(change: Change, operation: Operation) -> str:
+    """The required reconciliation of an operation starts running."""
+    _reconcile(change, operation, "running")
+    return f"the reconciliation of {operation.id} is running"
+
+
+@intervention
+def complete_reconciliation(change: Change, operation: Operation) -> str:
+    """The reconciliation attempt is completed, and the operation continues.
+
+    One that was stuck before stays stuck until it is released.
+    """
+    moved = _reconcile(change, operation, "completed")
+    if moved.reconciliation and moved.reconciliation.was_stuck:
+        return f"the reconciliation of {moved.id} is completed, and it is still stuck"
+    operations.release(change, moved)
+    return f"the reconciliation of {moved.id} is completed"
+
+
+@intervention
+def exhaust_reconciliation(change: Change, operation: Operation) -> str:
+    """Reconciliation has no attempts left: the operation fails with reconciliation_exhausted."""
+    moved = _reconcile(change, operation, "exhausted")
+    ending = Ending("intervention", "exhaust_reconciliation")
+    operations.fail(change, moved, operations.EXHAUSTED, ending)
+    return f"operation {moved.id} failed: its reconciliation is exhausted"
+
+
+def _reconcile(change: Change, operation: Operation, state: str) -> Operation:
+    try:
+        return operations.reconcile(change, operation, state)
+    except ValueError:
+        before = operation.reconciliation.state if operation.reconciliation else "none"
+        raise DocumentRefused(
+            f"the reconciliation of {operation.id} is {before} and cannot become {state}"
+        ) from None
+
+
+@intervention
+def hold_claim(change: Change, project: Project) -> str:
+    """Another operation takes a project's mutation claim: new operations wait."""
+    if project.claim is not None:
+        raise DocumentRefused(
+            f"operation {project.claim} already holds the claim of {project.alias}"
+        )
+    held = operations.hold_claim(change, project)
+    return f"operation {held.id} holds the claim of {project.alias}"
+
+
+@intervention
+def release_claim(change: Change, project: Project) -> str:
+    """The operation of hold_claim ends, and the next operation starts."""
+    held = change.get(OPERATIONS, project.claim) if project.claim else None
+    if held is None or held.kind != HELD:
+        raise DocumentRefused(f"the claim of {project.alias} was not held by hold_claim")
+    operations.finish(change, held, "succeeded", Ending("intervention", "release_claim"))
+    return f"the claim of {project.alias} is free"

@@ -1,0 +1,125 @@
+"""Interventions in organizations: plan, credits, permissions, members, roles and ownership."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from hosting_emulator.contract.access import PERMISSIONS, Role
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.contract.suggestions import unknown
+from hosting_emulator.faults.interventions.declaration import intervention
+from hosting_emulator.world.records import (
+    Grant,
+    Membership,
+    Organization,
+    OrganizationRole,
+    Plan,
+    Project,
+    User,
+)
+from hosting_emulator.world.tables import (
+    GRANTS,
+    MEMBERSHIPS,
+    ORGANIZATIONS,
+)
+from hosting_emulator.world.value import Change
+
+
+@intervention
+def set_plan(change: Change, organization: Organization, plan: Plan) -> str:
+    """An organization changes its plan."""
+    change.put(ORGANIZATIONS, organization.id, replace(organization, plan=plan))
+    return f"{organization.alias} is on the {plan} plan"
+
+
+@intervention
+def set_credits(
+    change: Change,
+    organization: Organization,
+    credits: Annotated[int, Meta(ge=0, le=1_000_000_000)],
+) -> str:
+    """An organization has this many credits."""
+    change.put(ORGANIZATIONS, organization.id, replace(organization, credits=credits))
+    return f"{organization.alias} has {credits} credits"
+
+
+@intervention
+def set_permissions(change: Change, organization: Organization, permissions: list[str]) -> str:
+    """An organization enables exactly these product permissions for API keys."""
+    for name in permissions:
+        if name not in PERMISSIONS:
+            raise DocumentRefused(unknown("permission", name, PERMISSIONS))
+    enabled = tuple(name for name in PERMISSIONS if name in permissions)
+    change.put(ORGANIZATIONS, organization.id, replace(organization, permissions=enabled))
+    return f"{organization.alias} enables {', '.join(enabled) or 'no permission'}"
+
+
+@intervention
+def add_member(
+    change: Change,
+    organization: Organization,
+    user: User,
+    role: OrganizationRole = "member",
+) -> str:
+    """A user joins an organization, or changes their role in it."""
+    membership = Membership(organization.id, user.id, role)
+    change.put(MEMBERSHIPS, f"{organization.id}/{user.id}", membership)
+    return f"{user.alias} is {role} of {organization.alias}"
+
+
+@intervention
+def remove_member(change: Change, organization: Organization, user: User) -> str:
+    """A user leaves an organization; their tokens and keys lose access to it at once."""
+    key = f"{organization.id}/{user.id}"
+    if change.get(MEMBERSHIPS, key) is None:
+        raise DocumentRefused(f"{user.alias} does not belong to {organization.alias}")
+    change.delete(MEMBERSHIPS, key)
+    return f"{user.alias} no longer belongs to {organization.alias}"
+
+
+@intervention
+def set_role(
+    change: Change,
+    project: Project,
+    user: User,
+    role: Literal[Role, "none"],
+) -> str:
+    """A user has this role in a project, or none."""
+    membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{user.id}")
+    if membership is None:
+        raise DocumentRefused(
+            f"{user.alias} does not belong to the organization of {project.alias}; use "
+            "add_member first"
+        )
+    if membership.role == "owner":
+        raise DocumentRefused(
+            f"{user.alias} owns the organization of {project.alias}, and so each of its projects"
+        )
+    key = f"{project.id}/{user.id}"
+    if role == "none":
+        if change.get(GRANTS, key) is None:
+            raise DocumentRefused(f"{user.alias} has no role in {project.alias}")
+        change.delete(GRANTS, key)
+        return f"{user.alias} has no role in {project.alias}"
+    change.put(GRANTS, key, Grant(project.id, user.id, role))
+    return f"{user.alias} is {role} of {project.alias}"
+
+
+@intervention
+def transfer_ownership(change: Change, organization: Organization, to: User) -> str:
+    """An organization gets another owner; previous owners become members."""
+    owners = {
+        key: membership
+        for key, membership in change.applied().rows(MEMBERSHIPS)
+        if membership.organization_id == organization.id and membership.role == "owner"
+    }
+    key = f"{organization.id}/{to.id}"
+    if key in owners:
+        raise DocumentRefused(f"{to.alias} already owns {organization.alias}")
+    for other, membership in owners.items():
+        change.put(MEMBERSHIPS, other, replace(membership, role="member"))
+    change.put(MEMBERSHIPS, key, Membership(organization.id, to.id, "owner"))
+    return f"{to.alias} owns {organization.alias}"

@@ -1,0 +1,191 @@
+"""Interventions in a project's DNS authorization, databases and custom domain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.faults.interventions.declaration import intervention
+from hosting_emulator.world import lifecycles
+from hosting_emulator.world.fault_records import DatabaseStatus
+from hosting_emulator.world.population_parts import (
+    DNS_NAME,
+)
+from hosting_emulator.world.records import (
+    Database,
+    DataMode,
+    Dns,
+    Placement,
+    Project,
+)
+from hosting_emulator.world.schedule import schedule_event
+from hosting_emulator.world.tables import (
+    DATABASES,
+    DNS,
+    ORGANIZATIONS,
+    PROJECTS,
+)
+from hosting_emulator.world.value import Change
+
+
+@intervention
+def move_dns(
+    change: Change,
+    project: Project,
+    to: Literal["pending", "authorized", "expired", "revoked"],
+    zone: str | None = None,
+    expires_in: str = "30d",
+) -> str:
+    """A project's DNS authorization takes the next step: pending, authorized, expired or revoked.
+
+    `zone` is the customer's zone, `expires_in` the authorization's lifetime (world time).
+    """
+    dns = change.get(DNS, project.id) or Dns()
+    lifecycle = lifecycles.DNS_AUTHORIZATION
+    if not lifecycle.may(dns.status, to):
+        following = " or ".join(sorted(lifecycle.transitions[dns.status])) or "nothing else"
+        raise DocumentRefused(
+            f"the DNS authorization of {project.alias} is {dns.status} and "
+            f"can only become {following}"
+        )
+    zone = zone or dns.zone or f"{project.handle}.example"
+    _check_dns_name(zone, "zone")
+    expires_ms = dns.expires_ms
+    if to in ("pending", "authorized"):
+        try:
+            expires_ms = change.now_ms + parse_duration_ms(expires_in)
+        except ValueError as error:
+            raise DocumentRefused(str(error)) from None
+    elif to == "expired":
+        expires_ms = change.now_ms
+    change.put(DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
+    if lifecycle.may(to, "expired") and expires_ms is not None:
+        schedule_event(change, expires_ms, "dns_expiry", project.id)
+    return f"the DNS authorization of {project.alias} is {to}"
+
+
+Environment = Literal["dev", "prod", "both"]
+
+
+@intervention
+def fail_database_provider(
+    change: Change, project: Project, environment: Environment = "both"
+) -> str:
+    """The provider of a project's databases fails: reading their compute returns a problem."""
+    return _turn_provider(change, project, environment, failing=True)
+
+
+@intervention
+def recover_database_provider(
+    change: Change, project: Project, environment: Environment = "both"
+) -> str:
+    """The provider of a project's databases works again."""
+    return _turn_provider(change, project, environment, failing=False)
+
+
+def _turn_provider(
+    change: Change, project: Project, environment: Environment, *, failing: bool
+) -> str:
+    databases = _databases(change, project, environment)
+    does = "fails" if failing else "answers"
+    text = f"the database provider of {project.alias} {does} ({' and '.join(databases)})"
+    if all(record.provider_failing == failing for record in databases.values()):
+        raise DocumentRefused(f"{text} already")
+    for name, record in databases.items():
+        change.put(DATABASES, f"{project.id}/{name}", replace(record, provider_failing=failing))
+    return text
+
+
+def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
+    """Return what is meant, by environment: a shared database is both environments' at once."""
+    databases = {
+        name: change.get(DATABASES, f"{project.id}/{name}") or Database("separate")
+        for name in ("dev", "prod")
+    }
+    if environment == "both" or any(
+        database.data_mode == "shared" for database in databases.values()
+    ):
+        return databases
+    return {environment: databases[environment]}
+
+
+@intervention
+def set_database(
+    change: Change,
+    project: Project,
+    environment: Environment = "both",
+    state: DatabaseStatus | None = None,
+    pending_state: Literal["init", "ready", "suspended", "resizing", "failed"] | None = None,
+    data_mode: DataMode | None = None,
+    suspend_timeout_seconds: Annotated[int, Meta(ge=-1, le=604_800)] | None = None,
+) -> str:
+    """A project's database gets this state, is absent (no placement), or is shared by both environments."""
+    details = {"pending_state": pending_state, "suspend_timeout_seconds": suspend_timeout_seconds}
+    details = {name: value for name, value in details.items() if value is not None}
+    if not details and (state, data_mode) == (None, None):
+        raise DocumentRefused(
+            "give what changes: state, pending_state, data_mode or suspend_timeout_seconds"
+        )
+    if state == "absent" and details:
+        raise DocumentRefused("an absent database has only a state")
+    if data_mode is not None and environment != "both":
+        raise DocumentRefused("data_mode applies to both environments: leave environment out")
+    databases = _databases(change, project, environment)
+    before = databases
+    if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
+        # One physical database for both environments (contract, DatabaseCompute): dev's.
+        one = min(databases.values(), key=lambda record: record.placement is None)
+        before = dict.fromkeys(databases, one)
+    for name, record in before.items():
+        placement = _placed(record.placement, state, details)
+        record = replace(record, data_mode=data_mode or record.data_mode, placement=placement)
+        change.put(DATABASES, f"{project.id}/{name}", record)
+    became = state or data_mode or "changed"
+    return f"the database of {project.alias} ({' and '.join(databases)}) is {became}"
+
+
+def _placed(
+    before: Placement | None, state: str | None, details: Mapping[str, object]
+) -> Placement | None:
+    """Return the placement that a database gets."""
+    if before is None and state is None and details:
+        raise DocumentRefused("the database is absent; give it a state too")
+    if state == "absent" or (before is None and state is None):
+        return None
+    after = before or Placement(0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1")
+    if state is not None:
+        after = replace(after, state=state, pending_state=None)
+    return replace(after, **details)
+
+
+@intervention
+def connect_domain(change: Change, project: Project, domain: str) -> str:
+    """A project gets its own domain; in a Free workspace that requires the flag to be shown."""
+    _check_dns_name(domain, "domain")
+    plan = change.row(ORGANIZATIONS, project.organization_id).plan
+    if plan == "free" and not project.flag_enabled:
+        raise DocumentRefused(
+            f"{project.alias} is in a Free workspace, where a domain needs the flag shown"
+        )
+    change.put(PROJECTS, project.id, replace(project, custom_domain=domain))
+    return f"{project.alias} has the domain {domain}"
+
+
+def _check_dns_name(text: str, what: str) -> None:
+    if not 4 <= len(text) <= 253 or not re.fullmatch(DNS_NAME, text):
+        raise DocumentRefused(f"{text[:80]!r} is not a {what}: write it like example.com")
+
+
+@intervention
+def disconnect_domain(change: Change, project: Project) -> str:
+    """A project loses its own domain."""
+    if project.custom_domain is None:
+        raise DocumentRefused(f"{project.alias} has no own domain")
+    change.put(PROJECTS, project.id, replace(project, custom_domain=None))
+    return f"{project.alias} no longer has {project.custom_domain}"

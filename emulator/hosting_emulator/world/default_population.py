@@ -1,0 +1,92 @@
+"""The organizations, users and projects of the default world.
+
+They are few and have telling names, and show every state that a call can return.
+"""
+
+from __future__ import annotations
+
+from hosting_emulator.world.naming import ALIASED_TABLES
+from hosting_emulator.world.population_parts import (
+    DatabasePart,
+    OrganizationPart,
+    ProjectPart,
+    UserPart,
+    WorldPart,
+)
+
+#: The sections of a description whose parts have an alias.
+SECTIONS = tuple(table.name for table in ALIASED_TABLES.values())
+
+DEFAULT_POPULATION = WorldPart(
+    organizations=[
+        OrganizationPart("acme", "Acme Studio", "paid", 5_000),
+        OrganizationPart("hobby", "Hobby Garden", "free", 50),
+    ],
+    users=[
+        UserPart("owner", "Olive Owner", {"acme": "owner"}),
+        UserPart(
+            "member", "Max Member", {"acme": "member"}, {"shop": "maintainer", "blog": "maintainer"}
+        ),
+        UserPart(
+            "reader",
+            "Rita Reader",
+            {"acme": "member"},
+            {"shop": "reader", "blog": "reader", "docs": "reader"},
+        ),
+        UserPart("outsider", "Oscar Outsider", {"hobby": "owner"}),
+        UserPart("no-organization", "Nora Nowhere"),
+    ],
+    projects=[
+        ProjectPart(
+            "shop",
+            "acme",
+            deployments=45,
+            flag=True,
+            domain="shop.acme.example",
+            dns="authorized",
+        ),
+        ProjectPart(
+            "blog",
+            "acme",
+            deployments=12,
+            dns="pending",
+            database=DatabasePart("shared", "suspended", "suspended"),
+        ),
+        ProjectPart(
+            "docs",
+            "acme",
+            deployments=21,
+            dns="expired",
+            database=DatabasePart("separate", "init", "absent"),
+        ),
+        ProjectPart("labs", "acme", database=DatabasePart("separate", "absent", "absent")),
+        ProjectPart(
+            "garden",
+            "hobby",
+            deployments=7,
+            flag=True,
+            domain="garden.example",
+            dns="revoked",
+            database=DatabasePart("separate", "ready", "resizing"),
+        ),
+        ProjectPart(
+            "notes", "hobby", deployments=3, database=DatabasePart("shared", "ready", "ready")
+        ),
+    ],
+)
+
+
+def with_extended_world(part: WorldPart) -> WorldPart:
+    """Return a description together with the default world, if it extends it.
+
+    A part replaces the part of the default world that has the same alias.
+    """
+    if part.extends is None:
+        return part
+    combined = WorldPart(keys=part.keys)
+    for section in SECTIONS:
+        by_alias = {}
+        for item in [*getattr(DEFAULT_POPULATION, section), *getattr(part, section)]:
+            by_alias[item.alias] = item
+        setattr(combined, section, list(by_alias.values()))
+    return combined

@@ -1,0 +1,106 @@
+"""Deployments: they are written with their operation, and follow it from state to state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.world import lifecycles
+from hosting_emulator.world.naming import hostnames
+from hosting_emulator.world.plans import DEPLOYING_PLAN, INITIALIZE
+from hosting_emulator.world.records import Deployment, Operation, OperationFailure, Project
+from hosting_emulator.world.streams import draw
+from hosting_emulator.world.tables import DEPLOYMENTS, OPERATIONS, PROJECTS
+from hosting_emulator.world.value import Change
+
+BUILD_FAILED = OperationFailure(
+    code="operation_failed",
+    message="The build exited with status 1.",
+    retryable=True,
+    suggested_action="Read the deployment logs, fix the build and deploy again.",
+)
+
+
+def put_deployment(
+    change: Change, project: Project, operation: Operation, digests: bytes, status: str = "queued"
+) -> None:
+    """Write the deployment of an operation. `digests` are 64 bytes from which its digests are made."""
+    text = digests.hex()
+    artifact_digest = None
+    url = None
+    if status == "ready":
+        artifact_digest = "sha256:" + text[32:96]
+        url = _production_url(change, project)
+    deployment = Deployment(
+        id=str(operation.deployment_id),
+        project_id=project.id,
+        operation_id=operation.id,
+        commit_sha=text[:40],
+        source_digest="sha256:" + text[:64],
+        build_plan_digest="sha256:" + text[64:],
+        status=status,
+        created_at=operation.created_at,
+        updated_at=operation.updated_at,
+        artifact_digest=artifact_digest,
+        url=url,
+    )
+    change.put(DEPLOYMENTS, deployment.id, deployment)
+
+
+def put_past_deployment(
+    change: Change,
+    project: Project,
+    status: str,
+    digests: bytes,
+    *,
+    deployment_id: str,
+    operation_id: str,
+    created_at: str,
+    updated_at: str,
+) -> None:
+    """Write a deployment that has already ended, and its operation."""
+    is_ready = status == "ready"
+    operation = Operation(
+        id=operation_id,
+        kind=INITIALIZE,
+        project_id=project.id,
+        created_at=created_at,
+        updated_at=updated_at,
+        created_ms=change.now_ms,
+        state="succeeded" if is_ready else status,
+        phase="done",
+        step=len(DEPLOYING_PLAN) - 1,
+        deployment_id=deployment_id,
+        build_completed_at=updated_at if is_ready else None,
+        result={"source_generation": project.source_generation} if is_ready else None,
+        error=BUILD_FAILED if status == "failed" else None,
+    )
+    put_deployment(change, project, operation, digests, status)
+    change.put(OPERATIONS, operation.id, operation)
+
+
+def move_deployment(change: Change, operation: Operation, status: str) -> None:
+    """Move the deployment of an operation, if it has one, to a status.
+
+    Raises ValueError if the lifecycle of deployments has no such transition.
+    """
+    if operation.deployment_id is None:
+        return
+    deployment = change.row(DEPLOYMENTS, operation.deployment_id)
+    if deployment.status == status:
+        return
+    lifecycles.DEPLOYMENT.move(deployment.status, status)
+    changes: dict[str, Any] = {}
+    if status in ("deploying", "ready") and deployment.artifact_digest is None:
+        changes["artifact_digest"] = "sha256:" + draw(change, "digests", 32).hex()
+    if status == "ready":
+        changes["url"] = _production_url(change, change.row(PROJECTS, operation.project_id))
+    now = format_timestamp(change.now_ms)
+    moved = replace(deployment, status=status, updated_at=now, **changes)
+    change.put(DEPLOYMENTS, moved.id, moved)
+
+
+def _production_url(change: Change, project: Project) -> str:
+    return "https://" + hostnames(change.world.name, change.assumptions, project).production

@@ -1,0 +1,51 @@
+"""Running the events that are due: the only way in which time changes a world.
+
+Each event happens at its own moment, however late it is noticed. What a client sees therefore does not
+depend on how often anyone looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from hosting_emulator.world import lifecycles
+from hosting_emulator.world.operations import step
+from hosting_emulator.world.records import ScheduledEvent
+from hosting_emulator.world.tables import DNS, SCHEDULE
+from hosting_emulator.world.value import Change, World
+
+#: Runs an event of the timeline. A higher layer passes it in, because the world does not know faults.
+TimelineRunner = Callable[[Change, str], None]
+
+
+def run_due(
+    world: World, now_ms: int, timeline_runner: TimelineRunner | None = None
+) -> tuple[Change, int]:
+    """Return the change that all events due by `now_ms` make, and the number of these events."""
+    change = Change(world, world.at_ms)
+    count = 0
+    key = change.next_due(now_ms)
+    while key is not None:
+        event = change.row(SCHEDULE, key)
+        change.delete(SCHEDULE, key)
+        change.now_ms = max(change.now_ms, event.due_ms)
+        if event.kind == "operation_step":
+            step(change, event.subject)
+        elif event.kind == "dns_expiry":
+            _expire_dns(change, event)
+        elif timeline_runner is not None:
+            timeline_runner(change, event.subject)
+        count += 1
+        key = change.next_due(now_ms)
+    return change, count
+
+
+def _expire_dns(change: Change, event: ScheduledEvent) -> None:
+    dns = change.get(DNS, event.subject)
+    # A renewed authorization has another expiry, and its own event.
+    if dns is None or dns.expires_ms != event.due_ms:
+        return
+    if lifecycles.DNS_AUTHORIZATION.may(dns.status, "expired"):
+        change.put(DNS, event.subject, replace(dns, status="expired"))

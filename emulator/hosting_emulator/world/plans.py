@@ -1,0 +1,110 @@
+"""The plan of an operation: its steps, how long each of them lasts, and what comes next.
+
+This module only reads operations. `operations` moves them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hosting_emulator.contract.assumption_values import parse_profile
+from hosting_emulator.world import lifecycles
+from hosting_emulator.world.records import Operation
+
+INITIALIZE = "initialize_managed_source"
+APPLY_DOMAINS = "apply_project_domains"
+#: The kind of an operation that only holds a project's claim. An intervention starts it, and no call.
+HELD = "held_by_intervention"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a plan. `share` is its part of the operation's running time."""
+
+    state: str
+    phase: str
+    deployment: str
+    share: float
+
+
+DEPLOYING_PLAN = (
+    Step("queued", "queued", "queued", 0),
+    Step("running", "building", "building", 0.5),
+    Step("running", "deploying", "deploying", 0.25),
+    Step("running", "verifying", "deploying", 0.25),
+    Step("succeeded", "done", "ready", 0),
+)
+PLAIN_PLAN = (
+    Step("queued", "queued", "queued", 0),
+    Step("running", "deploying", "queued", 0.5),
+    Step("running", "verifying", "queued", 0.5),
+    Step("succeeded", "done", "queued", 0),
+)
+
+
+def plan_of(operation: Operation) -> tuple[Step, ...]:
+    """Return the plan that an operation follows."""
+    if operation.deployment_id:
+        return DEPLOYING_PLAN
+    return PLAIN_PLAN
+
+
+def profile_of(operation: Operation) -> tuple[str, int, int]:
+    """Return the profile of an operation as `parse_profile` does. Its outcome may set other times.
+
+    It is the profile under which the operation was accepted. A profile that was chosen later may lack
+    the event or the poll that the operation waits for.
+    """
+    mode, queued_ms, running_ms = parse_profile(operation.profile)
+    outcome = operation.outcome
+    if outcome is None or (outcome.queued_ms is None and outcome.running_ms is None):
+        return mode, queued_ms, running_ms
+    if mode != "timed":
+        queued_ms = 0
+        running_ms = 0
+    if outcome.queued_ms is not None:
+        queued_ms = outcome.queued_ms
+    if outcome.running_ms is not None:
+        running_ms = outcome.running_ms
+    return "timed", queued_ms, running_ms
+
+
+def is_finished(operation: Operation) -> bool:
+    """Tell whether an operation is in a terminal state."""
+    return operation.state in lifecycles.OPERATION.finals
+
+
+def describe_state(operation: Operation) -> str:
+    """Return the state of an operation as text, with its phase if it is running."""
+    if operation.state == "running":
+        return f"{operation.state} ({operation.phase})"
+    return operation.state
+
+
+def outcome_will_act(operation: Operation) -> bool:
+    """Tell whether an operation's outcome has steps left that the operation can still take."""
+    outcome = operation.outcome
+    if outcome is None or is_finished(operation):
+        return False
+    if outcome.phase == operation.phase:
+        return next_outcome_step(operation) is not None
+    later_phases = [step.phase for step in plan_of(operation)[operation.step + 1 :]]
+    return outcome.steps_taken < len(outcome.steps) and outcome.phase in later_phases
+
+
+def next_outcome_step(operation: Operation) -> int | None:
+    """Return the index of the next step of an operation's outcome.
+
+    Return None if the operation takes the next step of its plan instead.
+    """
+    outcome = operation.outcome
+    if outcome is None or outcome.phase != operation.phase:
+        return None
+    state = "none" if operation.reconciliation is None else operation.reconciliation.state
+    lifecycle = lifecycles.RECONCILIATION
+    for index in range(outcome.steps_taken, len(outcome.steps)):
+        step = outcome.steps[index]
+        # A step that an intervention has already taken is skipped.
+        if step not in lifecycle.transitions or lifecycle.may(state, step):
+            return index
+    return None

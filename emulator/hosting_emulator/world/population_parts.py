@@ -1,0 +1,166 @@
+"""How people describe the organizations, users and projects that a world contains.
+
+A scenario's `world`, a world file and the intervention `add` are read into these types. Whether a
+description fits together is checked by `population_checks`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from hosting_emulator.contract.access import Role
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.ids import ULID_PATTERN
+from hosting_emulator.contract.json_schema import whole
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.world.fault_records import DatabaseStatus, DnsStatus
+from hosting_emulator.world.records import DataMode, DeploymentEnd, OrganizationRole, Plan
+from hosting_emulator.world.streams import SECRET_LENGTH, digest
+
+#: A domain, or a customer's zone (contract, DnsAuthorization).
+DNS_NAME = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$"
+Alias = Annotated[str, whole("^[a-z][a-z0-9-]{0,40}$")]
+Ulid = Annotated[str, whole(ULID_PATTERN)]
+
+
+class PopulationPart(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of the parts of a description. It refuses unknown fields."""
+
+
+class OrganizationPart(PopulationPart):
+    """An organization of `world`."""
+
+    alias: Alias
+    name: str | None = None
+    plan: Plan = "paid"
+    credits: Annotated[int, Meta(ge=0)] = 1_000
+    permissions: list[str] | None = None
+    id: Ulid | None = None
+
+
+class UserPart(PopulationPart):
+    """A user of `world`: their roles in organizations and projects, by alias."""
+
+    alias: Alias
+    name: str | None = None
+    organizations: dict[str, OrganizationRole] = {}
+    projects: dict[str, Role] = {}
+    id: Ulid | None = None
+    email: Annotated[str, whole(r"^[^@\s]+@[^@\s]+$")] | None = None
+
+
+class DatabasePart(PopulationPart):
+    """The databases of a project."""
+
+    data_mode: DataMode = "separate"
+    dev: DatabaseStatus = "ready"
+    prod: DatabaseStatus = "ready"
+
+
+class DeploymentPart(PopulationPart):
+    """A deployment that has ended, so long `ago` or `at` a moment before the world's start."""
+
+    status: DeploymentEnd = "ready"
+    commit: Annotated[str, whole("^[0-9a-f]{40}$")] | None = None
+    ago: str | None = None
+    at: str | None = None
+
+    def began_ms(self, start_ms: int, default_ms: int) -> int:
+        """Return the moment at which the deployment began, by default `default_ms`.
+
+        Raises ValueError for an invalid duration or timestamp, and for one after the world's start.
+        """
+        if self.ago is not None and self.at is not None:
+            raise ValueError("give `ago` or `at`, not both")
+        if self.ago is not None:
+            return start_ms - parse_duration_ms(self.ago)
+        if self.at is None:
+            return default_ms
+        began_ms = parse_timestamp(self.at)
+        if began_ms > start_ms:
+            now = format_timestamp(start_ms)
+            raise ValueError(f"{self.at} is in the future: the world's time is {now}")
+        return began_ms
+
+
+class ProjectPart(PopulationPart):
+    """A project of `world`."""
+
+    alias: Alias
+    organization: Alias
+    deployments: Annotated[int, Meta(ge=0, le=100_000)] | list[DeploymentPart] = 0
+    flag: bool = False
+    domain: Annotated[str, Meta(min_length=4, max_length=253), whole(DNS_NAME)] | None = None
+    dns: DnsStatus = "not_authorized"
+    database: DatabasePart = msgspec.field(default_factory=DatabasePart)
+    source_generation: Annotated[int, Meta(ge=0)] | None = None
+    id: Ulid | None = None
+    handle: Annotated[str, whole("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = None
+
+
+#: The value of an API key, and its stored form: its digest and, if they are known, its last characters.
+KEY_VALUE = f"[a-z]{{2,8}}_[A-Za-z0-9_-]{{{SECRET_LENGTH}}}"
+STORED_KEY = "sha256:[0-9a-f]{64}(:[A-Za-z0-9_-]{4})?"
+
+
+class KeyPart(PopulationPart):
+    """An API key of a user in an organization: the first that they are in unless it is named.
+
+    `value`, a secret, is what a client sends; or `sha256:` and its digest, in hexadecimal digits.
+    """
+
+    user: Alias
+    value: Annotated[str, Meta(extra_json_schema={"pattern": f"^({KEY_VALUE}|{STORED_KEY})$"})]
+    organization: Alias | None = None
+    name: Annotated[str, Meta(min_length=1, max_length=64)] = "of the world file"
+    permissions: list[str] | None = None
+
+    @property
+    def digest(self) -> str:
+        """The digest of the value. Empty: the value is invalid."""
+        _, _, stored = stored_key(self.value).partition(":")
+        return stored.partition(":")[0]
+
+    @property
+    def last_characters(self) -> str:
+        """The last four characters of the value. Empty: only its digest is known."""
+        _, _, stored = stored_key(self.value).partition(":")
+        return stored.partition(":")[2]
+
+
+class WorldPart(PopulationPart):
+    """`world`: all that is in it, beside the default world with `extends`. Left out, it is that one."""
+
+    organizations: list[OrganizationPart] = []
+    users: list[UserPart] = []
+    projects: list[ProjectPart] = []
+    extends: Literal["default"] | None = None
+    keys: list[KeyPart] = []
+
+
+def stored_key(value: str) -> str:
+    """Return the stored form of an API key's value, which may have that form already."""
+    if re.fullmatch(KEY_VALUE, value) is None:
+        return value
+    return f"sha256:{digest(value)}:{value[-4:]}"
+
+
+def without_key_values(document: Any) -> Any:
+    """Return a document in which the values of API keys have their stored form."""
+    if isinstance(document, list):
+        return [without_key_values(item) for item in document]
+    if not isinstance(document, dict):
+        return document
+    result = {name: without_key_values(value) for name, value in document.items()}
+    if isinstance(result.get("value"), str):
+        result["value"] = stored_key(result["value"])
+    return result
+
+
+def default_email(alias: str) -> str:
+    """Return the email address of a user whose description has none."""
+    return f"{alias}@people.example"

@@ -1,0 +1,36 @@
+"""The schedule of a world: events that become due at a moment of world time.
+
+This module only reads and writes the schedule. `due_events` runs the events.
+"""
+
+from __future__ import annotations
+
+from hosting_emulator.world.records import EventKind, Operation, ScheduledEvent
+from hosting_emulator.world.streams import next_number
+from hosting_emulator.world.tables import OPERATIONS, PROJECTS, SCHEDULE
+from hosting_emulator.world.value import Change
+
+
+def event_of(change: Change, operation: Operation) -> ScheduledEvent | None:
+    """Return the next event of an operation, or None.
+
+    For an operation that waits in a queue it is the next event of the claim's holder.
+    """
+    key = operation.event
+    if key is None:
+        claim = change.row(PROJECTS, operation.project_id).claim
+        if claim is None:
+            return None
+        holder = change.get(OPERATIONS, claim)
+        if holder is None or holder.event is None:
+            return None
+        key = holder.event
+    return change.get(SCHEDULE, key)
+
+
+def schedule_event(change: Change, due_ms: int, kind: EventKind, subject: str) -> str:
+    """Schedule an event after all others that are due at the same moment. Return its key."""
+    sequence = next_number(change, "schedule")
+    key = str(sequence)
+    change.put(SCHEDULE, key, ScheduledEvent(due_ms, sequence, kind, subject))
+    return key
