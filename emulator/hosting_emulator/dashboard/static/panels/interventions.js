@@ -17,7 +17,7 @@ export default ({ arg }) => html`<${Panel} title="Interventions" lead="Change th
     </div>`}<//>
 <//>`;
 
-const asPick = ({ word, about }) => ({ id: word, name: spoken(word), about });
+const asPick = ({ name, about }) => ({ id: name, name: spoken(name), about });
 
 async function described() {
   const [words, schema, assumptions] = await Promise.all([
