@@ -1,7 +1,7 @@
-"""Which build this is: the version alone does not tell two builds between releases apart.
+"""The id of this build, because two builds between releases have the same version.
 
 The id is a digest of the packaged files, which the build hook writes beside this file. An editable
-install has none, as its files change.
+install has no id, because its files change.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ FULL_VERSION = f"{__version__}+{BUILD_ID}"
 
 
 def name_builds(other: str, version: str = __version__) -> tuple[str, str] | None:
-    """Return the names of another build (`VERSION+BUILD`) and of this one; None: they are the same.
+    """Return the names of another build (`VERSION+BUILD`) and of this one. None: they are the same.
 
-    Builds of different versions are named by these alone. Without a build, only the version of the
-    other one is compared.
+    If the versions differ, they are the names. If the other has no build id, only the versions are
+    compared.
     """
     other_version, _, other_build = other.partition("+")
     if other_version != version:

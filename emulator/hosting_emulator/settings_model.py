@@ -54,10 +54,10 @@ def _refusal(file: SettingsFile, key: str, value: Any) -> str:
     message = f"{file.place(key)}: {key} must be {setting.expected}"
     if setting.is_secret:
         return message
-    shown = json.dumps(value, default=str, ensure_ascii=False)
-    if len(shown) > _SHOWN_CHARACTERS:
-        shown = f"{shown[:_SHOWN_CHARACTERS]}…"
-    return f"{message}; it is {shown}"
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    if len(text) > _SHOWN_CHARACTERS:
+        text = f"{text[:_SHOWN_CHARACTERS]}…"
+    return f"{message}; it is {text}"
 
 
 def _text(value: Any) -> str:

@@ -1,11 +1,11 @@
 """Protected faults: faults, outcomes and interventions that a judge puts into all worlds of a process.
 
 A client cannot remove them: they return after a reset, a scenario load, a state import, a rewind and
-the removal of faults, and a world that is created later has them too. All worlds share the counts, so
-that the n-th request of a call is the n-th that the client sends, in whichever world.
+the removal of faults, and later worlds have them too. All worlds share the counts, so the n-th request
+of a call is the n-th that the client sends to any world.
 
-They belong to the process and not to a world: an exported state has none, and a world that is kept on
-disk never gets one.
+They belong to the process and not to a world: an exported state has none, and a world on disk never
+gets one.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import Change, World, apply
 
-#: Protected faults are tried after all faults of a world's own.
+#: Protected faults come after all other faults of a world.
 _FIRST_ORDER = 1_000_000_000
 _FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
-#: What a judge can protect, by the word that it is written under.
+#: The kinds of what a judge can protect, as its document names them.
 KINDS = (*_FAMILIES, "intervention")
 
 
@@ -44,7 +44,7 @@ class ProtectedFault:
         self.kind = kind
         self.document = document
         self.names = None if names is None else set(names)
-        #: The fault with its counts, as the world that was asked last has it. None: an intervention.
+        #: The fault with its counts, from the world of the latest request. None: an intervention.
         self.fault: Fault | None = None
         #: How many lives of worlds an intervention was applied to.
         self.applied = 0
@@ -52,26 +52,27 @@ class ProtectedFault:
 
     @property
     def family(self) -> RuleCategory:
-        """Whether it is among a world's faults or among its outcomes."""
+        """Whether it is a fault or an outcome."""
         return _FAMILIES[self.kind]
 
     def covers(self, world: World) -> bool:
-        """Return whether a world belongs to the scope."""
+        """Return whether a world belongs to its scope."""
         return self.names is None or world.name in self.names
 
     def put(self, change: Change, engine: object, life: int) -> None:
-        """Put it into a world that lacks it. `life` counts how often the world began anew."""
+        """Put it into a world that lacks it. `life` counts how often the world's log was cleared."""
         if self.fault is not None:
             if change.world.get(self.family.table, self.id) != self.fault:
                 change.put(self.family.table, self.id, self.fault)
         elif self._lives.get(engine) != life:
             self._lives[engine] = life
-            with suppress(DocumentRefused):  # it does not fit this world
+            # An intervention need not make sense in each world.
+            with suppress(DocumentRefused):
                 read_intervention(self.document).apply(change)
                 self.applied += 1
 
     def take_counts(self, world: World) -> None:
-        """Take over what a world has counted."""
+        """Copy the counts of a world."""
         if self.fault is not None:
             counted = world.get(self.family.table, self.id)
             if counted is not None:
@@ -86,13 +87,13 @@ class ProtectedFaults:
         self._count = 0
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Return whether there are any."""
         return bool(self._by_id)
 
     def add(
         self, kind: str, document: Mapping[str, Any], names: Collection[str] | None, world: World
     ) -> ProtectedFault:
-        """Add one of KINDS; names in its document are those of `world`. Raises DocumentRefused."""
+        """Add a document of one of KINDS. Its names are looked up in `world`. Raises DocumentRefused."""
         order = _FIRST_ORDER + self._count
         # A world keeps a fault under an id that follows from its order.
         id_ = f"{kind}-{order + 1}"
@@ -107,27 +108,27 @@ class ProtectedFaults:
         return protected
 
     def get(self, id_: str) -> ProtectedFault | None:
-        """Return one by its id."""
+        """Return the protected fault of this id, if there is one."""
         return self._by_id.get(id_)
 
     def remove(self, protected: ProtectedFault) -> None:
-        """Protect it no longer. Worlds keep it until it is deleted there."""
+        """End its protection. Worlds keep it until it is deleted there."""
         self._by_id.pop(protected.id, None)
 
     def copy_scope(self, source: str, name: str) -> None:
-        """Let a copy of a world belong to the scopes of its source."""
+        """Add a copy of a world to all scopes of its source."""
         for protected in self._by_id.values():
             if protected.names is not None and source in protected.names:
                 protected.names.add(name)
 
     def put_into(self, change: Change, engine: object, life: int) -> None:
-        """Put into a world what it lacks. Order of arming is kept."""
+        """Add all protected faults that a world lacks, in the order in which they were added here."""
         for protected in self._by_id.values():
             if protected.covers(change.world):
                 protected.put(change, engine, life)
 
     def take_counts(self, world: World) -> None:
-        """Take over what a world has counted."""
+        """Copy the counts of a world to all faults whose scope it belongs to."""
         for protected in self._by_id.values():
             if protected.covers(world):
                 protected.take_counts(world)

@@ -184,7 +184,7 @@ class Worlds:
             self.protected.copy_scope(source.world.name, world.name)
         if self.observers:
             notify(self.observers, lambda observer: observer.on_open(engine, source))
-        self._emit(world.name, made=True)
+        self._emit(world.name, is_new=True)
         origin = "" if source is None else f" as a copy of world {source.world.name}"
         _log.info("the world was created%s", origin, extra={"fields": {"world": world.name}})
         return engine
@@ -232,11 +232,11 @@ class Worlds:
         engine = self._engines.pop(name)
         engine.log.end("deleted")
         engine.feed.end()
-        self._emit(name, made=False)
+        self._emit(name, is_new=False)
         _log.info("the world was deleted", extra={"fields": {"world": name}})
 
-    def _emit(self, name: str, *, made: bool) -> None:
+    def _emit(self, name: str, *, is_new: bool) -> None:
         """Emit the creation or deletion of a world to the listeners of all worlds."""
         for engine in self._engines.values():
             if engine.feed.awake:
-                engine.feed.emit("worlds", {"name": name, "made": made})
+                engine.feed.emit("worlds", {"name": name, "made": is_new})

@@ -33,10 +33,10 @@ def describe_changes(commit: Commit) -> list[str]:
     """Describe each change of a state or status in a commit. If there are many, count the rest."""
     changes = [*_operation_changes(commit), *_status_changes(commit)]
     changes += [f"the timeline: {entry.message}" for entry in planned_in(commit.writes)]
-    shown = changes[:_MOST_CHANGES]
+    descriptions = changes[:_MOST_CHANGES]
     if len(changes) > _MOST_CHANGES:
-        shown.append(f"and {len(changes) - _MOST_CHANGES} more")
-    return shown
+        descriptions.append(f"and {len(changes) - _MOST_CHANGES} more")
+    return descriptions
 
 
 def _status_changes(commit: Commit) -> Iterator[str]:

@@ -44,7 +44,7 @@ class _NextStep:
     """The next step that time alone brings: when, and what it does."""
 
     at: str
-    what: str
+    event: str
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
         "reconciliation": None if reconciliation is None else reconciliation.state,
         "at": format_timestamp(now_ms),
         "sentences": reason.sentences,
-        "next": None if following is None else {"at": following.at, "event": following.what},
+        "next": None if following is None else {"at": following.at, "event": following.event},
         "waits_for": reason.waits_for,
         "held_by": reason.held_by,
         "commands": reason.commands,
@@ -257,8 +257,8 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
     reason = _Reason(says, holder_reason.commands, holder_reason.held_by, holder_id)
     next_step = holder_reason.next_step
     if next_step is not None:
-        what = f"{next_step.what} (the operation it waits for)"
-        reason.next_step = _NextStep(next_step.at, what)
+        event = f"{next_step.event} (the operation it waits for)"
+        reason.next_step = _NextStep(next_step.at, event)
         if all(map(_ends_with_time, (holder, *waiting_ahead, operation))):
             reason.commands = [f"clock advance --until-operation {operation.id}"]
     return reason
