@@ -35,7 +35,7 @@ def carry_out(api: HttpWorld, command: list[str]) -> None:
     if word == "intervene":
         options = dict(option.split("=", 1) for option in rest[1:])
         api.intervene(rest[0], **options)
-    elif rest[1] == "--until":
+    elif rest[1] == "--until-operation":
         api.emulator.clock.until(rest[2])
     else:
         assert (word, rest[0]) == ("clock", "advance")
