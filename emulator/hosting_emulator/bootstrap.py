@@ -68,32 +68,37 @@ from hosting_emulator.world.naming import (
     not_found_message,
 )
 from hosting_emulator.world.population import with_overrides
-from hosting_emulator.world.records import Variation, WorldSource
+from hosting_emulator.world.records import User, Variation, WorldSource
 from hosting_emulator.world.tables import PROJECTS, SINGLETON_KEY, USERS, VARIATION
 from hosting_emulator.world.value import World
 
-#: Answers a story's request to a page; the floors above a scenario hand it down.
+#: Responds to a story's request to a page. Stories take it as an argument.
 visit_page = respond_to_page
 _log = logging.getLogger("hosting_emulator")
-#: How long open connections may finish when the emulator stops, in seconds of real time; one that
-#: does not is given the same time again to be cancelled.
+#: How many real seconds open connections may take to finish when the emulator stops. Those that do
+#: not are cancelled, for which they get the same time again.
 _GRACE_S = 0.2
-#: How often the files of the data directory are checked, in seconds of real time.
+#: The interval of checks of the data directory's files, in real seconds.
 _CHECK_FILES_S = 0.5
-#: How long threads may go on once everything is kept, in seconds of real time.
-_LAST_S = 2.0
+#: How many real seconds threads may still run after everything is stored.
+_THREADS_GRACE_S = 2.0
 _WILDCARDS = ("0.0.0.0", "::", "")
-#: What is wrong with settings, with what is kept, or with a scenario, in a sentence.
+#: Exceptions whose message tells the user what is wrong with settings, state or a scenario.
 _REFUSALS = (
-    *(StartError, StateRefused, StoreFailed),
-    *(ScenarioError, ClockRefused, AssumptionRefused),
+    StartError,
+    StateRefused,
+    StoreFailed,
+    ScenarioError,
+    ClockRefused,
+    AssumptionRefused,
 )
 
 
 class Emulator:
-    """A whole emulator in this process, for the length of an `async with`, or `start` to `stop`.
+    """A whole emulator in this process: an async context manager, or `start` and `stop`.
 
-    Raises StartError when the settings cannot be; nothing that is kept is then changed.
+    Raises StartError for settings that contradict each other or the stored state, which then stays
+    unchanged.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -101,11 +106,11 @@ class Emulator:
         self._library = ScenarioLibrary(settings.library)
         self._watch: asyncio.Task[None] | None = None
         self._servers: list[tuple[asyncio.Server, SSLContext | None]] = []
-        #: Opens the ports again that a fault closed.
-        self._away: asyncio.Task[None] | None = None
+        #: Reopens the ports that a fault closed.
+        self._reopening: asyncio.Task[None] | None = None
         self._checking: asyncio.Task[None] | None = None
-        #: The data directory and whatever else is let go of at the end.
-        self._held = ExitStack()
+        #: Releases the data directory and other resources at the end.
+        self._resources = ExitStack()
         self._ca_file: str | None = None
         self._site = Site(public_url=_public_url(settings), token=control_token(settings))
         if self._site.token is not None:
@@ -119,88 +124,105 @@ class Emulator:
                 self._variation = read_variation(settings.vary, settings.vary_only or None)
             except VariationRefused as error:
                 raise StartError(f"--vary: {error}") from None
-        # First of all: a file that cannot be read leaves no trace.
-        state = None if settings.state is None else _read_state(settings.state, settings.state_seed)
+        # All checks come before the data directory is created, so that a failed start leaves no trace.
+        state = None
+        if settings.state is not None:
+            state = _read_state(settings.state, settings.state_seed)
         _check_beginning(settings)
         if settings.data_dir is not None and not settings.data_dir.exists():
-            _check_ports(settings)  # a start that fails leaves no trace either
+            _check_ports(settings)
         self._directory: DataDirectory | None = None
         try:
             if settings.data_dir is not None:
                 self._directory = DataDirectory(
                     settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage
                 )
-                self._held.callback(self._directory.close)
+                self._resources.callback(self._directory.close)
             self.worlds = Worlds(self._directory, rebuild=_rebuild)
-            self._fresh = self._begin(state)
+            self._is_new = self._open_worlds(state)
             self._warn_of_assumptions()
         except (*_REFUSALS, OSError) as error:
-            self._held.close()
+            self._resources.close()
             if isinstance(error, OSError):
                 where = error.filename or "the data directory"
                 raise StartError(f"{where}: {error.strerror}") from None
             raise StartError(str(error)) from None
         log_worlds(settings, self.worlds)
 
-    def _begin(self, state: World | None) -> bool:
-        """Open the worlds, and put in place what the default one is to be; returns whether it is new."""
+    def _open_worlds(self, state: World | None) -> bool:
+        """Open the worlds and begin the default one. Returns whether its state is new."""
         settings = self._settings
-        mode, rate = _clock_of(settings)
-        at_ms = None if settings.at is None else parse_timestamp(settings.at)
-        assumptions, chosen = (
-            Assumptions().changed(settings.assumptions),
-            tuple(settings.assumptions),
-        )
-        origin = WorldSource(mode or "real", rate, at_ms, assumptions, chosen=chosen)
-        fresh = self.worlds.open(settings.seed, origin)
-        other, option = settings.state or settings.scenario, "--scenario"
-        if other is None:
+        source = settings.state or settings.scenario
+        is_new = self.worlds.open(settings.seed, _world_source(settings))
+        if source is None:
             self._vary()
-            return fresh
+            return is_new
         if state is not None:
-            option, begun = "--import", (state, f"begun from {other}")
+            world = state
+            title = f"begun from {source}"
         else:
-            begun = self._built(self._library.find(str(other)))
-        if fresh or settings.replace:
-            if not fresh and self._default.has_changed:
-                _log.warning(
-                    "the kept world in %s was replaced; while this emulator runs, `%s` restores it",
-                    settings.data_dir,
-                    _command(settings, f"world rewind {self._default.world.commit}"),
-                )
-            self._become(*begun)
+            world, title = self._build(self._library.find(str(source)))
+        if is_new:
+            self._load(world, title)
+            return True
+        if settings.replace:
+            self._warn_of_replacement()
+            self._load(world, title)
             return True
         if not settings.only_new:
-            export = _command(settings, "world export --with-seed --output old.json")
-            import_ = _command(settings, "world import old.json --replace")
-            raise StartError(
-                f"{settings.data_dir} already has a kept world, which {option} would replace: start "
-                f"without {option} to continue with it, with --ephemeral to keep nothing, with "
-                f"--data-dir for another directory, or with --replace to replace it by {other}. To "
-                f"be able to get it back, start without {option} first and run `{export}`: `{import_}` "
-                "restores it"
-            )
-        says = "continuing with the kept world in %s; %s is not loaded (--replace loads it)"
-        _log.warning(says, settings.data_dir, other)
+            raise self._replacement_refusal()
+        _log.warning(
+            "continuing with the kept world in %s; %s is not loaded (--replace loads it)",
+            settings.data_dir,
+            source,
+        )
         self._vary()
         return False
 
-    def _become(self, world: World, title: str) -> None:
-        """Put a world in the default one's place. Raises StoreFailed."""
+    def _warn_of_replacement(self) -> None:
+        """Warn of a changed world that is replaced, and name the command that restores it."""
+        if not self._default.has_changed:
+            return
+        _log.warning(
+            "the kept world in %s was replaced; while this emulator runs, `%s` restores it",
+            self._settings.data_dir,
+            _command(self._settings, f"world rewind {self._default.world.commit}"),
+        )
+
+    def _replacement_refusal(self) -> StartError:
+        """Return the refusal to replace a kept world without `--replace`."""
+        settings = self._settings
+        option = "--scenario" if settings.state is None else "--import"
+        export_command = _command(settings, "world export --with-seed --output old.json")
+        import_command = _command(settings, "world import old.json --replace")
+        return StartError(
+            f"{settings.data_dir} already has a kept world, which {option} would replace: start "
+            f"without {option} to continue with it, with --ephemeral to keep nothing, with "
+            "--data-dir for another directory, or with --replace to replace it by "
+            f"{settings.state or settings.scenario}. To be able to get it back, start without "
+            f"{option} first and run `{export_command}`: `{import_command}` restores it"
+        )
+
+    def _load(self, world: World, title: str) -> None:
+        """Replace the default world. Raises StoreFailed."""
         self._default.replace_world(world, title, reason="loaded")
         self._vary()
 
-    def become(self, pattern: Emulator) -> None:
-        """Let the default world begin as that of another emulator is now. Raises StoreFailed."""
-        self._default.replace_world(pattern._default.world, "copied", reason="loaded")
+    def become(self, other: Emulator) -> None:
+        """Replace the default world by a copy of another emulator's. Raises StoreFailed."""
+        self._default.replace_world(other._default.world, "copied", reason="loaded")
 
-    def _built(self, scenario: Scenario) -> tuple[World, str]:
-        """Build a scenario's world, the clock and assumptions asked for over its own; a reset drops these."""
-        # Imported here: few starts have a scenario.
+    def _build(self, scenario: Scenario) -> tuple[World, str]:
+        """Build a scenario's world, with the clock and assumptions of the settings; return its title.
+
+        A reset drops these overrides. Raises ScenarioError.
+        """
+        # Imported here: few starts have a scenario, and it takes milliseconds.
         from hosting_emulator.scenario.build import build_world
 
-        now_ms, (mode, rate) = machine_ms(), _clock_of(self._settings)
-        # For one that names no seed.
+        now_ms = machine_ms()
+        mode, rate = _clock_of(self._settings)
+        # A scenario without a seed takes that of the default world.
         world = build_world(scenario, DEFAULT_WORLD, now_ms, self._default.world.seed)
         assumptions = self._settings.assumptions
         world = with_overrides(world, now_ms, mode=mode, rate=rate, assumptions=assumptions)
@@ -232,14 +254,15 @@ class Emulator:
         await self.stop()
 
     async def start(self) -> None:
-        """Open the sockets. Raises StartError when a port is taken or an address is not ours."""
-        settings, site = self._settings, self._site
+        """Open the sockets. Raises StartError if a port is taken or an address is not this machine's."""
+        settings = self._settings
+        site = self._site
         allowed = {*settings.allowed_hosts, settings.host} - set(_WILDCARDS)
         if site.public_url:
             allowed.add(host_name(urlsplit(site.public_url).netloc))
         site.names = frozenset(name.lower() for name in allowed)
         site.origins = frozenset(origin.lower() for origin in settings.allowed_origins)
-        # Reached from outside, it is behind a proxy.
+        # Whoever reaches it from outside comes through a proxy.
         site.is_behind_proxy = is_reached_from_outside(site.public_url)
         facts = Facts(
             version=__version__,
@@ -256,8 +279,7 @@ class Emulator:
         try:
             server = await self._listen(settings.port, None)
             port = server.sockets[0].getsockname()[1]
-            host = f"[{settings.host}]" if ":" in settings.host else settings.host or "0.0.0.0"
-            site.url = f"http://{host}:{port}"
+            site.url = f"http://{_url_host(settings.host or '0.0.0.0')}:{port}"
             if settings.tls_port is not None:
                 server = await self._listen(settings.tls_port, self._server_context())
                 site.tls_port = server.sockets[0].getsockname()[1]
@@ -271,20 +293,21 @@ class Emulator:
             raise
 
     async def _check_files(self) -> None:
-        """Notice files of the data directory that are deleted while they are used."""
+        """Detect files of the data directory that are deleted while the emulator uses them."""
         assert self._directory is not None
         while True:
             await asyncio.sleep(_CHECK_FILES_S)
             self._directory.check_files()
 
     async def _load_when_changed(self, path: Path) -> None:
-        """Take in a scenario whenever its file changes; a broken one is said and changes nothing."""
+        """Load a scenario whenever its file changes. An error is logged and changes nothing."""
         from watchfiles import awatch
 
-        # The folder is watched: editors put a new file in the old one's place.
+        # Watch the folder, because editors replace the file by a new one.
         async for _ in awatch(path.parent, watch_filter=lambda _, changed: Path(changed) == path):
             try:
-                self._become(*self._built(read_file(path)))
+                world, title = self._build(read_file(path))
+                self._load(world, title)
                 _log.warning("%s changed: reloaded", path)
                 self._warn_of_assumptions()
             except _REFUSALS as error:
@@ -292,7 +315,8 @@ class Emulator:
 
     async def _listen(self, port: int, context: SSLContext | None) -> asyncio.Server:
         host = self._settings.host
-        if not 0 <= port <= 65535:  # the command line has checked that, but Python may ask too
+        # The command line has checked this, but other callers have not.
+        if not 0 <= port <= 65535:
             raise StartError(f"port {port} is not a port: use 0 to 65535")
         try:
             server = await asyncio.get_running_loop().create_server(
@@ -304,29 +328,32 @@ class Emulator:
         return server
 
     def _refuse(self, for_s: float) -> None:
-        """Close the ports for a while; the connections that there are stay."""
+        """Close the ports for this many seconds. Open connections stay open."""
 
-        async def come_back() -> None:
+        async def reopen() -> None:
             await asyncio.sleep(for_s)
             self._servers.clear()
             for port, context in ports:
                 await self._listen(port, context)
-            self._away = None
+            self._reopening = None
 
-        if self._away is None:
-            ports = [(one.sockets[0].getsockname()[1], context) for one, context in self._servers]
+        if self._reopening is None:
+            ports = [
+                (server.sockets[0].getsockname()[1], context) for server, context in self._servers
+            ]
             for server, _ in self._servers:
                 server.close()
-            self._away = asyncio.create_task(come_back())
+            self._reopening = asyncio.create_task(reopen())
 
     def _server_context(self) -> SSLContext:
+        # Imported here: few emulators serve TLS, and it loads cryptography.
         from hosting_emulator.http.tls import LocalAuthority
 
         if self._directory is not None:
             folder = self._directory.path / "tls"
         else:
-            made = tempfile.TemporaryDirectory(prefix="hosting-emulator-")
-            folder = Path(self._held.enter_context(made))
+            temporary = tempfile.TemporaryDirectory(prefix="hosting-emulator-")
+            folder = Path(self._resources.enter_context(temporary))
         try:
             authority = LocalAuthority(folder, is_stored=self._directory is not None)
         except OSError as error:
@@ -335,15 +362,25 @@ class Emulator:
         return authority.server_context()
 
     def ready(self) -> Ready:
-        """Return what a person needs to know; mints an access token. Raises StartError for nobody."""
-        base_url, world, name = self._site.own_url, self._default.world, self._settings.user
-        user = default_user(world)
-        if name is not None and (user := world.get(USERS, id_of(world, USERS, name))) is None:
-            raise StartError(not_found_message(world, USERS, name))
-        home = None if user is None else home_of(world, user)
-        projects = in_order(world, PROJECTS)
-        own = [project for project in projects if project.organization_id == home] or projects
-        token = "" if user is None else self._default.mint(user, home, base_url)
+        """Return what a client needs, with a new access token.
+
+        Raises StartError if the user of the settings does not exist.
+        """
+        base_url = self._site.own_url
+        world = self._default.world
+        user = self._ready_user(world)
+        token = ""
+        organization_id = None
+        if user is not None:
+            organization_id = home_of(world, user)
+            token = self._default.mint(user, organization_id, base_url)
+        all_projects = in_order(world, PROJECTS)
+        projects = [
+            project for project in all_projects if project.organization_id == organization_id
+        ]
+        project = next(iter([*projects, *all_projects]), None)
+        if organization_id is None and project is not None:
+            organization_id = project.organization_id
         tls_port = self._site.tls_port
         variation = world.get(VARIATION, SINGLETON_KEY)
         return Ready(
@@ -355,14 +392,14 @@ class Emulator:
             tls_url=None if tls_port is None else f"https://localhost:{tls_port}",
             ca_file=self._ca_file,
             token=token,
-            organization_id=home or next((p.organization_id for p in own), ""),
-            project_id=next((project.id for project in own), ""),
+            organization_id=organization_id or "",
+            project_id="" if project is None else project.id,
             user="" if user is None else user.alias,
             data_dir=self._data_dir,
             world=DEFAULT_WORLD,
             pid=os.getpid(),
             control_token=self._site.token,
-            fresh=self._fresh,
+            fresh=self._is_new,
             local_url=self._site.local_url,
             clock=world.clock.mode,
             now=format_timestamp(self._default.now_ms()),
@@ -370,19 +407,29 @@ class Emulator:
             vary_only=None if variation is None else variation.only,
         )
 
+    def _ready_user(self, world: World) -> User | None:
+        """Return the user of the settings, or the world's default user. Raises StartError."""
+        name = self._settings.user
+        if name is None:
+            return default_user(world)
+        user = world.get(USERS, id_of(world, USERS, name))
+        if user is None:
+            raise StartError(not_found_message(world, USERS, name))
+        return user
+
     async def stop(self) -> None:
-        """Close the sockets, keep everything and let go of the directory."""
+        """Close the sockets, store everything and release the data directory."""
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
-        if self._away is not None:
-            self._away.cancel()
+        if self._reopening is not None:
+            self._reopening.cancel()
         if self._checking is not None:
             self._checking.cancel()
         for server, _ in self._servers:
             server.close()
         for engine in self.worlds:
-            engine.feed.end()  # who listens would be waited for
+            engine.feed.end()  # otherwise the shutdown would wait for its listeners
         if self._servers:
             self._http.pre_shutdown()
             await self._http.shutdown(_GRACE_S)
@@ -391,11 +438,11 @@ class Emulator:
         except StoreFailed as error:
             _log.error("%s", error)
         finally:
-            self._held.close()
+            self._resources.close()
 
 
 def _read_state(path: Path, seed: str | None) -> World:
-    """Return the default world of an exported state. Raises StartError, naming file and place."""
+    """Return the default world of an exported state. Raises StartError with the file and the place."""
     try:
         world = import_state(read_json(path.read_bytes()), DEFAULT_WORLD, 0, seed)
     except OSError as error:
@@ -408,16 +455,27 @@ def _read_state(path: Path, seed: str | None) -> World:
     return anchored(world, world.at_ms, machine_ms())
 
 
-def _rebuild(world: World, origin: WorldSource, now_machine_ms: int) -> World:
-    """Build a scenario's world again, from the text that its origin keeps. Raises ScenarioError."""
+def _rebuild(world: World, source: WorldSource, now_machine_ms: int) -> World:
+    """Build a scenario's world again, from the text in its source. Raises ScenarioError."""
+    # Imported here: few worlds have a scenario, and it takes milliseconds.
     from hosting_emulator.scenario.build import build_world
 
-    scenario = read_scenario(str(origin.scenario), origin.scenario_file or "scenario.yaml")
+    scenario = read_scenario(str(source.scenario), source.scenario_file or "scenario.yaml")
     return build_world(scenario, world.name, now_machine_ms, world.seed)
 
 
+def _world_source(settings: Settings) -> WorldSource:
+    """Return the source of a new default world."""
+    mode, rate = _clock_of(settings)
+    at_ms = None
+    if settings.at is not None:
+        at_ms = parse_timestamp(settings.at)
+    assumptions = Assumptions().changed(settings.assumptions)
+    return WorldSource(mode or "real", rate, at_ms, assumptions, chosen=tuple(settings.assumptions))
+
+
 def _clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
-    """Return the mode and rate that were asked for; None for what was not."""
+    """Return the clock's mode and rate in the settings. None: the settings do not set it."""
     mode, _, rate = (settings.clock or "").partition(":")
     return cast("ClockMode | None", mode or None), float(rate) if rate else None
 
@@ -425,16 +483,20 @@ def _clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
 def _command(settings: Settings, words: str) -> str:
     """Return a command line for the default world of an emulator that starts with these settings.
 
-    The line has no address if the system chooses the port: nobody knows it before the start.
+    The line has no address if the system chooses the port, which is unknown before the start.
     """
     host = "127.0.0.1" if settings.host in _WILDCARDS else settings.host
-    address = f"[{host}]" if ":" in host else host
     port = settings.port or DEFAULT_PORT
-    return command_line(words, f"http://{address}:{port}", DEFAULT_WORLD)
+    return command_line(words, f"http://{_url_host(host)}:{port}", DEFAULT_WORLD)
+
+
+def _url_host(host: str) -> str:
+    """Return a host as URLs write it."""
+    return f"[{host}]" if ":" in host else host
 
 
 def _check_ports(settings: Settings) -> None:
-    """Refuse ports that are taken, as far as that can be told without keeping them."""
+    """Refuse ports that are taken. Another process may still take them before the start."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     for port in filter(None, (settings.port, settings.tls_port)):
         try:
@@ -445,7 +507,7 @@ def _check_ports(settings: Settings) -> None:
 
 
 def _cannot_listen(host: str, port: int, error: OSError) -> StartError:
-    """Say why nothing can listen at a port, and what to do."""
+    """Return why the emulator cannot listen on a port, and what to do."""
     if error.errno != errno.EADDRINUSE:
         return StartError(f"cannot listen on {host} port {port}: {error.strerror or error}")
     free = "make run ARGS='--port 0'" if "MAKELEVEL" in os.environ else "--port 0"
@@ -455,42 +517,47 @@ def _cannot_listen(host: str, port: int, error: OSError) -> StartError:
 
 
 def _check_beginning(settings: Settings) -> None:
-    """Refuse settings that contradict what the default world is to begin as."""
+    """Refuse settings that contradict the source of the default world."""
     if settings.state is None:
         if settings.scenario is not None and settings.at is not None:
             raise StartError("--at cannot be used with a scenario, whose clock sets its start")
         return
-    beside = {
+    excluded = {
         "--scenario": settings.scenario,
         "--clock": settings.clock,
         "--at": settings.at,
         "--assume": settings.assumptions,
     }
-    for option, given in beside.items():
-        if given:
+    for option, value in excluded.items():
+        if value:
             raise StartError(f"{option} cannot be used with --import, whose state sets it")
 
 
 def control_token(settings: Settings) -> str | None:
-    """On this machine alone the control API needs no token; anywhere else it does."""
+    """Return the token that the control API requires. None: only this machine can reach it.
+
+    Raises StartError for a token that no header can carry.
+    """
     if settings.control_token is not None:
         token = settings.control_token
         if not token.strip() or not token.isascii() or not token.isprintable():
             raise StartError("--control-token must be printable ASCII, and not empty")
         return token.strip()
-    here = settings.host == "localhost" or is_loopback(settings.host)
-    if here and not is_reached_from_outside(settings.public_url):
+    is_local = settings.host == "localhost" or is_loopback(settings.host)
+    if is_local and not is_reached_from_outside(settings.public_url):
         return None
     return secrets.token_urlsafe(24)
 
 
 def is_reached_from_outside(public_url: str | None) -> bool:
-    """Tell whether others reach this server by a name or address that is not this machine's own."""
-    return public_url is not None and not is_this_machine(host_name(urlsplit(public_url).netloc))
+    """Return whether a public URL has a name or address that is not this machine's own."""
+    if public_url is None:
+        return False
+    return not is_this_machine(host_name(urlsplit(public_url).netloc))
 
 
 def _public_url(settings: Settings) -> str | None:
-    """Return the base URL that others reach it by, without a slash at its end."""
+    """Return the base URL for other machines, without a slash at its end. Raises StartError."""
     if settings.public_url is None:
         return None
     parts = urlsplit(settings.public_url)
@@ -510,16 +577,16 @@ def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
         raise_file_limit()
         loop.set_exception_handler(FileLimitReports())
         async with Emulator(settings) as emulator:
-            # In a thread, so that the first request need not wait for cryptography to be loaded.
+            # In a thread, because it loads cryptography, for which no request should wait.
             announce(await asyncio.to_thread(emulator.ready))
             await warm_up()
             await stopping.wait()
-        # Everything is kept. A thread that still works, such as one that reads a large scenario,
-        # would be waited for.
+        # Everything is stored. The process must not wait for a thread that still works, such as one
+        # that reads a large scenario.
         end.start()
 
     log_to_stderr(settings)
-    end = threading.Timer(_LAST_S, os._exit, (0,))
+    end = threading.Timer(_THREADS_GRACE_S, os._exit, (0,))
     end.daemon = True
     try:
         asyncio.run(serve(end))
@@ -528,9 +595,10 @@ def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
 
 
 async def warm_up() -> None:
-    """Load what the first requests need, and keep what was loaded out of garbage collection."""
-    with suppress(OSError):  # no file to be opened just now: it is loaded when it is needed
+    """Load the models of request bodies, and exclude loaded objects from garbage collection."""
+    # If no file can be opened now, the models are loaded when a request needs them.
+    with suppress(OSError):
         await asyncio.to_thread(load_models)
     gc.collect()
-    gc.freeze()  # it never becomes garbage
+    gc.freeze()
     gc.set_threshold(50_000, 20, 50)
