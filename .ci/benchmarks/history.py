@@ -73,14 +73,14 @@ def _over_http() -> tuple[float, float, int]:
         ControlClient(ready["control_url"]) as control,
     ):
         world = control.create_world("history", clock={"mode": "frozen"}, assumptions=_ASSUMED)
-        token = control.world("history").mint_token()["access_token"]
+        token = control.world("history").mint_token().access_token
         began = time.perf_counter()
         _accept(ready, world, token)
         accepted = time.perf_counter()
         advanced = control.world("history").clock.move(by=f"{DAYS}d")
         moved = time.perf_counter()
         assert not control.get("worlds/history/operations?unfinished=true")["items"]
-        return accepted - began, moved - accepted, advanced["events_run"]
+        return accepted - began, moved - accepted, advanced.events_run
 
 
 def _accept(ready: dict[str, Any], world: Any, token: str) -> None:

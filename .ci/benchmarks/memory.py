@@ -76,7 +76,7 @@ def measure(count: int = COUNT, seconds: float = 2) -> list[Figure]:
 
 
 def _requests(ready: dict[str, Any], control: ControlClient) -> list[Request]:
-    token = control.world().mint_token(expires_in_seconds=_LIFETIME_S)["access_token"]
+    token = control.world().mint_token(expires_in_seconds=_LIFETIME_S).access_token
     known = dict(requests({**ready, "token": token}))
     return [known[call] for call in _CALLS]
 

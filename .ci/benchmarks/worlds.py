@@ -87,7 +87,7 @@ def _over_http(control: ControlClient, rounds: int) -> dict[str, float]:
         watch.time("restore", control.post, path, {})
         watch.time("delete", control.world(copy).delete)
         control.world(own).delete()
-        control.world(made["name"]).delete()
+        control.world(made.name).delete()
     return watch.medians_ms()
 
 

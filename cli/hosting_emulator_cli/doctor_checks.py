@@ -91,10 +91,10 @@ def examine(
     """
     settings, kept = check_settings(start)
     running = ask(url, control_token)
-    used = running.info and running.info["data_dir"]
+    used = running.info and running.info.data_dir
     path = data_dir or (Path(used) if used and Path(used).is_dir() else kept)
     uses = bool(used) and Path(str(used)).resolve() == path.resolve()
-    its_port = running.info["tls_port"] if running.info and uses else None
+    its_port = running.info.tls_port if running.info and uses else None
     checks: dict[str, Callable[[], Iterable[CheckFinding]]] = {
         "versions": check_versions,
         "settings": lambda: settings,
@@ -190,7 +190,7 @@ def ask(url: str, control_token: str | None = None) -> EmulatorAnswer:
     version = None
     with open_client(url, control_token, timeout_s=_PATIENCE_S) as client:
         try:
-            version = str(client.health()["version"])
+            version = str(client.health().version)
             return EmulatorAnswer(version, client.info())
         except EmulatorUnreachable as error:
             return EmulatorAnswer(None, None, error.reason, silent=version is None)
@@ -208,7 +208,7 @@ def check_emulator(url: str, running: EmulatorAnswer, *, named: bool) -> CheckFi
         why = why if silent else _capitalized(why)
     else:
         kind = "version" if version != __version__ else "closed" if info is None else "ok"
-    pid, start = info and info["pid"], start_line(url)
+    pid, start = info and info.pid, start_line(url)
     facts = {"url": url, "version": version, "ours": __version__, "why": why}
     return finding("emulator", kind, pid=pid, start=start, **facts)
 
@@ -225,7 +225,7 @@ def check_ports(
     else:
         yield check_port("port", port, running if at == port else None)
     if tls_port:
-        its = running.info is not None and running.info["tls_port"] == tls_port
+        its = running.info is not None and running.info.tls_port == tls_port
         yield check_port("tls port", tls_port, running if its else None)
 
 
@@ -239,7 +239,7 @@ def check_port(check: str, port: int, answered: EmulatorAnswer | None) -> CheckF
         if error.errno == errno.EADDRINUSE:
             answered = answered or ask(f"http://{_HERE}:{port}")
             kind = "taken" if answered.version is None else "ours"
-            folder = answered.info and answered.info["data_dir"]
+            folder = answered.info and answered.info.data_dir
             facts["version"] = answered.version or ""
             facts["kept"] = f" and keeps its state in {folder}" if folder else ""
     return finding("port", kind, **facts)._replace(check=check)

@@ -233,7 +233,7 @@ class CommandExploration:
             "limit": self.limit_s,
             "conduct": self.conduct,
             "requests": [
-                (r.name, r.exchange["method"], r.exchange["status"]) for r in clean.seen.requests
+                (r.name, r.exchange.method, r.exchange.status) for r in clean.seen.requests
             ],
             "start": {kind: sorted(rows.items()) for kind, rows in clean.start.items()},
         }
@@ -310,7 +310,7 @@ class CommandExploration:
             visit.end(world)
             if visit.point == self.point is not None:
                 self._said = "\n".join(
-                    conduct_text(judged) for judged in visit.conduct if judged["findings"]
+                    conduct_text(judged) for judged in visit.conduct if judged.findings
                 )
         # The lines as they would be in any other run.
         port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")

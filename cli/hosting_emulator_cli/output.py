@@ -9,7 +9,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
-from operator import getitem
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -31,7 +30,14 @@ _NARROWEST = 20
 
 def as_json(value: Any) -> str:
     """Write a value as readable JSON, without a final newline."""
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    return json.dumps(value, indent=2, ensure_ascii=False, default=plain_message)
+
+
+def plain_message(value: Any) -> Any:
+    """Return a message of the control API as plain JSON values."""
+    from msgspec import to_builtins
+
+    return to_builtins(value)
 
 
 def put(text: str) -> None:
@@ -86,9 +92,9 @@ def prints(
     return add
 
 
-def say_warnings(report: Mapping[str, Any]) -> None:
+def say_warnings(warnings: Iterable[str]) -> None:
     """Print the warnings of a world's summary or of a story's report on stderr."""
-    for warning in report.get("warnings", ()):
+    for warning in warnings:
         say(f"Warning: {warning}")
 
 
@@ -113,9 +119,11 @@ def columns(*declared: str | tuple[str, Field]) -> Callable[[Iterable[Any]], str
     ]
 
     def cell(item: Any, field: Field) -> object:
-        if isinstance(field, str):
-            return functools.reduce(getitem, field.split("."), item)
-        return field(item)
+        if callable(field):
+            return field(item)
+        for name in field.split("."):
+            item = item[name] if isinstance(item, Mapping) else getattr(item, name)
+        return item
 
     return lambda items: table(
         [header for header, _ in shown],

@@ -6,9 +6,9 @@ none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hosting_emulator_cli.files import PRIVATE, write_whole
 from hosting_emulator_cli.output import as_json
@@ -38,55 +38,53 @@ class RunVerdict:
 
     def __init__(self, report: ObservationReport) -> None:
         self._report = report
-        self._chapters: Sequence[ChapterReport] = report["chapters"]
+        self._chapters: Sequence[ChapterReport] = report.chapters
 
     @property
     def errors(self) -> Sequence[str]:
         """The errors of judges."""
-        errors: Sequence[str] = self._report["errors"]
+        errors: Sequence[str] = self._report.errors
         return errors
 
     @property
     def has_requests(self) -> bool:
         """Whether a request reached the emulator."""
-        return bool(self._report["requests"])
+        return bool(self._report.requests)
 
     @property
     def has_findings(self) -> bool:
         """Whether a judge found anything."""
-        return any(chapter["conduct"]["findings"] for chapter in self._chapters)
+        return any(chapter.conduct.findings for chapter in self._chapters)
 
     @property
     def is_bad(self) -> bool:
         """Whether a judge found a warning or an error."""
         from hosting_emulator.sdk.text import of_severity
 
-        reports = (chapter["conduct"] for chapter in self._chapters)
-        return any(of_severity(report, "warning")["findings"] for report in reports)
+        reports = (chapter.conduct for chapter in self._chapters)
+        return any(of_severity(report, "warning").findings for report in reports)
 
     def conduct_text(self, *, color: bool = False) -> str:
         """Write what was found in each world, or that nothing was found in any."""
         from hosting_emulator.sdk.text import conduct_text
 
-        guilty = [chapter for chapter in self._chapters if chapter["conduct"]["findings"]]
+        guilty = [chapter for chapter in self._chapters if chapter.conduct.findings]
         if not guilty:
             return conduct_text(self._all_conduct(), color=color)
-        only_default = (
-            len(guilty) == 1 and guilty[0]["world"] == "default" and not guilty[0]["ended"]
-        )
+        only_default = len(guilty) == 1 and guilty[0].world == "default" and not guilty[0].ended
         texts = []
         for chapter in guilty:
-            text = conduct_text(chapter["conduct"], color=color)
+            text = conduct_text(chapter.conduct, color=color)
             texts.append(text if only_default else f"{world_label(chapter)}\n{text}")
         return "\n\n".join(texts)
 
     def in_progress_text(self) -> str:
         """Write which requests had no response when the command ended; empty if there are none."""
-        requests = self._report["in_progress"]
+        requests = self._report.in_progress
         if not requests:
             return ""
         named = [
-            f"{request['method']} {request['path']} (world {request['world']}, #{request['n']})"
+            f"{request.method} {request.path} (world {request.world}, #{request.n})"
             for request in requests[:_MOST_NAMED]
         ]
         if len(requests) > _MOST_NAMED:
@@ -95,55 +93,53 @@ class RunVerdict:
 
     def active_chapters(self) -> list[ChapterReport]:
         """Return the worlds that received requests and whose state is kept, oldest first."""
-        return [
-            chapter for chapter in self._chapters if chapter["requests"] and not chapter["released"]
-        ]
+        return [chapter for chapter in self._chapters if chapter.requests and not chapter.released]
 
     def main_chapter(self) -> ChapterReport:
         """Return the world to look at first: the default world if it received a request."""
         default = next(
             chapter
             for chapter in self._chapters
-            if chapter["world"] == "default" and not chapter["ended"]
+            if chapter.world == "default" and not chapter.ended
         )
         active = self.active_chapters()
-        return default if default["requests"] or not active else active[-1]
+        return default if default.requests or not active else active[-1]
 
     def _all_conduct(self) -> ConductReport:
         """Return one conduct report for all worlds, none of which has a finding."""
-        reports: list[ConductReport] = [chapter["conduct"] for chapter in self._chapters]
-        remarks = dict.fromkeys(remark for report in reports for remark in report["remarks"])
-        whole: Mapping[str, Any] = {
-            **reports[-1],
-            "judged": sum(report["judged"] for report in reports),
-            "unseen": sum(report["unseen"] for report in reports),
-            "remarks": [*remarks, *self._report["remarks"]],
-        }
-        return type(reports[-1])(whole)
+        from msgspec.structs import replace
+
+        reports: list[ConductReport] = [chapter.conduct for chapter in self._chapters]
+        remarks = dict.fromkeys(remark for report in reports for remark in report.remarks)
+        return replace(
+            reports[-1],
+            judged=sum(report.judged for report in reports),
+            unseen=sum(report.unseen for report in reports),
+            remarks=[*remarks, *self._report.remarks],
+        )
 
 
 def world_label(chapter: ChapterReport) -> str:
     """Name the world of a chapter, and say how it ended."""
-    ended = f" ({chapter['ended']})" if chapter["ended"] else ""
-    return f"world {chapter['world']}{ended}"
+    ended = f" ({chapter.ended})" if chapter.ended else ""
+    return f"world {chapter.world}{ended}"
 
 
 def report_texts(
     verdict: RunVerdict, observation: WorldsObservation, *, color: bool
 ) -> Iterator[str]:
     """Write the report of each world that received requests, or of the default world."""
-    from hosting_emulator.sdk.text import report_text
+    from hosting_emulator.sdk.text import report_text, without_commands
 
     chapters = verdict.active_chapters() or [verdict.main_chapter()]
     if len(chapters) > MOST_REPORTS:
         left = len(chapters) - MOST_REPORTS
         yield f"{left} more worlds received requests; the latest {MOST_REPORTS} follow."
     for chapter in chapters[-MOST_REPORTS:]:
-        document = observation.world_report(chapter["index"])
-        for operation in document["operations"]:
-            operation["commands"] = []  # the emulator ends with the command
-        text = report_text(document, color=color)
-        yield f"{world_label(chapter)}\n{text}" if chapter["ended"] else text
+        # The emulator ends with the command, so no command for it helps.
+        report = without_commands(observation.world_report(chapter.index))
+        text = report_text(report, color=color)
+        yield f"{world_label(chapter)}\n{text}" if chapter.ended else text
 
 
 def keep_worlds(
@@ -158,8 +154,8 @@ def keep_worlds(
     _keep(observation, main, path)
     paths = []
     for chapter in others[-MOST_KEPT:]:
-        ended = f"-{chapter['ended']}" if chapter["ended"] else ""
-        name = f"{path.stem}.{chapter['world']}{ended}-{chapter['index']}{path.suffix}"
+        ended = f"-{chapter.ended}" if chapter.ended else ""
+        name = f"{path.stem}.{chapter.world}{ended}-{chapter.index}{path.suffix}"
         other = path.with_name(name)
         _keep(observation, chapter, other)
         paths.append(other)
@@ -167,5 +163,5 @@ def keep_worlds(
 
 
 def _keep(observation: WorldsObservation, chapter: ChapterReport, path: Path) -> None:
-    text = f"{as_json(observation.state(chapter['index']))}\n"
+    text = f"{as_json(observation.state(chapter.index))}\n"
     write_whole(path, text, mode=PRIVATE)

@@ -69,7 +69,7 @@ def test_the_history_shows_each_change_and_the_current_commit(
     with dashboard(panel("history")) as page:
         page.read("clock: time moved by 1h")
         page.read("Get DNS authorization status: the API key ci was used")
-        newest = api.emulator.summary["commit"]
+        newest = api.emulator.summary.commit
         page.find("button", f"Fork at {newest}")
         assert not page.has("button", f"Rewind to {newest}")
         assert "current" in page.text()

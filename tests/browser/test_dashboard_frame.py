@@ -93,7 +93,7 @@ def test_the_menu_of_worlds_creates_forks_resets_and_deletes_worlds(
         page.wait(f"location.hash === '#/requests?world={name}'")
         page.read("World " + name + " is made.")
         world = control.world(name)
-        assert world.clock.state["mode"] == "frozen"
+        assert world.clock.state.mode == "frozen"
         HttpWorld(world).dns()
         page.find("link", "1 200 Get DNS")
         page.click("button", "Worlds")
@@ -135,7 +135,7 @@ def test_the_menu_of_worlds_imports_an_exported_state(
         page.click("button", "Import", within=("dialog", "Import a state"))
         page.read(f"World {api.emulator.name} now has the state of kept.json.")
 
-    assert api.emulator.summary["counts"]["deployments"] == len(
+    assert api.emulator.summary.counts["deployments"] == len(
         json.loads(file.read_text(encoding="utf-8"))["tables"]["deployments"]
     )
 

@@ -16,9 +16,9 @@ Panel = Callable[[str], str]
 def changed_assumptions(api: HttpWorld) -> dict[str, Any]:
     assumptions = api.emulator.assumptions
     return {
-        assumption["name"]: assumption["value"]
+        assumption.name: assumption.value
         for assumption in assumptions
-        if assumption["value"] != assumption["default"]
+        if assumption.value != assumption.default
     }
 
 

@@ -156,7 +156,7 @@ def test_every_fault_kind_can_be_armed_with_its_example_values(
         page.find("button", "Arm")
         page.evaluate(f"({ARM})({json.dumps(kinds)})")
 
-    armed = [set(kinds) & fault.now.keys() for fault in api.emulator.faults]
+    armed = [set(kinds) & fault.now.written.keys() for fault in api.emulator.faults]
     assert armed == [{kind} for kind in kinds]
 
 
@@ -299,7 +299,7 @@ def test_every_intervention_has_a_form_with_all_its_fields(
 def test_the_story_of_a_scenario_runs_in_a_temporary_world(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
-    before = api.emulator.summary["commit"]
+    before = api.emulator.summary.commit
 
     with dashboard(panel("scenarios")) as page:
         page.fill("searchbox", "Find", "stuck-op")
@@ -311,7 +311,7 @@ def test_the_story_of_a_scenario_runs_in_a_temporary_world(
         passed = page.evaluate("document.querySelectorAll('.steps > li:not(.bad)').length")
 
     assert passed == 7
-    assert api.emulator.summary["commit"] == before
+    assert api.emulator.summary.commit == before
 
 
 def test_a_scenario_is_loaded_into_the_world_after_confirmation(
@@ -385,7 +385,7 @@ def test_a_mistake_in_a_custom_scenario_is_shown_with_its_position(
     phrase: str,
     selection: str,
 ):
-    before = api.emulator.summary["commit"]
+    before = api.emulator.summary.commit
 
     with dashboard(panel("scenarios")) as page:
         page.fill("textbox", "Scenario, as YAML", text)
@@ -399,7 +399,7 @@ def test_a_mistake_in_a_custom_scenario_is_shown_with_its_position(
 
     assert phrase in alert
     assert selected == selection
-    assert api.emulator.summary["commit"] == before
+    assert api.emulator.summary.commit == before
 
 
 def test_a_scenario_draft_is_kept_until_a_library_scenario_replaces_it(

@@ -13,7 +13,7 @@ Panel = Callable[[str], str]
 
 
 def last_commit(api: HttpWorld) -> int:
-    return int(api.emulator.summary["commit"])
+    return int(api.emulator.summary.commit)
 
 
 def test_a_preset_advances_the_clock_and_confirms_it(
@@ -81,7 +81,7 @@ def test_the_clock_panel_sets_the_mode_and_follows_changes_from_elsewhere(
         api.emulator.clock.freeze()
         page.wait("document.querySelector('[value=frozen]').checked")
 
-    assert (clock["mode"], clock["rate"]) == ("scaled", 120)
+    assert (clock.mode, clock.rate) == ("scaled", 120)
 
 
 def test_rewinding_needs_confirmation_and_adds_a_commit(
@@ -126,7 +126,7 @@ def test_forking_at_a_commit_creates_a_world_at_that_commit(
         page.read(f"begins at commit {before}")
         name = page.evaluate(r"/World (\S+) begins/.exec(document.body.innerText)[1]")
 
-    assert api.emulator.control.world(name).summary["commit"] == before
+    assert api.emulator.control.world(name).summary.commit == before
     api.emulator.control.world(name).delete()
 
 
@@ -169,9 +169,9 @@ def test_a_session_is_saved_as_a_scenario_that_passes(
         text = page.evaluate("window.saved.text()")
 
     report = api.emulator.control.run_scenario(text=text)
-    assert [step["title"] for step in report["steps"]] == [
+    assert [step.title for step in report.steps] == [
         "apply_project_domains",
         "intervene stick_operation",
         "poll ${operation_1}",
     ]
-    assert report["passed"]
+    assert report.passed

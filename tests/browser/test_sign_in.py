@@ -49,7 +49,7 @@ def app() -> Iterator[str]:
 
 @pytest.fixture
 def issuer(api: HttpWorld) -> str:
-    url: str = api.emulator.summary["issuer"]
+    url: str = api.emulator.summary.issuer
     return url
 
 

@@ -31,7 +31,10 @@ STEP: dict[str, Any] = {
     "title": "list_deployments",
     "passed": True,
     "message": "status 200",
+    "waited_ms": 0,
     "differences": [],
+    "responses": [],
+    "nearest": [],
 }
 FAILED_STEP: dict[str, Any] = {
     "n": 2,
@@ -39,6 +42,9 @@ FAILED_STEP: dict[str, Any] = {
     "title": "the provider is back",
     "passed": False,
     "message": "status 503",
+    "waited_ms": 0,
+    "responses": [],
+    "nearest": [],
     "differences": [
         {"at": "status", "expected": 200, "found": 503},
         {"at": "body.code", "expected": {"a": 1}, "found": "(absent)"},

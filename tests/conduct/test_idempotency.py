@@ -230,8 +230,8 @@ def test_a_new_key_five_minutes_later_is_only_a_note(client: Watched, after_s: i
 
     (finding,) = client.findings()
     assert (finding.rule, finding.severity) == (NEW_KEY, severity)
-    assert finding["place"] == "the contract, Endpoints, 4"
-    assert "idempotent durable operation" in finding["because"]
+    assert finding.place == "the contract, Endpoints, 4"
+    assert "idempotent durable operation" in finding.because
 
 
 def test_another_api_key_after_its_value_was_lost_is_no_finding(client: Watched):

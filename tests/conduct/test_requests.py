@@ -134,8 +134,8 @@ def test_a_finding_quotes_the_sentence_about_what_was_sent(client: Watched):
     client.compute("?environment=dev&verbose=1")
     client.call("GET", f"/v1/projects/{client.project_id('shop')}/edge-dns?verbose=1")
 
-    findings = client.look()["findings"]
-    quoted = [(finding["because"], finding["place"]) for finding in findings]
+    findings = client.look().findings
+    quoted = [(finding.because, finding.place) for finding in findings]
     assert quoted == [
         (
             "Body (application/json): { name: string, length 1 to 64 }.",

@@ -10,22 +10,42 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import convert
+from msgspec.structs import replace
+
 from hosting_emulator.dashboard.handlers import start_body
+from hosting_emulator.sdk import WorldSummary
 from tests.support.http_world import HttpWorld
 
 
-def world(**members: Any) -> dict[str, Any]:
-    return {
+def world(**members: Any) -> WorldSummary:
+    document = {
         "name": "default",
+        "seed": "",
+        "ephemeral": True,
+        "control_url": "http://h/_emulator/worlds/default",
+        "commit": 1,
+        "assumptions": {},
+        "warnings": [],
+        "variation": None,
+        "armed": [],
         "base_url": "http://h",
         "issuer": "http://h/_emulator/idp",
-        "clock": {"mode": "real", "now": "2026-01-01T00:00:00.000Z", "rate": 1.0},
+        "clock": {
+            "mode": "real",
+            "now": "2026-01-01T00:00:00.000Z",
+            "rate": 1.0,
+            "next_due_at": None,
+            "next_event": None,
+            "pending": 0,
+        },
         "counts": {"projects": 0, "deployments": 0, "operations": 0},
         "organizations": [],
         "users": [],
         "projects": [],
         **members,
     }
+    return convert(document, WorldSummary)
 
 
 def test_the_first_request_on_the_start_page_works_in_a_shell(api: HttpWorld):
@@ -51,7 +71,16 @@ def test_an_empty_world_has_no_first_request():
 
 def test_names_on_the_start_page_are_escaped():
     evil = "<script>&"
-    row = {"id": evil, "alias": evil, "name": evil, "plan": evil, "organization_id": evil}
+    row = {
+        "id": evil,
+        "alias": evil,
+        "name": evil,
+        "plan": evil,
+        "organization_id": evil,
+        "email": evil,
+        "handle": evil,
+        "source_generation": 0,
+    }
 
     html = start_body(
         evil, evil, [world(users=[row], projects=[row], organizations=[row], base_url=evil)]
@@ -61,6 +90,7 @@ def test_names_on_the_start_page_are_escaped():
 
 
 def test_the_start_page_shows_the_rate_of_a_scaled_clock():
-    clock = {"mode": "scaled", "now": "2026-01-01T00:00:00.000Z", "rate": 60.0}
+    summary = world()
+    scaled = replace(summary, clock=replace(summary.clock, mode="scaled", rate=60.0))
 
-    assert "scaled, 60x" in start_body("http://h", "in memory", [world(clock=clock)])
+    assert "scaled, 60x" in start_body("http://h", "in memory", [scaled])

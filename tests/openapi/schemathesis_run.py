@@ -115,7 +115,7 @@ def control_target(emulator: HostingEmulator) -> Target:
         "path": {
             "world": [emulator.name],
             "n": list(range(1, 6)),
-            "name": [scenario["name"] for scenario in control.scenarios()[:5]],
+            "name": [scenario.name for scenario in control.scenarios()[:5]],
             "operation": operations,
             "fault": [f"fault-{number}" for number in range(1, 6)],
             "snapshot": [f"snapshot-{number}" for number in range(1, 6)],

@@ -37,7 +37,7 @@ def test_a_background_emulator_responds_until_it_is_stopped(new_emulator: OwnEmu
     before = threading.active_count()
     emulator = new_emulator().start()
     with RunningEmulator(emulator.base_url) as running:
-        assert running.control.health()["status"] == "ok"
+        assert running.control.health().status == "ok"
 
         emulator.stop()
         emulator.stop()

@@ -179,7 +179,7 @@ def test_a_test_can_assert_the_conduct_of_its_client(suite: Suite):
             assert apply_domains(hosting_emulator) == 202
             conduct.assert_clean()
             (note,) = conduct.findings()
-            assert (note.rule, note.severity, note.requests) == ("operation-not-followed", "note", (1,))
+            assert (note.rule, note.severity, note.requests) == ("operation-not-followed", "note", [1])
             assert conduct.findings(final=False) == []
 
             ask(hosting_emulator, "edge-dns?verbose=1")

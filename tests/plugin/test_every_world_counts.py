@@ -256,7 +256,7 @@ def test_a_verdict_that_cannot_be_read_fails_the_test(suite: Suite):
         def test_it(hosting_emulator, hosting_emulator_server):
             assert ask(hosting_emulator, "edge-dns") == 200
             info = hosting_emulator_server.control.info()
-            os.kill(info["pid"], signal.SIGKILL)
+            os.kill(info.pid, signal.SIGKILL)
         """,
     )
 

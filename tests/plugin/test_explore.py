@@ -226,7 +226,7 @@ def test_a_test_that_ignores_a_failed_operation_is_reported_as_blind(explored: S
 
 @pytest.mark.parametrize("renews", [True, False])
 def test_a_token_that_has_expired_may_be_renewed(explored: Suite, renews: bool):
-    renewed = 'hosting_emulator.mint_token("owner")["access_token"]' if renews else "token"
+    renewed = 'hosting_emulator.mint_token("owner").access_token' if renews else "token"
     explored.write(
         test_it=f"""
             import urllib.error, urllib.request

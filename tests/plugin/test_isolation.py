@@ -77,7 +77,7 @@ def test_a_hundred_simultaneous_worlds_are_isolated(
         assert [fault.hits for fault in world.faults] == [1] * (n % 2)
         unfinished = world.control.get(f"worlds/{world.name}/operations?unfinished=true")["items"]
         assert [row["id"] for row in unfinished] == [operation]
-        calls = [item["call"] for item in reversed(world.requests.page()["items"])]
+        calls = [item.call for item in reversed(world.requests.page().items)]
         assert calls == [
             "apply_project_domains",
             "list_deployments",

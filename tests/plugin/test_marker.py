@@ -11,7 +11,7 @@ from tests.plugin.conftest import Suite
 SKIPPING = "name: skipping\ndescription: Time jumps.\nclock: {mode: skip}\n"
 ABOUT = """
 def scenario_of(emulator):
-    return str(emulator.report_document()["scenario"])
+    return str(emulator.report_document().scenario)
 """
 
 
@@ -111,9 +111,9 @@ def test_keywords_of_the_mark_are_a_scenario_or_override_one(suite: Suite):
         )
         def test_over(hosting_emulator):
             world = hosting_emulator.summary
-            assert world["clock"]["rate"] == 60
-            assert world["assumptions"] == {"accepted_status": 200}
-            assert world["seed"] == "another"
+            assert world.clock.rate == 60
+            assert world.assumptions == {"accepted_status": 200}
+            assert world.seed == "another"
         """
     )
     suite.passes()

@@ -49,7 +49,7 @@ def test_the_option_scenario_accepts_a_name_of_the_library(suite: Suite, way: st
     suite.write(
         test_it="""
         def test_it(hosting_emulator):
-            assert hosting_emulator.report_document()["scenario"]
+            assert hosting_emulator.report_document().scenario
         """
     )
     suite.passes(*set_option(suite, way, "scenario", "stuck-operation"))
@@ -73,7 +73,7 @@ def test_the_option_clock_sets_the_clock(suite: Suite, way: str):
         test_it="""
         def test_it(hosting_emulator):
             clock = hosting_emulator.clock.state
-            assert (clock["mode"], clock["rate"]) == ("scaled", 60)
+            assert (clock.mode, clock.rate) == ("scaled", 60)
         """
     )
     suite.passes(*set_option(suite, way, "clock", "scaled:60"))
@@ -93,7 +93,7 @@ def test_the_option_seed_sets_the_seed(suite: Suite, way: str):
         test_it="""
         def test_it(hosting_emulator):
             world = hosting_emulator.summary
-            assert world["seed"] == "another"
+            assert world.seed == "another"
         """
     )
     suite.passes(*set_option(suite, way, "seed", "another"))
@@ -105,7 +105,7 @@ def test_the_option_url_uses_a_running_emulator(
 ):
     """The tests create their worlds in that emulator, and even failed tests leave none behind."""
     url = hosting_emulator_server.base_url
-    before = [world["name"] for world in hosting_emulator_server.control.worlds()]
+    before = [world.name for world in hosting_emulator_server.control.worlds()]
     suite.write(
         test_it=f"""
         import pytest
@@ -126,7 +126,7 @@ def test_the_option_url_uses_a_running_emulator(
     result = suite.run(*set_option(suite, way, "url", f"{url}/_emulator/"))
 
     result.assert_outcomes(passed=1, failed=1)
-    assert [world["name"] for world in hosting_emulator_server.control.worlds()] == before
+    assert [world.name for world in hosting_emulator_server.control.worlds()] == before
 
 
 def test_the_option_url_is_refused_if_nothing_responds(suite: Suite):
@@ -240,8 +240,8 @@ def test_worlds_follow_the_settings_file_with_a_frozen_clock(suite: Suite):
         def test_it(hosting_emulator):
             assert [*hosting_emulator.users] == ["ada"]
             summary = hosting_emulator.summary
-            assert summary["seed"] == "ours"
-            assert summary["assumptions"] == {"accepted_status": 200}
+            assert summary.seed == "ours"
+            assert summary.assumptions == {"accepted_status": 200}
             assert hosting_emulator.clock.mode == "frozen"
             assert ":4711" not in hosting_emulator.base_url
         """
@@ -256,8 +256,8 @@ def test_options_and_ini_values_override_the_settings_file(suite: Suite):
     suite.write(
         test_it="""
         def test_it(hosting_emulator):
-            assert hosting_emulator.report_document()["scenario"] == "stuck-operation.yaml"
-            assert hosting_emulator.summary["seed"] == "option"
+            assert hosting_emulator.report_document().scenario == "stuck-operation.yaml"
+            assert hosting_emulator.summary.seed == "option"
             assert hosting_emulator.variation.seed == "7"
         """
     )

@@ -41,7 +41,7 @@ from pytest_hosting_emulator import world_fixture
 shared = world_fixture(clock="skip")
 
 def test_a_world(hosting_emulator):
-    assert hosting_emulator.summary["seed"] == "mine"
+    assert hosting_emulator.summary.seed == "mine"
     apply_domains(hosting_emulator)
     assert len(hosting_emulator.requests) == 1
 
@@ -52,7 +52,7 @@ def test_another(hosting_emulator, hosting_emulator_worlds):
 def test_marked(hosting_emulator):
     apply_domains(hosting_emulator)
     hosting_emulator.clock.advance("1h")
-    assert [item["state"] for item in hosting_emulator.report_document()["operations"]]
+    assert [item.state for item in hosting_emulator.report_document().operations]
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_shared(shared, times):
@@ -116,7 +116,7 @@ def test_a_fake_file_system_does_not_reach_the_emulator_process(suite: Suite):
     suite.write(
         test_it="""
         def test_it(fs, hosting_emulator_worlds):
-            assert hosting_emulator_worlds("stuck-operation").report_document()["scenario"]
+            assert hosting_emulator_worlds("stuck-operation").report_document().scenario
         """
     )
 
@@ -131,7 +131,7 @@ def test_a_module_in_the_current_folder_is_not_imported_by_the_emulator_process(
         file.write("raise SystemExit(1)")
 
     with ProcessEmulator() as emulator:
-        assert emulator.control.health()["status"] == "ok"
+        assert emulator.control.health().status == "ok"
 
 
 def test_an_emulator_process_that_ends_at_once_raises_start_error(monkeypatch: pytest.MonkeyPatch):

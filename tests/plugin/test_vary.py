@@ -11,9 +11,9 @@ import pytest
 
 def test_it(hosting_emulator, hosting_emulator_worlds):
     more = hosting_emulator_worlds(vary="mine", vary_only="key-order")
-    assert more.variation["seed"] == "mine"
+    assert more.variation.seed == "mine"
     found = hosting_emulator.variation
-    assert (found and (found["seed"], found["only"])) == {expected}
+    assert (found and (found.seed, found.only)) == {expected}
 """
 
 
@@ -57,12 +57,12 @@ def test_the_mark_makes_responses_vary(suite: Suite):
 
         @pytest.mark.hosting_scenario(vary=3)
         def test_alone(hosting_emulator):
-            assert hosting_emulator.variation["seed"] == "3"
+            assert hosting_emulator.variation.seed == "3"
             assert hosting_emulator.clock.mode == "frozen"
 
         @pytest.mark.hosting_scenario("stuck-operation", vary="x", vary_only=["key-order"])
         def test_beside_a_name(hosting_emulator):
-            assert hosting_emulator.variation["only"] == ["key-order"]
+            assert hosting_emulator.variation.only == ["key-order"]
         """
     )
 
@@ -78,9 +78,9 @@ def test_the_mark_accepts_seed_and_points_as_a_mapping(suite: Suite):
         def test_by_the_mark(hosting_emulator, hosting_emulator_worlds):
             more = hosting_emulator_worlds(vary={"seed": "x", "only": ["key-order"]})
             for world, seed, point in ((hosting_emulator, "2", "scope-order"), (more, "x", "key-order")):
-                assert (world.variation["seed"], world.variation["only"]) == (seed, [point])
+                assert (world.variation.seed, world.variation.only) == (seed, [point])
             more.vary({"seed": 3})
-            assert (more.variation["seed"], more.variation["only"]) == ("3", None)
+            assert (more.variation.seed, more.variation.only) == ("3", None)
         """
     )
 

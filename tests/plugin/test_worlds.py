@@ -26,7 +26,7 @@ def test_each_test_has_a_fresh_world_that_is_deleted(suite: Suite):
 
         def test_the_others_are_gone(hosting_emulator_server):
             assert len(set(seen)) == 3
-            left = [world["name"] for world in hosting_emulator_server.control.worlds()]
+            left = [world.name for world in hosting_emulator_server.control.worlds()]
             assert left == ["default"]
         """
     )
@@ -55,7 +55,7 @@ def test_a_world_fixture_can_have_any_scope(suite: Suite):
                 assert apply_domains(mine) == 200
                 assert everywhere.clock.mode == "skip"
                 assert fresh.clock.mode == "real"
-                assert mine.summary["seed"] == "mine"
+                assert mine.summary.seed == "mine"
                 type(self).seen = [mine.name, the_shop.name, everywhere.name, in_package.name]
 
             def test_second(self, mine, the_shop, everywhere, in_package):
@@ -73,7 +73,7 @@ def test_a_world_fixture_can_have_any_scope(suite: Suite):
         import test_a
 
         def test_what_is_left(everywhere, in_package, hosting_emulator_server):
-            left = {world["name"] for world in hosting_emulator_server.control.worlds()}
+            left = {world.name for world in hosting_emulator_server.control.worlds()}
             assert left == {"default", everywhere.name, in_package.name}
             assert [everywhere.name, in_package.name] == test_a.TestClass.seen[2:]
         """,
@@ -108,7 +108,7 @@ def test_a_test_can_have_more_worlds(suite: Suite):
                 hosting_emulator_worlds("nothing")
 
         def test_none_is_left(hosting_emulator_server):
-            left = [world["name"] for world in hosting_emulator_server.control.worlds()]
+            left = [world.name for world in hosting_emulator_server.control.worlds()]
             assert left == ["default"]
         """
     )

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import trustme
+from msgspec import to_builtins
 
 from hosting_emulator.sdk import ControlClient, EmulatorUnreachable, UnexpectedAnswer
 from tests.support.control_samples import ADVANCED, ASSUMPTIONS, CLOCK, HEALTH, items, world
@@ -194,7 +195,7 @@ def test_the_client_speaks_tls_to_an_https_address(
         client.health()
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
     with ControlClient(url, timeout_s=5) as client:
-        assert [client.health(), client.health()] == [HEALTH] * 2
+        assert [to_builtins(client.health()), to_builtins(client.health())] == [HEALTH] * 2
 
     assert control.connections == 2
 

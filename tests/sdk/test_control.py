@@ -30,30 +30,30 @@ def test_each_method_of_the_sdk_reaches_its_resource(api: HttpWorld):
         assert isinstance(control.contract(table), list)
     assert control.scenarios()
     assert control.info().control_url == control.control_url
-    assert control.health()["status"] == "ok"
+    assert control.health().status == "ok"
     assert emulator.openapi()["openapi"] == "3.1.0"
     assert control.contract("scenario-schema.json")["$schema"]
     assert {"abort", "timeout"} <= {
         kind["kind"] for kind in control.contract("fault-kinds")["effects"]
     }
-    assert control.scenario("rate-limited")["text"]
+    assert control.scenario("rate-limited").text
     assert world in {summary.name for summary in control.worlds()}
     assert emulator.clock.state.mode == emulator.clock.change({"mode": "frozen"}).mode
     assert emulator.clock.move(by="1s").moved_ms == 1000
     assert emulator.why(operation).operation == operation
     assert emulator.set_assumptions({"rate_limit": "off"}) == emulator.assumptions
-    assert emulator.requests.page(user="owner")["items"][0].call == "apply_project_domains"
-    assert emulator.requests.page(limit=1, trail=False)["total"] == 1
-    assert emulator.requests.whole(1).response["body_bytes"] > 0
+    assert emulator.requests.page(user="owner").items[0].call == "apply_project_domains"
+    assert emulator.requests.page(limit=1, trail=False).total == 1
+    assert emulator.requests.whole(1).response.body_bytes > 0
     assert emulator.requests.har(state=True, status="2xx")["log"]["_state"]
     assert emulator.requests.resend(1).status == 202
-    assert emulator.report_document(requests=1)["requests"]["total"] == 2
+    assert emulator.report_document(requests=1).requests.total == 2
     rule = control.contract("conduct-rules")[0]["id"]
     assert emulator.conduct.read(skip_rules=[rule], final=True).skipped_rules == [rule]
     oldest = emulator.commits()[-1]
     assert emulator.rewind(oldest.commit).name == world
-    assert emulator.create_api_key("reader", name="ci", permissions=[])["value"]
-    assert emulator.mint_token(interactive=False, expires_in_seconds=60)["expires_in"] == 60
+    assert emulator.create_api_key("reader", name="ci", permissions=[]).value
+    assert emulator.mint_token(interactive=False, expires_in_seconds=60).expires_in == 60
     assert emulator.load_scenario(name="rate-limited").name == world
     assert emulator.import_state(state).counts["operations"]
     assert emulator.reset().name == world

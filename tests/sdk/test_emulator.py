@@ -23,7 +23,7 @@ def url(hosting_emulator: HostingEmulator) -> str:
 
 
 def names(emulator: HostingEmulator) -> list[str]:
-    return [world["name"] for world in emulator.control.worlds()]
+    return [world.name for world in emulator.control.worlds()]
 
 
 # --- Fresh worlds ----------------------------------------------------------------------------
@@ -48,14 +48,14 @@ def test_a_fresh_world_has_the_requested_name_seed_clock_and_assumptions(url: st
     ) as fresh:
         summary = fresh.summary
 
-    assert (fresh.name, summary["seed"], summary["clock"]["rate"]) == ("as-asked", "mine", 60)
-    assert summary["assumptions"] == {"rate_limit": "10/1m"}
-    assert summary["ephemeral"]
+    assert (fresh.name, summary.seed, summary.clock.rate) == ("as-asked", "mine", 60)
+    assert summary.assumptions == {"rate_limit": "10/1m"}
+    assert summary.ephemeral
 
 
 def test_a_fresh_world_can_come_from_a_scenario_of_the_library(url: str):
     with HostingEmulator.fresh(url, scenario="stuck-operation") as fresh:
-        assert fresh.report_document()["scenario"] is not None
+        assert fresh.report_document().scenario is not None
 
 
 def test_a_fresh_world_can_come_from_a_file(url: str, tmp_path: Path):
@@ -115,7 +115,7 @@ def test_closing_a_world_leaves_a_shared_client_open(hosting_emulator: HostingEm
     with HostingEmulator.connect(shared, world=hosting_emulator.name) as connected:
         assert connected.project == hosting_emulator.project
 
-    assert shared.health()["status"] == "ok"
+    assert shared.health().status == "ok"
 
 
 # --- Worlds that exist -----------------------------------------------------------------------
@@ -247,17 +247,17 @@ def test_a_fork_is_independent_and_is_deleted_with_its_parent(
 
 def test_a_world_can_be_rewound_to_a_commit_or_forked_at_it(api: HttpWorld):
     emulator = api.emulator
-    before = emulator.summary["counts"]["operations"]
+    before = emulator.summary.counts["operations"]
     api.set_flag(False)
     api.apply_domains()
 
-    hidden = next(c for c in emulator.history if c["title"] == "set_project_powered_by_flag")
-    fork = emulator.fork(commit=hidden["commit"])
-    emulator.rewind(hidden["commit"])
+    hidden = next(c for c in emulator.history if c.title == "set_project_powered_by_flag")
+    fork = emulator.fork(commit=hidden.commit)
+    emulator.rewind(hidden.commit)
 
     for changed in (emulator, fork):
-        assert changed.summary["counts"]["operations"] == before
-    assert emulator.history[-1]["title"] == f"rewound to {hidden['commit']}"
+        assert changed.summary.counts["operations"] == before
+    assert emulator.history[-1].title == f"rewound to {hidden.commit}"
     assert len(emulator.requests) == 2
     with pytest.raises(ControlRefused, match="commit 9999 is not kept"):
         emulator.rewind(9999)
@@ -328,7 +328,7 @@ def test_faults_are_listed_counted_and_cleared(api: HttpWorld):
 
     assert [fault.id for fault in emulator.faults] == [first.id, "fault-2"]
     assert (first.seen, first.hits, first.spent) == (1, 1, True)
-    assert emulator.faults[1].now["from"] == "2026-01-01T01:00:00.000Z"
+    assert emulator.faults[1].now.written["from"] == "2026-01-01T01:00:00.000Z"
     assert repr(first) == f"<ArmedFault 'fault-1' of '{emulator.name}'>"
     assert emulator.clear_faults() == 2
     assert emulator.faults == []
@@ -345,13 +345,13 @@ def test_why_prints_a_readable_explanation(api: HttpWorld):
         "apply_project_domains",
     )
     assert explanation.next is not None
-    assert explanation.next["at"] == "2026-01-01T00:00:02.000Z"
+    assert explanation.next.at == "2026-01-01T00:00:02.000Z"
     assert str(explanation) == "\n".join(
         [
             f"apply_project_domains of shop ({operation['id']}) is queued "
             "at 2026-01-01T00:00:00.000Z",
             *(f"  {sentence}" for sentence in explanation.sentences),
-            f"  next, at 2026-01-01T00:00:02.000Z: {explanation.next['event']}",
+            f"  next, at 2026-01-01T00:00:02.000Z: {explanation.next.event}",
             *(f"  try: {command}" for command in explanation.commands),
         ]
     )

@@ -28,7 +28,10 @@ def test_listen_yields_events_in_order(client: ControlClient, control: FakeContr
     ) as events:
         received = list(events)
 
-    assert received == [WorldEvent(8, "request", {"n": 1}), WorldEvent(9, "gap", {"missed": 2})]
+    assert received == [
+        WorldEvent(id=8, kind="request", data={"n": 1}),
+        WorldEvent(id=9, kind="gap", data={"missed": 2}),
+    ]
 
 
 def test_listen_continues_after_an_event(client: ControlClient, control: FakeControl):
@@ -52,7 +55,7 @@ def test_other_requests_are_sent_while_listening(client: ControlClient, control:
     control.on("GET /worlds/default", world())
 
     with client.world().requests.listen() as events:
-        assert client.world().summary["name"] == "default"
+        assert client.world().summary.name == "default"
         assert len(list(events)) == 1
 
 

@@ -40,7 +40,9 @@ RESPONSES = {
     "POST /worlds/w/interventions": STUCK,
     "POST /worlds/w/faults": fault(),
     "GET /worlds/w/requests?limit=1": request_page(exchange(1)),
-    "GET /worlds/w/requests/1": exchange(1, request=message("{}"), response=message(None)),
+    "GET /worlds/w/requests/1": exchange(
+        1, request=message("{}"), response=message(None), trail=[]
+    ),
     "GET /worlds/w/conduct": conduct_report(),
     "POST /scenarios/run": story_report(),
 }
@@ -140,4 +142,4 @@ def test_the_fake_sends_a_deliberately_wrong_response(
 ) -> None:
     control.on("GET /health", FakeResponse({"status": "up"}, deliberately_wrong=True))
 
-    assert client.health() == {"status": "up"}
+    assert client.get("health") == {"status": "up"}

@@ -1,14 +1,17 @@
 """The projects, users and tokens of a world, and the URL of a path in it."""
 
-import pytest
+from typing import Any
 
+import pytest
+from msgspec.structs import replace
+
+from hosting_emulator.messages import WorldOrganization, WorldProject
 from hosting_emulator.sdk import ControlRefused, HostingEmulator, NoSuchName, WorldSummary
 from tests.support.http_world import HttpWorld
 
 
-def changed(emulator: HostingEmulator, **parts: object) -> HostingEmulator:
-    summary: WorldSummary = emulator.summary
-    summary.update(parts)
+def changed(emulator: HostingEmulator, **parts: Any) -> HostingEmulator:
+    summary: WorldSummary = replace(emulator.summary, **parts)
     return HostingEmulator(emulator.control, summary)
 
 
@@ -30,10 +33,12 @@ def test_a_world_lists_its_projects_organizations_and_users(hosting_emulator: Ho
 def test_a_world_without_shop_uses_its_first_project(
     hosting_emulator: HostingEmulator,
 ):
-    notes = {"alias": "notes", "id": "01P", "handle": "n", "organization_id": "01B"}
+    notes = WorldProject(
+        alias="notes", id="01P", handle="n", organization_id="01B", source_generation=0
+    )
     organizations = [
-        {"alias": "a", "id": "01A", "name": "a", "plan": "free"},
-        {"alias": "b", "id": "01B", "name": "b", "plan": "free"},
+        WorldOrganization(alias="a", id="01A", name="a", plan="free"),
+        WorldOrganization(alias="b", id="01B", name="b", plan="free"),
     ]
 
     world = changed(hosting_emulator, projects=[notes], organizations=organizations)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 from hosting_emulator.sdk import (
     ControlClient,
@@ -339,7 +340,7 @@ def ring(control: FakeControl, client: ControlClient) -> Requests:
     full_page = request_page(*logged, total=1234)
     control.on("GET /worlds/w/requests?limit=1000&trail=false", full_page)
     control.on("GET /worlds/w/requests?limit=1", request_page(logged[0], total=1234))
-    return HostingEmulator(client, WorldSummary(world("w"))).requests
+    return HostingEmulator(client, convert(world("w"), WorldSummary)).requests
 
 
 def test_no_count_is_proved_if_requests_have_left_the_log(ring: Requests):

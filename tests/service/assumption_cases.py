@@ -613,7 +613,7 @@ def probe_key_prefix(api: CheckedWorld) -> list[Any]:
 def probe_token_lifetime(api: CheckedWorld) -> list[int]:
     token = api.emulator.mint_token("owner")
     api.advance("5m")
-    return [token["expires_in"], api.dns(token=token["access_token"]).status]
+    return [token.expires_in, api.dns(token=token.access_token).status]
 
 
 @cases.add("token_audience", "another-api", "hosting-control-api", "another-api")

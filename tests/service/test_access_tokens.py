@@ -302,12 +302,12 @@ def test_a_token_with_several_audiences_and_extra_claims_is_accepted(api: Checke
 
 def test_a_token_of_another_world_is_refused(api: CheckedWorld) -> None:
     control = api.emulator.control
-    fork = control.world(api.emulator.name).copy()["name"]
+    fork = control.world(api.emulator.name).copy().name
     try:
-        theirs = control.world(fork).mint_token("owner")["access_token"]
+        theirs = control.world(fork).mint_token("owner").access_token
     finally:
         control.world(fork).delete()
-    default = control.world().mint_token("owner")["access_token"]
+    default = control.world().mint_token("owner").access_token
 
     refused(api.dns(token=theirs))
     refused(api.dns(token=default))
@@ -318,12 +318,12 @@ def test_a_token_of_another_world_is_refused(api: CheckedWorld) -> None:
 
 def test_a_token_is_valid_for_an_hour_of_world_time(api: CheckedWorld) -> None:
     token = api.emulator.mint_token("owner")
-    assert token["expires_in"] == 3600
+    assert token.expires_in == 3600
 
     api.advance("59m59s999ms")
-    assert api.dns(token=token["access_token"]).status == 200
+    assert api.dns(token=token.access_token).status == 200
     api.advance("1ms")
-    refused(api.dns(token=token["access_token"]))
+    refused(api.dns(token=token.access_token))
 
 
 def test_a_token_that_was_never_used_expires_too(api: CheckedWorld) -> None:
@@ -358,10 +358,10 @@ def test_a_token_is_valid_from_the_moment_it_is_minted(api: CheckedWorld) -> Non
 
 
 def test_a_token_has_the_claims_of_its_user(api: CheckedWorld) -> None:
-    users = {p["alias"]: p for p in api.emulator.summary["users"]}
+    users = {p.alias: p for p in api.emulator.summary.users}
     claims = parts(api.emulator.token("owner", expires_in_seconds=600))[1]
 
-    assert claims["sub"] == users["owner"]["id"]
+    assert claims["sub"] == users["owner"].id
     assert claims["org_id"] == api.emulator.organization
     assert claims["exp"] - claims["iat"] == 600
     assert claims["iat"] == int(api.now().timestamp())

@@ -27,7 +27,7 @@ PERMISSIONS = sorted(set(NEEDS.values()))
 
 def make_key(api: CheckedWorld, user: str = "owner", **options: Any) -> str:
     created = api.emulator.create_api_key(user, **options)
-    return str(created["value"])
+    return str(created.value)
 
 
 def ask(world: CheckedCalls, call: str, token: str) -> Response:
@@ -197,9 +197,9 @@ def test_a_key_has_no_session_and_learns_of_that_only_in_its_own_organization(
 
 def test_a_key_of_another_world_is_refused(api: CheckedWorld) -> None:
     control = api.emulator.control
-    other = control.create_world(seed="another")["name"]
+    other = control.create_world(seed="another").name
     try:
-        value = str(control.world(other).create_api_key("owner")["value"])
+        value = str(control.world(other).create_api_key("owner").value)
     finally:
         control.world(other).delete()
 

@@ -34,7 +34,7 @@ def other(api: CheckedWorld) -> Iterator[CheckedWorld]:
     control = api.emulator.control
     world = control.create_world(clock={"mode": "frozen"})
     yield CheckedWorld(HostingEmulator(control, world))
-    control.world(world["name"]).delete()
+    control.world(world.name).delete()
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,14 @@ def test_every_alternative_has_a_case(api: CheckedWorld) -> None:
     cases = {(c.name, str(c.value)) for c in CASES} | ELSEWHERE
     missing: list[str] = []
     for row in api.emulator.assumptions:
-        alternatives = row["alternatives"]
+        alternatives = row.alternatives
         if alternatives == "any":
-            if not any(name == row["name"] for name, _ in cases):
-                missing.append(row["name"])
+            if not any(name == row.name for name, _ in cases):
+                missing.append(row.name)
             continue
         for value in alternatives:
-            if (row["name"], str(value)) not in cases:
-                missing.append(f"{row['name']}={value}")
+            if (row.name, str(value)) not in cases:
+                missing.append(f"{row.name}={value}")
 
     assert missing == []
 
@@ -115,12 +115,12 @@ def test_a_fixed_choice_is_explained_and_cannot_be_set(row: dict[str, Any]) -> N
 def test_each_assumption_has_a_description_and_quotes_the_contract(api: CheckedWorld) -> None:
     """Text in brackets is ours: an omission, or what the sentence does not say."""
     for row in api.emulator.assumptions:
-        assert row["value"] == row["default"]
-        assert row["about"]
-        parts = [part.strip(" .") for part in re.split(r"\[.*?\]", row["sentence"])]
+        assert row.value == row.default
+        assert row.about
+        parts = [part.strip(" .") for part in re.split(r"\[.*?\]", row.sentence)]
         assert any(parts)
         for part in parts:
-            assert part in PLAIN_CONTRACT, row["sentence"]
+            assert part in PLAIN_CONTRACT, row.sentence
 
 
 @pytest.mark.parametrize(

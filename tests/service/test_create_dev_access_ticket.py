@@ -90,12 +90,12 @@ def test_two_worlds_have_different_dev_hosts(api: CheckedWorld) -> None:
     mine = urlsplit(api.ticket().json["origin"]).hostname
 
     try:
-        path = f"/worlds/{fork['name']}" + api.project_path("dev-access-tickets")
-        token = api.emulator.control.world(fork["name"]).mint_token("owner")["access_token"]
+        path = f"/worlds/{fork.name}" + api.project_path("dev-access-tickets")
+        token = api.emulator.control.world(fork.name).mint_token("owner").access_token
         root = api.emulator.base_url.partition("/worlds/")[0]
         api.emulator.base_url = root
         theirs = urlsplit(api.send("POST", path, token=token).json["origin"]).hostname
     finally:
-        api.emulator.control.world(fork["name"]).delete()
+        api.emulator.control.world(fork.name).delete()
 
     assert mine != theirs

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from hosting_emulator.sdk import ControlClient
 from tests.support.checked_world import CheckedWorld
@@ -16,14 +17,14 @@ DNS = {"not_authorized", "pending", "authorized", "expired", "revoked"}
 
 @pytest.fixture
 def summary(api: CheckedWorld) -> dict[str, Any]:
-    return dict(api.emulator.summary)
+    return dict(to_builtins(api.emulator.summary))
 
 
 def projects(api: CheckedWorld) -> Iterator[tuple[str, str]]:
     """Yield each project with a user who can read it."""
-    for project in api.emulator.summary["projects"]:
-        mine = project["organization_id"] == api.emulator.organization
-        yield project["alias"], "owner" if mine else "outsider"
+    for project in api.emulator.summary.projects:
+        mine = project.organization_id == api.emulator.organization
+        yield project.alias, "owner" if mine else "outsider"
 
 
 def test_the_default_world_has_a_free_and_a_paid_organization(summary: dict[str, Any]) -> None:
@@ -108,9 +109,9 @@ def test_ids_depend_on_the_seed_alone(api: CheckedWorld) -> None:
         )
     ]
     for world in worlds:
-        control.world(world["name"]).delete()
+        control.world(world.name).delete()
 
-    ids = [{p["alias"]: p["id"] for p in world["projects"]} for world in worlds]
+    ids = [{p.alias: p.id for p in world.projects} for world in worlds]
     assert ids[0] == ids[1]
     assert not set(ids[0].values()) & set(ids[2].values())
 
@@ -132,5 +133,5 @@ def test_the_default_world_is_served_without_a_path_prefix(api: CheckedWorld) ->
     """It is served at /v1, without a prefix; other worlds are below /worlds."""
     default = api.emulator.control.world("default").summary
 
-    assert default["base_url"] == api.emulator.base_url.partition("/worlds/")[0]
-    assert [p["alias"] for p in default["projects"]] == list(api.emulator.projects)
+    assert default.base_url == api.emulator.base_url.partition("/worlds/")[0]
+    assert [p.alias for p in default.projects] == list(api.emulator.projects)

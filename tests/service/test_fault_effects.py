@@ -234,9 +234,9 @@ def test_truncate_cuts_where_it_says_and_at_least_one_byte(client: SocketClient,
     whole = int(outcome.response.header("Content-Length") or 0)
     assert (outcome.kind, len(outcome.response.body)) == ("cut", min(size, whole - 1))
     assert flag_is_on(client)
-    [entry] = client.api.emulator.requests.page()["items"]
+    [entry] = client.api.emulator.requests.page().items
     note = f"bytes=1000000 would have sent the whole body: {whole - 1} were sent"
-    assert (note in str(entry["why"]), note in str(entry["trail"])) == (size > 1, size > 1)
+    assert (note in str(entry.why), note in str(entry.trail)) == (size > 1, size > 1)
 
 
 @pytest.mark.parametrize(

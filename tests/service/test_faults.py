@@ -111,8 +111,8 @@ def test_a_fault_after_the_commit_does_not_act_on_refused_requests(api: HttpWorl
     expect_problem(api.set_flag("yes"), 400, "invalid_request")
     expect_problem(api.set_flag(True, user="reader"), 403, "forbidden")
     assert (fault.seen, fault.hits) == (2, 0)
-    [_, entry] = api.emulator.requests.page()["items"]
-    trail = " ".join(step["text"] for step in entry["trail"])
+    [_, entry] = api.emulator.requests.page().items
+    trail = " ".join(step.text for step in entry.trail or ())
     assert "did not act: the request was refused, so nothing was done" in trail
 
     expect_problem(api.set_flag(True), 503, "service_unavailable")
@@ -224,7 +224,7 @@ def worlds(
         world = control.create_world(
             seed="ids", clock={"mode": "frozen", "at": "2030-01-01T00:00:00Z"}
         )
-        names.append(world["name"])
+        names.append(world.name)
         return HostingEmulator(control, world)
 
     yield make
@@ -330,10 +330,10 @@ def test_faults_are_listed_in_the_order_they_are_tried(api: HttpWorld):
 
     armed = api.emulator.faults
     listed = [fault.state for fault in armed]
-    assert [fault["id"] for fault in listed] == [f"fault-{n}" for n in range(1, 13)]
-    assert [fault["order"] for fault in listed] == list(range(12))
-    assert [fault["hits"] for fault in listed] == [1] * 12
-    assert [fault["spent"] for fault in listed] == [False] * 11 + [True]
+    assert [fault.id for fault in listed] == [f"fault-{n}" for n in range(1, 13)]
+    assert [fault.order for fault in listed] == list(range(12))
+    assert [fault.hits for fault in listed] == [1] * 12
+    assert [fault.spent for fault in listed] == [False] * 11 + [True]
     assert armed[2].now == listed[2]
 
 
@@ -379,11 +379,11 @@ def test_the_log_explains_the_effect_of_a_fault(api: HttpWorld):
 
     api.set_flag(True)
 
-    [entry] = api.emulator.requests.page()["items"]
-    assert entry["why"][:2] == [
+    [entry] = api.emulator.requests.page().items
+    assert entry.why[:2] == (
         "fault-1 (latency, before_commit) acted, hit 1",
         "fault-2 (abort, after_commit) acted, hit 1",
-    ]
+    )
 
 
 def test_a_fault_acts_from_its_from_until_its_ttl_ends(api: HttpWorld):

@@ -18,7 +18,7 @@ from tests.support.response_checks import expect_problem
 
 
 def discover(api: CheckedWorld) -> dict[str, Any]:
-    issuer = api.emulator.summary["issuer"]
+    issuer = api.emulator.summary.issuer
     discovery = get(f"{issuer}/.well-known/openid-configuration")
     assert discovery["issuer"] == issuer
     return discovery

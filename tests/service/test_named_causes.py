@@ -24,8 +24,8 @@ def other(hosting_emulator: HostingEmulator) -> Iterator[HostingEmulator]:
 
 def refusal(api: CheckedWorld) -> str:
     """Return the reason that the log gives for the last refusal."""
-    [last] = api.emulator.requests.page(limit=1)["items"]
-    [reason] = [step["text"] for step in last["trail"] if step["step"] == "refusal"]
+    [last] = api.emulator.requests.page(limit=1).items
+    [reason] = [step.text for step in last.trail or () if step.step == "refusal"]
     return reason
 
 
@@ -111,8 +111,8 @@ def test_a_call_can_be_named_by_its_operation_id_of_the_openapi_document(api: Ch
 
     api.initialize(1)
 
-    assert (fault.state["call"], fault.hits) == ("initialize_managed_source", 1)
-    assert api.emulator.requests.page(call=name)["items"]
+    assert (fault.state.written["call"], fault.hits) == ("initialize_managed_source", 1)
+    assert api.emulator.requests.page(call=name).items
     api.emulator.requests.assert_made(name)
 
 

@@ -175,6 +175,6 @@ NAMES = {
 
 
 def test_each_choice_is_listed_by_its_name(api: CheckedWorld) -> None:
-    listed = {row["name"] for row in api.emulator.assumptions}
+    listed = {row.name for row in api.emulator.assumptions}
 
     assert listed >= NAMES

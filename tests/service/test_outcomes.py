@@ -210,7 +210,7 @@ def test_why_names_the_outcome_before_during_and_after_it_acts(api: CheckedWorld
     assert announcement in before.sentences
     assert announcement in during.sentences
     assert during.next is not None
-    assert during.next["event"] == "it changes from running (deploying) to failed"
+    assert during.next.event == "it changes from running (deploying) to failed"
     assert "outcome-1 had set this in advance." in after.sentences
 
 

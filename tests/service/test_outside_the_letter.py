@@ -19,7 +19,8 @@ MARKED: dict[str, Any] = {
 
 
 def _rows(api: CheckedWorld) -> dict[str, dict[str, Any]]:
-    return {row["name"]: row for row in api.emulator.assumptions}
+    rows = api.emulator.control.get(api.emulator.control_path("assumptions"))["items"]
+    return {row["name"]: row for row in rows}
 
 
 def test_every_alternative_that_contradicts_the_contract_is_marked_with_the_sentence(
@@ -40,15 +41,15 @@ def test_setting_a_marked_alternative_warns_in_the_response_and_in_the_summary(
     api: CheckedWorld, name: str
 ) -> None:
     assert not any(row["warning"] for row in _rows(api).values())
-    assert api.emulator.summary["warnings"] == []
+    assert api.emulator.summary.warnings == []
 
     with pytest.warns(AssumptionWarning, match=f"{name}={MARKED[name]}"):
         rows = api.emulator.set_assumptions({name: MARKED[name]})
 
-    (warned,) = [row for row in rows if row["warning"]]
-    assert warned["name"] == name
-    assert warned["contradicts"] in warned["warning"]
-    assert api.emulator.summary["warnings"] == [warned["warning"]]
+    (warned,) = [row for row in rows if row.warning]
+    assert warned.name == name
+    assert warned.contradicts in warned.warning
+    assert api.emulator.summary.warnings == [warned.warning]
 
 
 def test_an_alternative_within_the_contract_warns_of_nothing(api: CheckedWorld) -> None:
@@ -57,7 +58,7 @@ def test_an_alternative_within_the_contract_warns_of_nothing(api: CheckedWorld) 
     )
 
     assert not any(row["warning"] for row in _rows(api).values())
-    assert api.emulator.summary["warnings"] == []
+    assert api.emulator.summary.warnings == []
 
 
 def test_a_new_world_with_a_marked_alternative_says_so_in_its_summary(api: CheckedWorld) -> None:
@@ -68,7 +69,7 @@ def test_a_new_world_with_a_marked_alternative_says_so_in_its_summary(api: Check
             control, assumptions={"listed_statuses": "open", "accepted_status": 200}
         ) as fresh,
     ):
-        assert len(fresh.summary["warnings"]) == 1
+        assert len(fresh.summary.warnings) == 1
 
 
 def test_a_story_reports_the_marked_alternatives_of_its_world_and_of_its_steps(
@@ -84,8 +85,8 @@ story:
 """
     report = api.emulator.control.run_scenario(text=text)
 
-    assert report["passed"]
-    assert [warning.split()[2] for warning in report["warnings"]] == [
+    assert report.passed
+    assert [warning.split()[2] for warning in report.warnings] == [
         "idempotency_retention=24h",
         "listed_statuses=open",
     ]
@@ -196,8 +197,8 @@ def test_the_replay_of_a_key_creation_is_always_checked(api: CheckedWorld) -> No
 
 def test_a_replay_checks_the_role_and_the_permission_again(api: CheckedWorld) -> None:
     """The fixed choice `replay_access`."""
-    key = api.emulator.create_api_key("member", permissions=["domains.write"])["value"]
-    without = api.emulator.create_api_key("member", permissions=["dns.read"])["value"]
+    key = api.emulator.create_api_key("member", permissions=["domains.write"]).value
+    without = api.emulator.create_api_key("member", permissions=["dns.read"]).value
     assert api.apply_domains(key="k", token=key).status == 202
     expect_problem(api.apply_domains(key="k", token=without), 403, "forbidden")
 

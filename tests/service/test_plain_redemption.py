@@ -48,12 +48,12 @@ def test_the_log_explains_the_plain_redemption_without_its_secret(api: CheckedWo
     url = api.emulator.redeem_url(issue(api)["redeem_url"])
     fetch(url)
 
-    redeemed, issued = api.emulator.requests.page(limit=2)["items"]
+    redeemed, issued = api.emulator.requests.page(limit=2).items
 
-    says = " ".join(step["text"] for step in issued["trail"])
+    says = " ".join(step.text for step in issued.trail or ())
     assert "over plain HTTP at the same path and query under this world's base URL" in says
-    assert redeemed["call"] == "redeem_ticket"
-    assert url.rpartition("=")[2] not in str(api.emulator.requests.whole(redeemed["n"]))
+    assert redeemed.call == "redeem_ticket"
+    assert url.rpartition("=")[2] not in str(api.emulator.requests.whole(redeemed.n))
     [entry] = api.emulator.requests.har(call="redeem_ticket")["log"]["entries"]
     assert entry["request"]["url"].startswith(f"{api.emulator.base_url}/.service/")
 

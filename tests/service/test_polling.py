@@ -144,7 +144,7 @@ def test_the_course_of_an_operation_does_not_depend_on_polling(
     operation = start(api).json
     control = api.emulator.control
     name = api.emulator.name
-    fork = api.emulator.copy()["name"]
+    fork = api.emulator.copy().name
 
     try:
         for _ in range(24):  # one world is polled all the time, the other only at the end

@@ -41,7 +41,7 @@ def test_the_statuses_of_the_contract_are_in_the_table(api: CheckedWorld) -> Non
 
 
 def test_each_code_has_a_page(api: CheckedWorld) -> None:
-    docs = api.emulator.control.info()["docs_url"]
+    docs = api.emulator.control.info().docs_url
 
     for code in CODES:
         assert code in read(f"{docs}/errors/{code.replace('_', '-')}"), code

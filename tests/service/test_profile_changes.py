@@ -33,7 +33,7 @@ def accept(api: HttpWorld, assumption: str, profile: str) -> str:
 
 def is_finished(world: HostingEmulator, operation: str) -> bool:
     """Tell, without a poll, whether an operation has succeeded."""
-    return bool(world.why(operation)["state"] == "succeeded")
+    return bool(world.why(operation).state == "succeeded")
 
 
 def moved_by_time(world: HostingEmulator, operation: str) -> bool:
@@ -163,7 +163,7 @@ def test_an_operation_keeps_its_profile_after_a_restart(tmp_path: Path) -> None:
 
 def cause(api: HttpWorld, operation: str) -> str:
     """Return what `why` says about an operation."""
-    return " ".join(api.emulator.why(operation)["sentences"])
+    return " ".join(api.emulator.why(operation).sentences)
 
 
 def refusal(api: HttpWorld, operation: str) -> str:
@@ -216,7 +216,7 @@ def test_why_names_the_latest_reason_that_an_operation_is_stuck(api: HttpWorld) 
     api.emulator.outcome("stick", phase="queued")
     operation = str(api.apply_domains().json["id"])
     api.advance("1h")
-    assert api.emulator.why(operation)["held_by"] == "outcome-1"
+    assert api.emulator.why(operation).held_by == "outcome-1"
     api.intervene("release_operation", operation=operation)
     api.intervene("stick_operation", operation=operation)
 

@@ -18,7 +18,7 @@ HERE = "http://localhost:5173/callback"
 @pytest.fixture
 def browser(api: CheckedWorld) -> Browser:
     """A browser without a session, at the world's identity provider."""
-    return Browser(api.emulator.summary["issuer"])
+    return Browser(api.emulator.summary.issuer)
 
 
 def test_choosing_a_user_on_the_page_signs_that_user_in(
@@ -304,7 +304,7 @@ def test_a_session_signs_in_again_without_a_page(api: CheckedWorld, browser: Bro
 
 def test_a_session_is_valid_only_in_its_own_world(api: CheckedWorld, browser: Browser) -> None:
     browser.choose("owner")
-    elsewhere = Browser(api.emulator.control.world("default").summary["issuer"], browser.cookie)
+    elsewhere = Browser(api.emulator.control.world("default").summary.issuer, browser.cookie)
 
     assert elsewhere.authorize(prompt="none").parameters["error"] == "login_required"
 

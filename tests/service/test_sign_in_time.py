@@ -18,7 +18,7 @@ from tests.support.sign_in_client import Browser
 @pytest.fixture
 def browser(hosting_emulator: HostingEmulator) -> Browser:
     """A browser at the world's identity provider."""
-    return Browser(hosting_emulator.summary["issuer"])
+    return Browser(hosting_emulator.summary.issuer)
 
 
 def sign_in(browser: Browser) -> None:

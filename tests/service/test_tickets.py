@@ -270,9 +270,9 @@ def test_redeeming_leaves_no_gap_in_the_request_log(api: CheckedWorld) -> None:
     expect_problem(redeem(api, ticket), 404, "resource_not_found")
     api.dns()
 
-    log = api.emulator.requests.page()["items"]
+    log = api.emulator.requests.page().items
 
-    assert [entry["n"] for entry in log] == list(range(len(log), 0, -1))
+    assert [entry.n for entry in log] == list(range(len(log), 0, -1))
 
 
 @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
@@ -309,7 +309,7 @@ def test_a_ticket_is_refused_at_every_other_host(api: CheckedWorld, host: str) -
 def test_redeeming_a_ticket_in_a_fork_does_not_use_the_original(api: CheckedWorld) -> None:
     # given a world that knows the very same ticket
     ticket = issue(api)
-    fork = api.emulator.copy()["name"]
+    fork = api.emulator.copy().name
     theirs = ticket["redeem_url"].replace(f".{api.emulator.name}.", f".{fork}.")
     try:
         first = redeem(api, ticket)
@@ -335,7 +335,7 @@ def test_the_request_log_contains_no_secret(api: CheckedWorld) -> None:
     redeem(api, ticket)
     api.call("GET", f"/v1/x?ticket={secret_of(ticket)}")
 
-    log = json.dumps(api.emulator.requests.page()["items"])
+    log = json.dumps(api.emulator.requests.page().items)
 
     assert secret_of(ticket) not in log
     assert api.emulator.token() not in log
@@ -349,6 +349,7 @@ def test_the_trail_explains_why_a_ticket_is_refused(
     api.intervene(f"{ends}_ticket", user="owner")
     redeem(api, ticket)
 
-    trail = api.emulator.requests.page(limit=1)["items"][0]["trail"]
+    trail = api.emulator.requests.page(limit=1).items[0].trail
 
-    assert trail[-1]["text"].endswith(f"Reason: the ticket {state}.")
+    assert trail is not None
+    assert trail[-1].text.endswith(f"Reason: the ticket {state}.")

@@ -344,7 +344,7 @@ def test_a_status_that_the_contract_fixes_cannot_be_changed(api: CheckedWorld, c
 
 def test_no_assumption_is_about_the_status_of_a_refused_ticket(api: CheckedWorld) -> None:
     """resource_not_found is 404, also where a ticket is used, expired, revoked or unknown."""
-    assert not [row for row in api.emulator.assumptions if "ticket_refused" in row["name"]]
+    assert not [row for row in api.emulator.assumptions if "ticket_refused" in row.name]
     ticket = issue(api)
     assert redeem(api, ticket).status == 303
 
@@ -404,7 +404,7 @@ def aborts(document: Any) -> Iterator[dict[str, Any]]:
 @pytest.fixture
 def browser(api: CheckedWorld) -> Browser:
     """A browser without a session, at the world's identity provider."""
-    return Browser(api.emulator.summary["issuer"])
+    return Browser(api.emulator.summary.issuer)
 
 
 @pytest.mark.parametrize("by", ["cookie", "hint"])
@@ -498,7 +498,7 @@ def test_a_token_minted_by_name_has_a_session_that_can_be_ended(
 
     # and a new token, and a new sign-in, work until they are ended as well
     for _ in range(2):
-        by_name = api.emulator.mint_token("owner")["access_token"]
+        by_name = api.emulator.mint_token("owner").access_token
         signed_in_again = browser.redeem(browser.choose("owner").parameters["code"]).json[
             "access_token"
         ]

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner, Result
+from msgspec import to_builtins
 
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_cli.main import cli
@@ -93,7 +94,8 @@ def run_story(hosting_emulator: HostingEmulator) -> RunStory:
     """Run a story through the control API and return its report."""
 
     def run(rest: str) -> dict[str, Any]:
-        return hosting_emulator.control.run_scenario(text=HEAD + dedent(rest).lstrip("\n"))
+        text = HEAD + dedent(rest).lstrip("\n")
+        return dict(to_builtins(hosting_emulator.control.run_scenario(text=text)))
 
     return run
 
@@ -376,8 +378,8 @@ def test_the_command_line_arms_an_optional_fault(
     assert command("fault", "add", "timeout", "--optional").exit_code == 0
     assert command("outcome", "add", "cancel", "--optional").exit_code == 0
 
-    assert [fault.state["optional"] for fault in hosting_emulator.faults] == [True]
-    assert [outcome.state["optional"] for outcome in hosting_emulator.outcomes] == [True]
+    assert [fault.state.optional for fault in hosting_emulator.faults] == [True]
+    assert [outcome.state.optional for outcome in hosting_emulator.outcomes] == [True]
 
 
 # --- the counts beside the world -------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
 from tests.support.http_world import HttpWorld
@@ -29,7 +30,7 @@ def control(hosting_emulator: HostingEmulator) -> ControlClient:
 def created(control: ControlClient, **options: Any) -> Any:
     """Make a world, delete it and return its summary."""
     world = control.create_world(**options)
-    control.world(world["name"]).delete()
+    control.world(world.name).delete()
     return world
 
 
@@ -40,10 +41,11 @@ def test_a_world_varies_until_unvary(api: HttpWorld):
     variation = emulator.vary(7, only="key-order")
 
     bodies = {api.dns().body for _ in range(12)}
-    assert (variation["seed"], variation["only"], variation["varied"]) == ("7", ["key-order"], {})
+    assert (variation.seed, variation.only, variation.varied) == ("7", ["key-order"], {})
     assert len(bodies) > 1
     assert all(json.loads(body) == json.loads(usual) for body in bodies)
-    assert emulator.variation == {**variation, "varied": {"key-order": len(_varied(emulator))}}
+    varied = {"key-order": len(_varied(emulator))}
+    assert emulator.variation == replace(variation, varied=varied)
     assert 0 < len(_varied(emulator)) < 12
 
     emulator.unvary()
@@ -53,8 +55,8 @@ def test_a_world_varies_until_unvary(api: HttpWorld):
 
 
 def _varied(emulator: HostingEmulator) -> list[Any]:
-    exchanges = emulator.requests.page()["items"]
-    return [exchange for exchange in exchanges if exchange["varied"] == ["key-order"]]
+    exchanges = emulator.requests.page().items
+    return [exchange for exchange in exchanges if exchange.varied == ["key-order"]]
 
 
 def test_the_log_names_the_variation_of_each_response(api: HttpWorld):
@@ -63,16 +65,15 @@ def test_the_log_names_the_variation_of_each_response(api: HttpWorld):
     while "X-Request-Id" not in response.headers:
         response = api.dns()
 
-    exchange = api.emulator.requests.page(limit=1)["items"][0]
+    exchange = api.emulator.requests.page(limit=1).items[0]
 
     assert response.status == 200
-    assert exchange["varied"] == ["request-id-on-success"]
+    assert exchange.varied == ["request-id-on-success"]
     points = {row["id"]: row for row in api.emulator.control.contract("variation-points")}
     about = points["request-id-on-success"]["about"]
-    assert exchange["trail"][-1] == {
-        "step": "variation",
-        "text": f"request-id-on-success: {about}.",
-    }
+    assert exchange.trail is not None
+    assert exchange.trail[-1].step == "variation"
+    assert exchange.trail[-1].text == f"request-id-on-success: {about}."
 
 
 def test_the_points_of_variation_are_listed(control: ControlClient):
@@ -146,10 +147,10 @@ def test_a_story_that_depends_on_a_default_fails_under_a_variation_and_reports_t
 
     report = control.run_scenario(text=INLINE)
 
-    assert not report["passed"]
-    assert report["variation"] is not None
-    assert report["variation"]["seed"] == "2"
-    assert report["variation"]["varied"] == {"accepted-status": 1}
+    assert not report.passed
+    assert report.variation is not None
+    assert report.variation.seed == "2"
+    assert report.variation.varied == {"accepted-status": 1}
 
 
 @pytest.mark.parametrize(

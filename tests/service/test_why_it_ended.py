@@ -19,8 +19,8 @@ def started(api: HttpWorld) -> str:
 
 def says(api: HttpWorld, operation: str) -> str:
     explanation = api.emulator.why(operation)
-    assert explanation["finished"]
-    return " ".join(explanation["sentences"])
+    assert explanation.finished
+    return " ".join(explanation.sentences)
 
 
 def by_time(api: HttpWorld) -> str:
@@ -45,7 +45,7 @@ def at_once(api: HttpWorld) -> str:
 def by_hand(api: HttpWorld) -> str:
     api.emulator.set_assumptions({"source_profile": "manual"})
     operation = started(api)
-    while not api.emulator.why(operation)["finished"]:
+    while not api.emulator.why(operation).finished:
         api.intervene("step_operation", operation=operation)
     return operation
 

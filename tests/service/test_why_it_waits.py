@@ -20,12 +20,12 @@ def started(api: HttpWorld) -> str:
 
 
 def says(api: HttpWorld, operation: str) -> str:
-    return " ".join(api.emulator.why(operation)["sentences"])
+    return " ".join(api.emulator.why(operation).sentences)
 
 
 def commands(api: HttpWorld, operation: str) -> list[list[str]]:
     """Return the words of each command that `why` names, without the program and its address."""
-    lines = [shlex.split(command) for command in api.emulator.why(operation)["commands"]]
+    lines = [shlex.split(command) for command in api.emulator.why(operation).commands]
     return [line[1 : line.index("--world")] for line in lines]
 
 
@@ -46,14 +46,14 @@ def follow(api: HttpWorld, operation: str) -> None:
     """Do what `why` names until the operation has ended, and poll it where it asks for that."""
     for _ in range(40):
         explanation = api.emulator.why(operation)
-        if explanation["finished"]:
+        if explanation.finished:
             return
         named_commands = commands(api, operation)
         for command in named_commands:
             carry_out(api, command)
         if not named_commands:
             assert "moves when it is polled" in says(api, operation)
-            api.poll(explanation["waits_for"] or operation)
+            api.poll(explanation.waits_for or operation)
     raise AssertionError(f"the operation did not end: {says(api, operation)}")
 
 
@@ -147,7 +147,7 @@ def test_why_names_both_reasons_of_a_stuck_operation_that_waits(api: HttpWorld) 
 
     explanation = api.emulator.why(operation)
 
-    assert explanation["waits_for"] == first
+    assert explanation.waits_for == first
     assert "stick_operation stopped it" in says(api, operation)
     assert first in says(api, operation)
 
@@ -167,7 +167,7 @@ def stale(api: HttpWorld, profile: str) -> str:
     assume(api, source_profile=profile)
     first = started(api)
     second = started(api)
-    while not api.emulator.why(first)["finished"]:
+    while not api.emulator.why(first).finished:
         api.intervene("step_operation", operation=first)
     return second
 
@@ -182,7 +182,9 @@ def test_why_announces_that_the_next_step_fails_the_operation(api: HttpWorld, pr
     assert "becomes running" not in explanation
     if profile.startswith("timed"):
         assert "fails at" in explanation
-        assert api.emulator.why(operation)["next"]["event"] == "it changes from queued to failed"
+        following = api.emulator.why(operation).next
+        assert following is not None
+        assert following.event == "it changes from queued to failed"
     api.intervene("step_operation", operation=operation)
     assert api.poll(operation).json["state"] == "failed"
 

@@ -40,7 +40,7 @@ def claims_of(api: CheckedWorld, user: str = "owner") -> dict[str, Any]:
 def world_key(api: CheckedWorld) -> Ed25519PrivateKey:
     """Return the world's own signing key, which no client ever sees."""
     summary = api.emulator.summary
-    raw = derive(summary["seed"], "signing key", api.emulator.name, size=32)
+    raw = derive(summary.seed, "signing key", api.emulator.name, size=32)
     return Ed25519PrivateKey.from_private_bytes(raw)
 
 

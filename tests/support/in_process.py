@@ -28,6 +28,7 @@ from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.faults.arming import arm
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.interventions import read_intervention
+from hosting_emulator.messages import VariationState
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.population import new_world
 from hosting_emulator.world.records import WorldSource
@@ -317,6 +318,6 @@ class InProcess(Calls):
         return unvary(self.engine)
 
     @property
-    def variation(self) -> dict[str, Any] | None:
+    def variation(self) -> VariationState | None:
         """How the responses vary; None if they do not."""
         return variation_view(self.engine)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import to_builtins
+
 from hosting_emulator.conduct.rules import RULES
 from hosting_emulator.faults.interventions import INTERVENTIONS
 from hosting_emulator.variation.points import POINTS
@@ -12,7 +14,7 @@ from hosting_emulator.world.lifecycles import LIFECYCLES
 
 def conduct_rules() -> dict[str, dict[str, Any]]:
     """Return the rules of conduct by their ids, as the control API shows them."""
-    return {rule_id: dict(rule) for rule_id, rule in RULES.items()}
+    return {rule_id: to_builtins(rule) for rule_id, rule in RULES.items()}
 
 
 def intervention_words() -> list[str]:

@@ -40,7 +40,7 @@ class ControlledWorld(InProcess):
         faults.clear_faults(self.engine)
 
     def intervene(self, name: str, /, **fields: Any) -> str:
-        return faults.intervene(self.engine, {name: fields})["message"]
+        return faults.intervene(self.engine, {name: fields}).message
 
     def advance(self, duration: str) -> None:
         clock.advance_clock(self.engine, clock.Advance(by=duration))

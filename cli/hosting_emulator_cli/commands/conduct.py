@@ -15,7 +15,12 @@ from hosting_emulator_cli.output import columns, has_color, prints, put, put_jso
 from hosting_emulator_cli.verdict import UNDECIDED
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ConductReport, ControlRefused, HostingEmulator
+    from hosting_emulator.sdk import (
+        ConductReport,
+        ConductRuleRow,
+        ControlRefused,
+        HostingEmulator,
+    )
 
 #: What may be done about conduct: nothing, tell it, or tell it and fail for it.
 CONDUCT = ("off", "report", "error")
@@ -84,7 +89,7 @@ def conduct(
     report = ask_conduct(world, skip_rules=skip_rules, final=final)
     if junit is not None:
         all_rules = world.control.contract("conduct-rules")
-        rules = [rule for rule in all_rules if rule["id"] not in report["skipped_rules"]]
+        rules = [rule for rule in all_rules if rule["id"] not in report.skipped_rules]
         write_whole(junit, _junit(report, rules, world.name, severity))
     from hosting_emulator.sdk.text import conduct_text, of_severity
 
@@ -92,7 +97,7 @@ def conduct(
         put_json(report)
     else:
         put(conduct_text(report, color=has_color()))
-    if of_severity(report, severity)["findings"]:
+    if of_severity(report, severity).findings:
         return 1
     gaps = undecided_reasons(report)
     for gap in gaps:
@@ -112,7 +117,7 @@ def clear(world: opt.HostingEmulator) -> None:
 
 @conduct.command(epilog=examples("hosting-emulator conduct rules --json"))
 @prints(columns(("RULE", "id"), "severity", "title"))
-def rules() -> list[dict[str, Any]]:
+def rules() -> list[ConductRuleRow]:
     """List the rules, with the severity of each.
 
     Works without a running emulator. --json adds the reason for each rule, and what to do instead.
@@ -122,12 +127,12 @@ def rules() -> list[dict[str, Any]]:
     return list(RULES.values())
 
 
-def undecided_reasons(report: _Document) -> list[str]:
+def undecided_reasons(report: ConductReport) -> list[str]:
     """Return why a report without findings proves nothing; empty: it proves that there are none."""
-    reasons = [f"{error}." for error in report.get("errors", ())]
-    if not report.get("complete", True):
+    reasons = [f"{error}." for error in report.errors]
+    if not report.complete:
         reasons.append("not every request was checked. `conduct clear` starts over.")
-    if report.get("judged") == 0:
+    if report.judged == 0:
         reasons.append("no request reached this world. `--world NAME` selects another world.")
     return reasons
 
@@ -150,21 +155,21 @@ def with_rules_command(refused: ControlRefused) -> str:
     return str(refused).replace(address, "`hosting-emulator conduct rules` lists")
 
 
-def _junit(report: Any, rules: Sequence[_Document], world: str, severity: str) -> str:
+def _junit(report: ConductReport, rules: Sequence[_Document], world: str, severity: str) -> str:
     """Write JUnit XML, a case for each rule. Findings below a severity fail no case, but are told."""
     from hosting_emulator import junit
     from hosting_emulator.sdk.text import of_severity, quotes, request_numbers
 
-    failing = of_severity(report, severity)["findings"]
+    failing = of_severity(report, severity).findings
     cases = []
     for rule in rules:
-        of_rule = [found for found in report["findings"] if found["rule"] == rule["id"]]
+        of_rule = [found for found in report.findings if found.rule == rule["id"]]
         bad = [found for found in of_rule if found in failing]
-        lines = [f"{request_numbers(found)}: {found['message']}" for found in bad or of_rule]
+        lines = [f"{request_numbers(found)}: {found.message}" for found in bad or of_rule]
         lines += [f"Why: {rule['matters']} {quotes(bad or of_rule)}", f"Instead: {rule['instead']}"]
         text, outcome = "\n".join(lines), None
         if bad:
-            outcome = junit.element("failure", text, message=bad[0]["message"])
+            outcome = junit.element("failure", text, message=bad[0].message)
         elif of_rule:
             outcome = junit.element("system-out", text)
         cases.append(junit.case("conduct", f"{rule['id']}: {rule['title']}", outcome))

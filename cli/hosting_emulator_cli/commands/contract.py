@@ -18,6 +18,7 @@ from hosting_emulator_cli.main import CommandGroup, Failure, examples, near
 from hosting_emulator_cli.output import cell_text, columns, prints, say
 
 if TYPE_CHECKING:
+    from hosting_emulator.messages import VariationPoint
     from hosting_emulator_lab.contract_check import Report
 
 
@@ -111,7 +112,7 @@ def assumptions(world: str, **_: Any) -> Any:
 
         return describe(Assumptions())
 
-    return opt.ask(lambda client: client.world(world).assumptions, default)
+    return opt.ask(lambda client: client.get(f"worlds/{world}/assumptions")["items"], default)
 
 
 _MARKS = {
@@ -356,7 +357,7 @@ def check(
     epilog=examples("hosting-emulator exec --vary 7 --only page-size -- npm test"),
 )
 @prints(columns(("POINT", "id"), ("WHAT VARIES", "about")))
-def variation_points() -> list[dict[str, Any]]:
+def variation_points() -> list[VariationPoint]:
     """List where responses can vary with --vary.
 
     Each point is one freedom that the contract leaves. --json adds the sentence that leaves it, the
@@ -364,7 +365,7 @@ def variation_points() -> list[dict[str, Any]]:
     """
     from hosting_emulator.variation.points import list_points
 
-    return [*list_points()]
+    return list_points()
 
 
 def _scenario_text(report: Report) -> str:

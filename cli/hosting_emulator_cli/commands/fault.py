@@ -14,6 +14,7 @@ from hosting_emulator_cli.main import CommandGroup, examples
 from hosting_emulator_cli.output import columns, intervention_sentence, prints, say, table
 
 if TYPE_CHECKING:
+    from hosting_emulator.sdk import FaultState, OutcomeState
     from hosting_emulator.sdk.text import FaultWords
 
 
@@ -21,6 +22,13 @@ def _words(fault: Mapping[str, Any]) -> FaultWords:
     from hosting_emulator.sdk.text import fault_words
 
     return fault_words(fault)
+
+
+def _state_json(state: FaultState | OutcomeState) -> dict[str, Any]:
+    """Return an armed fault or outcome as the control API sends it."""
+    from hosting_emulator.messages import merge_written
+
+    return merge_written(state)
 
 
 def _armed_words(fault: Mapping[str, Any]) -> str:
@@ -324,7 +332,7 @@ def add(
     if (effect is None) == (json_fault is None):
         raise click.UsageError("give either EFFECT or --json-fault")
     if effect is not None:
-        return world.arm({effect: dict(effect_options), **written}).state
+        return _state_json(world.arm({effect: dict(effect_options), **written}).state)
     if written:
         raise click.UsageError("give --json-fault alone: it contains the whole fault")
     try:
@@ -334,7 +342,7 @@ def add(
     if not isinstance(document, dict):
         message = 'write an object, such as {"timeout": {}, "times": 1}'
         raise click.BadParameter(message, param_hint="--json-fault")
-    return world.arm(document).state
+    return _state_json(world.arm(document).state)
 
 
 _add_management(
@@ -401,7 +409,7 @@ def add_outcome(
     KIND is how the operation ends; OPTION=VALUE sets the details; `outcome kinds` lists both. A
     value that parses as JSON is JSON, otherwise text. Durations are world time, with every clock.
     """
-    return world.tell({kind: dict(effect_options), **_written_rule(rule)}).state
+    return _state_json(world.tell({kind: dict(effect_options), **_written_rule(rule)}).state)
 
 
 _add_management(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +16,7 @@ from hosting_emulator_cli.files import put_document, read_json
 from hosting_emulator_cli.main import CommandGroup, examples, failing
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import Exchange, HostingEmulator, Message
+    from hosting_emulator.sdk import ExchangeSummary, HostingEmulator, Message, WholeExchange
     from hosting_emulator.sdk.text import ExchangeCells
     from hosting_emulator_lab.replay import Beginning, Recording, ReplayReport
 
@@ -26,25 +26,26 @@ _HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "USER", "MS", "RES
 
 def _aliases(world: HostingEmulator) -> dict[str, str]:
     """Return the aliases of a world's projects by id, as it now is."""
-    return {project["id"]: project["alias"] for project in world.summary["projects"]}
+    return {project.id: project.alias for project in world.summary.projects}
 
 
-def cells_of(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeCells:
+def cells_of(exchange: ExchangeSummary, projects: Mapping[str, str]) -> ExchangeCells:
     """Write an exchange part by part, such that no part can steer a terminal."""
-    from hosting_emulator.sdk.text import ExchangeCells, exchange_cells
+    from hosting_emulator.sdk.text import ExchangeCells, exchange_cells, trail_of
 
-    return ExchangeCells(*map(out.printable, exchange_cells(exchange, projects)))
+    cells = exchange_cells(exchange, projects, trail_of(exchange))
+    return ExchangeCells(*map(out.printable, cells))
 
 
-def target(exchange: Exchange) -> str:
+def target(exchange: ExchangeSummary) -> str:
     """Write what stood in the request's first line: method, path and query."""
-    query = f"?{exchange['query']}" if exchange["query"] else ""
-    return out.printable(f"{exchange['method']} {exchange['path']}{query}")
+    query = f"?{exchange.query}" if exchange.query else ""
+    return out.printable(f"{exchange.method} {exchange.path}{query}")
 
 
 def body_parts(message: Message) -> Iterator[tuple[str, str]]:
     """Write a body, which cannot steer a terminal: `json`, `text` or `binary`, and that it is `cut`."""
-    body, size = message["body"], message["body_bytes"]
+    body, size = message.body, message.body_bytes
     if not size:
         return
     if body is None:
@@ -54,18 +55,18 @@ def body_parts(message: Message) -> Iterator[tuple[str, str]]:
         yield "json", out.printable_json(json.loads(body))
     except ValueError:  # no JSON, or not all of it: as it is
         yield "text", out.printable_lines(body)
-    if message["body_cut"]:
+    if message.body_cut:
         yield "cut", f"… truncated: the body has {size} bytes."
 
 
-def _line(exchange: Exchange, projects: Mapping[str, str], *, why: bool = True) -> str:
+def _line(exchange: ExchangeSummary, projects: Mapping[str, str], *, why: bool = True) -> str:
     """Write one exchange in a line that does not know of others, with its reason."""
     cells = cells_of(exchange, projects)
     shown = cells._replace(user=cells.user or "-", why=cells.why if why else "")
     return "  ".join(filter(None, shown))
 
 
-def put_whole(world: HostingEmulator, exchange: Exchange, as_json: bool) -> None:
+def put_whole(world: HostingEmulator, exchange: WholeExchange, as_json: bool) -> None:
     """Print a whole exchange: line, explanation, and both sides; as JSON, or in colours on a terminal."""
     if as_json:
         out.put_json(exchange)
@@ -77,25 +78,25 @@ def put_whole(world: HostingEmulator, exchange: Exchange, as_json: bool) -> None
         screen = out.console()
         screen.print(whole_view(exchange, projects, screen.width))
         return
-    steps = exchange.get("trail", [])
-    width = max((len(step["step"]) for step in steps), default=0)
+    steps = exchange.trail
+    width = max((len(step.step) for step in steps), default=0)
     lines = [
         _line(exchange, projects, why=False),
         "",
-        *(f"  {step['step']:<{width}}  {out.printable(step['text'])}" for step in steps),
+        *(f"  {step.step:<{width}}  {out.printable(step.text)}" for step in steps),
         "",
         target(exchange),
-        *_message_lines(exchange["request"]),
+        *_message_lines(exchange.request),
         "",
-        str(exchange["status"] or "no response"),
-        *_message_lines(exchange["response"]),
+        str(exchange.status or "no response"),
+        *_message_lines(exchange.response),
     ]
     out.put("\n".join(lines))
 
 
 def _message_lines(message: Message) -> Iterator[str]:
-    yield from (out.printable(f"  {name}: {value}") for name, value in message["headers"])
-    if message["body_bytes"]:
+    yield from (out.printable(f"  {name}: {value}") for name, value in message.headers)
+    if message.body_bytes:
         yield ""
     for _, text in body_parts(message):
         yield from (f"  {line}" for line in text.splitlines())
@@ -182,9 +183,9 @@ def list_(
     """List the last requests, newest last."""
     if whole and not as_json:
         raise click.UsageError("--whole needs --json; `requests show N` shows one in full")
-    items = world.requests.page(limit=limit, **filters)["items"][::-1]
+    items = world.requests.page(limit=limit, **filters).items[::-1]
     if as_json:
-        out.put_json([world.requests.whole(item["n"]) for item in items] if whole else items)
+        out.put_json([world.requests.whole(item.n) for item in items] if whole else items)
         return
     aliases = _aliases(world)
     if out.is_terminal():
@@ -196,7 +197,7 @@ def list_(
         out.say("No request matches." if given else "No requests yet.")
 
 
-def _table(exchanges: Iterable[Exchange], projects: Mapping[str, str]) -> str:
+def _table(exchanges: Iterable[ExchangeSummary], projects: Mapping[str, str]) -> str:
     """Lay out exchanges, one in a line."""
     rows = []
     for exchange in exchanges:
@@ -244,11 +245,13 @@ def show(world: opt.HostingEmulator, n: int, as_json: bool) -> None:
 @opt.with_world
 def tail(world: opt.HostingEmulator, limit: int, as_json: bool, **filters: Any) -> None:
     """Show requests as they happen, until Ctrl-C."""
+    from hosting_emulator.sdk import Exchange
+
     aliases = _aliases(world)
 
-    def put(exchange: Exchange) -> None:
+    def put(exchange: ExchangeSummary) -> None:
         if as_json:
-            out.put(json.dumps(exchange, ensure_ascii=True))
+            out.put(json.dumps(out.plain_message(exchange), ensure_ascii=True))
         elif out.is_terminal():
             _show([exchange], aliases)
         else:
@@ -256,20 +259,21 @@ def tail(world: opt.HostingEmulator, limit: int, as_json: bool, **filters: Any) 
 
     with world.requests.listen(only=("request", "world"), **filters) as events:
         shown = 0
-        for exchange in world.requests.page(limit=limit, **filters)["items"][::-1] if limit else ():
+        for exchange in world.requests.page(limit=limit, **filters).items[::-1] if limit else ():
             put(exchange)
-            shown = exchange["n"]
-        for _, kind, data in events:
-            if kind == "gap":
+            shown = exchange.n
+        for event in events:
+            if event.kind == "gap":
                 out.say("Too many requests at once: some are not shown.")
-            elif kind == "world":
-                out.say(f"The world was {data['title']}.")
-                shown, aliases = 0, _aliases(world)
-            elif data["n"] > shown:
-                put(cast("Exchange", data))
+            elif event.kind == "world":
+                out.say(f"The world was {event.data['title']}.")
+                shown = 0
+                aliases = _aliases(world)
+            elif event.data["n"] > shown:
+                put(world.control.read(Exchange, event.data))
 
 
-def _show(exchanges: Iterable[Exchange], aliases: Mapping[str, str]) -> None:
+def _show(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, str]) -> None:
     from hosting_emulator_cli.rich_views import line_view
 
     screen = out.console()

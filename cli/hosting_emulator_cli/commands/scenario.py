@@ -22,7 +22,15 @@ from hosting_emulator_cli.files import (
     write_whole,
 )
 from hosting_emulator_cli.main import CommandGroup, Failure, examples, failing
-from hosting_emulator_cli.output import columns, prints, put, put_json, say, say_warnings
+from hosting_emulator_cli.output import (
+    columns,
+    plain_message,
+    prints,
+    put,
+    put_json,
+    say,
+    say_warnings,
+)
 
 #: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
 StoryResult = Mapping[str, Any]
@@ -64,7 +72,7 @@ def list_(**_: Any) -> Any:
 
         return [read_scenario(library_text(name), name).row() for name in library_names()]
 
-    return opt.ask(lambda client: client.scenarios(), shipped)
+    return opt.ask(lambda client: client.get("scenarios")["items"], shipped)
 
 
 @scenario.command(epilog=examples("hosting-emulator scenario show provider-outage > mine.yaml"))
@@ -76,7 +84,7 @@ def show(name: str, output: Path | None, **_: Any) -> None:
 
     NAME is one of `scenario list`; with --url, the scenario comes from the running emulator.
     """
-    text: str = opt.ask(lambda client: client.scenario(name)["text"], lambda: library_text(name))
+    text: str = opt.ask(lambda client: client.scenario(name).text, lambda: library_text(name))
     put_document(text.rstrip("\n"), output, f"Scenario {name} was written to")
 
 
@@ -128,7 +136,7 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
         "and names the commands that restore the old world."
     ),
 )
-@prints(words="World {value[name]} now has the content of {named}.")
+@prints(words="World {value.name} now has the content of {named}.")
 @opt.with_world
 def load(world: opt.HostingEmulator, named: str, replace: bool) -> Any:
     """Load a scenario into a world, replacing its content.
@@ -137,7 +145,7 @@ def load(world: opt.HostingEmulator, named: str, replace: bool) -> Any:
     with errors changes nothing.
     """
     summary = world.load_scenario(replace=replace, **choose_scenario(named))
-    say_warnings(summary)
+    say_warnings(summary.warnings)
     return summary
 
 
@@ -194,7 +202,7 @@ def run(
                 **chosen, world=world, replace=replaces, vary=vary, only=vary_only
             )
             replaces = True  # the next one replaces what this one made
-            return report
+            return dict(plain_message(report))
         except ControlRefused as refused:
             error = refused.detail or refused.title
             return {"file": chosen.get("file", named), "passed": False, "error": error}
@@ -209,7 +217,7 @@ def _put_reports(
     found = []
     for name in named:
         try:
-            found.append(one(name))
+            found.append(plain_message(one(name)))
         except Failure as failure:
             if len(named) == 1:
                 raise
@@ -217,7 +225,7 @@ def _put_reports(
             found.append({"file": name, "passed": False, "error": failure.format_message()})
         if not as_json:
             put(_story_text(found[-1]))
-        say_warnings(found[-1])
+        say_warnings(found[-1].get("warnings", ()))
     if as_json:
         put_json(found)
     else:
@@ -366,9 +374,13 @@ def _story_text(report: StoryResult) -> str:
     if not report["steps"]:
         lines.append("  no story: its world was built, and no requests were sent")
     if report.get("variation") and not report["passed"]:
+        from hosting_emulator.contract.conversion import convert
+        from hosting_emulator.messages import VariationState
         from hosting_emulator.sdk.text import variation_lines
 
-        lines += [f"  {name:<7}  {text}" for name, text in variation_lines(report["variation"])]
+        variation = convert(report["variation"], VariationState)
+
+        lines += [f"  {name:<7}  {text}" for name, text in variation_lines(variation)]
     return "\n".join(lines)
 
 

@@ -271,31 +271,31 @@ def world_variables(
         organization = claims.get("org_id")
     except (IndexError, ValueError, AttributeError):
         pass  # a token that names none
-    projects = summary["projects"]
-    wanted = [p for p in projects if named in (p["id"], p["alias"], p["handle"])]
+    projects = summary.projects
+    wanted = [p for p in projects if named in (p.id, p.alias, p.handle)]
     if named is None:
-        wanted = [p for p in projects if p["organization_id"] == organization] or projects
+        wanted = [p for p in projects if p.organization_id == organization] or projects
     elif not wanted:
         raise _no_project(world, named)
     project = next(iter(wanted), None)
-    path = summary["base_url"].removeprefix(info["base_url"])
+    path = summary.base_url.removeprefix(info.base_url)
     found = {
-        "HOSTING_BASE_URL": summary["base_url"],
+        "HOSTING_BASE_URL": summary.base_url,
         # The development server's name for this world: the same path below the other address.
-        "HOSTING_DEV_BASE_URL": info["dev_base_url"] + path,
+        "HOSTING_DEV_BASE_URL": info.dev_base_url + path,
         "HOSTING_TOKEN": token,
-        "HOSTING_ORGANIZATION_ID": organization or (project and project["organization_id"]),
-        "HOSTING_PROJECT_ID": project and project["id"],
-        "HOSTING_CONTROL_URL": info["control_url"],
-        "HOSTING_ISSUER_URL": summary["issuer"],
-        "HOSTING_EMULATOR_URL": info["control_url"].removesuffix("/_emulator"),
+        "HOSTING_ORGANIZATION_ID": organization or (project and project.organization_id),
+        "HOSTING_PROJECT_ID": project and project.id,
+        "HOSTING_CONTROL_URL": info.control_url,
+        "HOSTING_ISSUER_URL": summary.issuer,
+        "HOSTING_EMULATOR_URL": info.control_url.removesuffix("/_emulator"),
         "HOSTING_EMULATOR_WORLD": world.name,
     }
     return {name: value for name, value in found.items() if value}
 
 
 def _no_project(world: opt.HostingEmulator, named: str = "yet") -> Failure:
-    known = ", ".join(project["handle"] for project in world.summary["projects"]) or "none"
+    known = ", ".join(project.handle for project in world.summary.projects) or "none"
     return Failure(f"world {world.name} has no project {named}; its projects are: {known}")
 
 
@@ -397,7 +397,7 @@ def env(
     HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers; both lead to the same
     world. HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD are what this command line reads.
     """
-    token = world.mint_token(user, organization=rest["organization"])["access_token"]
+    token = world.mint_token(user, organization=rest["organization"]).access_token
     found = world_variables(world, token, named)
     if "HOSTING_PROJECT_ID" not in found:
         raise _no_project(world)
@@ -452,7 +452,7 @@ def _whole_seconds(text: str) -> int:
     help="Lifetime in world time, in whole seconds, such as 90s or 1h. Default: 1h.",
     type=opt.TextType("duration", _whole_seconds),
 )
-@prints(lambda made: made.get("value") or made["access_token"])
+@prints(lambda made: made.value if hasattr(made, "value") else made.access_token)
 @opt.with_world
 def token(
     world: opt.HostingEmulator,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,19 @@ from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.commands.requests import put_whole
 from hosting_emulator_cli.commands.world import world_table
 from hosting_emulator_cli.main import Failure, examples
-from hosting_emulator_cli.output import console, fields, is_terminal, prints, put, put_json, say
+from hosting_emulator_cli.output import (
+    console,
+    fields,
+    is_terminal,
+    plain_message,
+    prints,
+    put,
+    put_json,
+    say,
+)
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import Why, WorldSummary
 
 #: Real time between two attempts.
 POLL_S = 0.05
@@ -48,15 +60,15 @@ def _status_text(found: dict[str, Any]) -> str | None:
     return f"\n{tables}"
 
 
-def _armed_text(worlds: Sequence[Mapping[str, Any]]) -> str:
+def _armed_text(worlds: Sequence[WorldSummary]) -> str:
     """Write the armed faults and outcomes of all worlds with their counts; empty if there are none."""
     lines = []
     for world in worlds:
-        for entry in world.get("armed", ()):
-            counts = ", ".join(f"{name} {entry[name]}" for name in ("considered", "seen", "hits"))
-            lines.append(f"{entry['id']} of {world['name']} ({entry['kind']}): {counts}")
-            if entry["unused"] is not None:
-                lines.append(f"  It never acted: {entry['unused']}.")
+        for entry in world.armed:
+            counts = f"considered {entry.considered}, seen {entry.seen}, hits {entry.hits}"
+            lines.append(f"{entry.id} of {world.name} ({entry.kind}): {counts}")
+            if entry.unused is not None:
+                lines.append(f"  It never acted: {entry.unused}.")
     return "\n".join(textwrap.fill(line, _LINE, subsequent_indent="    ") for line in lines)
 
 
@@ -76,9 +88,9 @@ def status(client: opt.ControlClient) -> dict[str, Any]:
     Shows version, uptime (real time), addresses, and each world's clock and counts.
     """
     info = client.info()
-    up = datetime.now(UTC) - datetime.fromisoformat(info["started_at"])  # by this machine's clock
+    up = datetime.now(UTC) - datetime.fromisoformat(info.started_at)  # by this machine's clock
     uptime_s = max(0, int(up.total_seconds()))
-    return {**info, "uptime_seconds": uptime_s, "worlds": client.worlds()}
+    return {**plain_message(info), "uptime_seconds": uptime_s, "worlds": client.worlds()}
 
 
 @click.command(
@@ -127,15 +139,23 @@ def wait_until(attempt: Callable[[float], None], *, timeout_s: float) -> str | N
         time.sleep(min(POLL_S, left))
 
 
-def _why_text(found: Any) -> str:
-    following = found["next"]
-    facts = found | {
-        "state": found["state"] + (f" ({found['phase']})" if found["state"] == "running" else ""),
-        "next": f"{following['at']}: {following['event']}" if following else None,
-    }
-    names = ("operation", "kind", "project", "state", "at", "next", "waits_for", "held_by")
-    shown = fields([(name.replace("_", " "), facts[name]) for name in names])
-    return "\n".join([shown, "", *found["sentences"], *(f"  {line}" for line in found["commands"])])
+def _why_text(why: Why) -> str:
+    state = why.state
+    if state == "running":
+        state += f" ({why.phase})"
+    shown = fields(
+        [
+            ("operation", why.operation),
+            ("kind", why.kind),
+            ("project", why.project),
+            ("state", state),
+            ("at", why.at),
+            ("next", None if why.next is None else f"{why.next.at}: {why.next.event}"),
+            ("waits for", why.waits_for),
+            ("held by", why.held_by),
+        ]
+    )
+    return "\n".join([shown, "", *why.sentences, *(f"  {command}" for command in why.commands)])
 
 
 @click.command(
@@ -155,18 +175,21 @@ def why(world: opt.HostingEmulator, operation: str, as_json: bool) -> None:
     OPERATION is an operation's id, or a request's number in the log. Times are world time. You can
     run the commands at the end as printed.
     """
+    from msgspec.structs import replace
+
     number = operation.removeprefix("#")
     if number.isascii() and number.isdecimal():
         return put_whole(world, world.requests.whole(int(number)), as_json)
-    found = world.why(operation)
-    found["commands"] = [opt.typed_here(line) for line in found["commands"]]
+    explanation = world.why(operation)
+    commands = [opt.typed_here(command) for command in explanation.commands]
+    explanation = replace(explanation, commands=commands)
     if as_json:
-        return put_json(found)
+        return put_json(explanation)
     if not is_terminal():
-        return put(_why_text(found))
+        return put(_why_text(explanation))
     from hosting_emulator_cli.rich_views import why_panel
 
-    console().print(why_panel(found))
+    console().print(why_panel(explanation))
 
 
 _COLORS = {"ok": "green", "note": "yellow", "problem": "red"}

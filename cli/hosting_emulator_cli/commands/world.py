@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ClockRequest, ClockState, CommitEntry, WorldSummary
 
 
-def _clock_words(world: Mapping[str, Any]) -> str:
-    clock = world["clock"]
-    return f"scaled:{clock['rate']:g}" if clock["mode"] == "scaled" else str(clock["mode"])
+def _clock_words(world: WorldSummary) -> str:
+    clock = world.clock
+    return f"scaled:{clock.rate:g}" if clock.mode == "scaled" else str(clock.mode)
 
 
 _world_columns = columns(
     *(("WORLD", "name"), ("CLOCK", _clock_words), "clock.now"),
     *("counts.projects", "counts.deployments", "counts.operations", "counts.tickets"),
-    *(("KEYS", "counts.api_keys"), "commit", ("KEPT", lambda world: not world["ephemeral"])),
+    *(("KEYS", "counts.api_keys"), "commit", ("KEPT", lambda world: not world.ephemeral)),
     "base_url",
 )
 
@@ -40,9 +40,9 @@ _world_columns = columns(
 def world_table(worlds: Sequence[WorldSummary]) -> str:
     """Lay out worlds, one in a line; below them, which ones answer varied."""
     varied = [
-        f"World {world['name']}: {varied_words(variation['seed'], variation['only'])}."
+        f"World {world.name}: {varied_words(world.variation.seed, world.variation.only)}."
         for world in worlds
-        if (variation := world.get("variation")) is not None
+        if world.variation is not None
     ]
     return "\n".join([_world_columns(worlds), *varied])
 
@@ -59,7 +59,7 @@ _ephemeral_option = opt.option(
     show_default=False,
 )
 _prints_new_world = prints(
-    "{value[name]}", words="World {value[name]} is served at {value[base_url]}."
+    "{value.name}", words="World {value.name} is served at {value.base_url}."
 )
 
 
@@ -153,7 +153,7 @@ def create(
     if scenario is not None:
         same["scenario"] = choose_scenario(scenario)
     summary = client.create_world(name, only=vary_only, **same)
-    say_warnings(summary)
+    say_warnings(summary.warnings)
     return summary
 
 
@@ -291,9 +291,7 @@ def fork(world: opt.HostingEmulator, name: str | None, **same: Any) -> WorldSumm
     default=20,
 )
 @prints(
-    columns(
-        "commit", "at", ("WHAT", lambda it: ": ".join(filter(None, (it["title"], it["summary"]))))
-    )
+    columns("commit", "at", ("WHAT", lambda it: ": ".join(filter(None, (it.title, it.summary)))))
 )
 @opt.with_world
 def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
@@ -306,7 +304,7 @@ def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
 
 @world.command(epilog=examples("hosting-emulator world rewind 12"))
 @click.argument("commit", type=opt.WholeNumber(min=0))
-@prints(words="World {value[name]} was rewound to commit {commit}.")
+@prints(words="World {value.name} was rewound to commit {commit}.")
 @opt.with_world
 def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:
     """Rewind a world to how it was after a commit.
@@ -326,7 +324,7 @@ def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:
     )
 )
 @click.argument("name", required=False, shell_complete=opt.WORLDS)
-@prints(words="World {value[name]} was reset.")
+@prints(words="World {value.name} was reset.")
 @opt.with_world
 def reset(world: opt.HostingEmulator, name: str | None) -> WorldSummary:
     """Reset a world to how it started.
@@ -379,7 +377,7 @@ def export(world: opt.HostingEmulator, output: Path | None, with_seed: bool) -> 
         "to, and names the commands that restore the old world."
     ),
 )
-@prints(words="World {value[name]} now has the content of {file}.")
+@prints(words="World {value.name} now has the content of {file}.")
 @opt.with_world
 def import_(world: opt.HostingEmulator, file: str, replace: bool) -> WorldSummary:
     """Replace a world's state by an exported document; create the world if it is missing.
@@ -410,18 +408,20 @@ def clock() -> None:
 
 
 def _clock_text(state: ClockState) -> str:
-    due, rate = state["next_due_at"], f"{state['rate']:g} world seconds per real second"
+    due, rate = state.next_due_at, f"{state.rate:g} world seconds per real second"
     lines: list[tuple[str, object]] = [
-        ("mode", state["mode"]),
-        ("rate", rate if state["mode"] == "scaled" else None),
-        ("now", state["now"]),
-        ("next due", f"{due} ({state['pending']} pending)" if due else "nothing"),
+        ("mode", state.mode),
+        ("rate", rate if state.mode == "scaled" else None),
+        ("now", state.now),
+        ("next due", f"{due} ({state.pending} pending)" if due else "nothing"),
     ]
-    if "moved_ms" in state:
+    from hosting_emulator.sdk import ClockMove
+
+    if isinstance(state, ClockMove):
         from hosting_emulator.contract.durations import format_duration
 
-        moved = format_duration(state["moved_ms"])
-        lines += [("moved", moved), ("events run", state["events_run"])]
+        moved = format_duration(state.moved_ms)
+        lines += [("moved", moved), ("events run", state.events_run)]
     return fields(lines)
 
 

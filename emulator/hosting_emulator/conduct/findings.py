@@ -13,7 +13,7 @@ from hosting_emulator.messages import ConductFinding, Severity
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
 
-class Finding(ConductFinding):
+class Finding:
     """A rule that was broken: by which requests, in one sentence with the particulars.
 
     Findings of one rule with the same `group` are one finding of more requests. `last` is the number
@@ -38,21 +38,32 @@ class Finding(ConductFinding):
         if not message:
             particulars = {"first": first, "last": last, "waited": last.shown_wait(first), **words}
             message = MESSAGES[rule_id].format_map(particulars)
-        sentence, place = quote or (rule.because, rule.place)
         latest = max(exchanges, key=lambda exchange: exchange.n)
-        super().__init__(
-            rule=rule_id,
-            severity=rule.severity if sure else "note",
+        self.rule = rule_id
+        self.severity: Severity = rule.severity if sure else "note"
+        self.message = message
+        self.quote = quote or (rule.because, rule.place)
+        self.requests = sorted(exchange.n for exchange in exchanges)
+        self.more_requests = 0
+        self.at = format_timestamp(latest.at_ms)
+        self.group = group
+        self.last = self.requests[-1]
+        self.withdrawn = False
+
+    def as_message(self) -> ConductFinding:
+        """Return the finding as the control API sends it."""
+        rule = RULES[self.rule]
+        sentence, place = self.quote
+        return ConductFinding(
+            rule=self.rule,
+            severity=self.severity,
             title=rule.title,
-            message=message,
-            requests=sorted(exchange.n for exchange in exchanges),
-            more_requests=0,
-            at=format_timestamp(latest.at_ms),
+            message=self.message,
+            requests=list(self.requests),
+            more_requests=self.more_requests,
+            at=self.at,
             because=sentence,
             place=place,
             matters=rule.matters,
             instead=rule.instead,
         )
-        self.group = group
-        self.last = self.requests[-1]
-        self.withdrawn = False

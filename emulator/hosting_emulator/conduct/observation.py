@@ -174,7 +174,7 @@ class ProcessObservation:
             )
         return ObservationReport(
             id=self.id,
-            requests=sum(chapter["requests"] for chapter in chapters),
+            requests=sum(chapter.requests for chapter in chapters),
             in_progress=[_in_progress(name, entry) for name, entry in self.in_progress()],
             chapters=chapters,
             errors=errors,

@@ -44,10 +44,11 @@ def _merge(earlier: Finding, finding: Finding) -> None:
     new_requests = [n for n in finding.requests if n > earlier.last]
     earlier.last = max(earlier.last, *finding.requests)
     room = max(0, MOST_REQUESTS - len(earlier.requests))
-    earlier["requests"] += new_requests[:room]
-    earlier["more_requests"] += len(new_requests[room:])
-    earlier["at"] = finding.at
+    earlier.requests += new_requests[:room]
+    earlier.more_requests += len(new_requests[room:])
+    earlier.at = finding.at
     if SEVERITIES.index(finding.severity) > SEVERITIES.index(earlier.severity):
         room = MOST_REQUESTS - len(finding.requests)
-        requests = sorted({*earlier.requests[:room], *finding.requests})
-        earlier.update(severity=finding.severity, message=finding.message, requests=requests)
+        earlier.requests = sorted({*earlier.requests[:room], *finding.requests})
+        earlier.severity = finding.severity
+        earlier.message = finding.message

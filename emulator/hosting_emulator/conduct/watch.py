@@ -77,7 +77,7 @@ class Watch:
         return ConductReport(
             judged=self._judged_count,
             unseen=self._unseen,
-            findings=findings,
+            findings=[finding.as_message() for finding in findings],
             counts={id_: rule_findings.count for id_, rule_findings in standing.items()},
             skipped_rules=list(skip_rules),
             remarks=self._remarks(),
@@ -228,7 +228,7 @@ class Watch:
             self._judges = [judge.after_rewind() for judge in self._judges]
 
     def _note(self, finding: Finding, findings: _Findings) -> None:
-        finding["message"] = Redactor(self._world).text(finding.message)
+        finding.message = Redactor(self._world).text(finding.message)
         findings.setdefault(finding.rule, RuleFindings()).add(finding)
 
 

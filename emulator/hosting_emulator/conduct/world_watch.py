@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from hosting_emulator.conduct.chapter import Chapter
 from hosting_emulator.conduct.watch import Watch, requests_text
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.observers import EndReason
-from hosting_emulator.messages import ConductFinding, ConductReport
+from hosting_emulator.messages import ConductReport
 
 
 class WorldWatch:
@@ -57,7 +59,7 @@ class WorldWatch:
         report = self._chapter.watch.look(skip_rules, final=final)
         earlier = [chapter.watch.look(skip_rules, final=final) for chapter in self._ended]
         findings = [
-            ConductFinding({**finding, "chapter": f"before the world was {chapter.ended}"})
+            replace(finding, chapter=f"before the world was {chapter.ended}")
             for chapter, part in zip(self._ended, earlier, strict=True)
             for finding in part.findings
         ]
@@ -67,16 +69,14 @@ class WorldWatch:
             counts.update(part.counts)
         remarks = (text for part in parts for text in part.remarks)
         return ConductReport(
-            {
-                **report,
-                "judged": sum(part.judged for part in parts),
-                "unseen": report.unseen + self._unseen,
-                "findings": [*findings, *report.findings],
-                "counts": dict(counts),
-                "remarks": [*dict.fromkeys(remarks), *self._remarks()],
-                "errors": [text for part in parts for text in part.errors],
-                "complete": not (report.unseen or self._unseen or self._restarts),
-            }
+            judged=sum(part.judged for part in parts),
+            unseen=report.unseen + self._unseen,
+            findings=[*findings, *report.findings],
+            counts=dict(counts),
+            skipped_rules=report.skipped_rules,
+            remarks=[*dict.fromkeys(remarks), *self._remarks()],
+            errors=[text for part in parts for text in part.errors],
+            complete=not (report.unseen or self._unseen or self._restarts),
         )
 
     def _remarks(self) -> list[str]:

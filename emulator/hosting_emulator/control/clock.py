@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from aiohttp import web
+from msgspec.structs import asdict, replace
 
 from hosting_emulator import messages
 from hosting_emulator.contract.documents import DocumentRefused
@@ -67,14 +68,15 @@ class Rewind(Body):
     commit: int
 
 
-def get_clock(engine: Engine) -> JsonObject:
+def get_clock(engine: Engine) -> messages.ClockState:
     """Show a world's time."""
     now_ms = engine.run_due()
     world = engine.world
     due_ms = world.next_due_ms
-    return messages.ClockState.of(
-        world.clock,
+    return messages.ClockState(
+        mode=world.clock.mode,
         now=format_timestamp(now_ms),
+        rate=world.clock.rate,
         next_due_at=None if due_ms is None else format_timestamp(due_ms),
         next_event=_next_event(world),
         pending=world.count(SCHEDULE),
@@ -104,7 +106,7 @@ def _operation_title(world: World, operation: Operation) -> str:
     return f"{operation.kind.replace('_', ' ')} of {project}"
 
 
-def put_clock(engine: Engine, body: ClockChange) -> JsonObject:
+def put_clock(engine: Engine, body: ClockChange) -> messages.ClockState:
     """Change a clock's mode, rate or time. Moving back is refused (409)."""
     at_ms = None if body.at is None else moment(body.at)
     with refused_as(400 if at_ms is None else 409, "Clock refused", ClockRefused):
@@ -112,7 +114,7 @@ def put_clock(engine: Engine, body: ClockChange) -> JsonObject:
     return get_clock(engine)
 
 
-def advance_clock(engine: Engine, body: Advance) -> JsonObject:
+def advance_clock(engine: Engine, body: Advance) -> messages.ClockMove:
     """Move time by a duration, to a timestamp, or until an operation ends, and run all due events."""
     if sum(value is not None for value in (body.by, body.to, body.until_operation)) != 1:
         raise ControlRefusal(400, "Bad request", "give exactly one of by, to and until_operation")
@@ -127,7 +129,7 @@ def advance_clock(engine: Engine, body: Advance) -> JsonObject:
         else:
             events = engine.move_to(moment(str(body.to)))
     moved_ms = engine.now_ms() - before_ms
-    return {**get_clock(engine), "moved_ms": moved_ms, "events_run": events}
+    return messages.ClockMove(**asdict(get_clock(engine)), moved_ms=moved_ms, events_run=events)
 
 
 def _advance_until(engine: Engine, operation_id: str) -> int:
@@ -144,14 +146,26 @@ def _advance_until(engine: Engine, operation_id: str) -> int:
 # --- operations ----------------------------------------------------------------------------------
 
 
-async def list_operations(engine: Engine, unfinished: bool = False) -> Iterator[JsonObject]:
+async def list_operations(
+    engine: Engine, unfinished: bool = False
+) -> Iterator[messages.OperationState]:
     """List operations, oldest first; with `unfinished` only those that have not ended."""
     engine.run_due()
     world = engine.world
     rows = await operations_in_order(world, unfinished=unfinished)
-    return (
-        messages.OperationState.of(row, project=alias_of(world, PROJECTS, row.project_id))
-        for row in rows
+    return (_operation_state(world, operation) for operation in rows)
+
+
+def _operation_state(world: World, operation: Operation) -> messages.OperationState:
+    return messages.OperationState(
+        id=operation.id,
+        kind=operation.kind,
+        project=alias_of(world, PROJECTS, operation.project_id),
+        state=operation.state,
+        phase=operation.phase,
+        stuck=operation.stuck,
+        created_at=operation.created_at,
+        updated_at=operation.updated_at,
     )
 
 
@@ -210,12 +224,16 @@ async def list_history(context: Context, engine: Engine, limit: Limit = 100) -> 
     return await responses.json_list(context.request, document, "items", items)
 
 
-def _commit_entry(commit: history.Commit) -> JsonObject:
+def _commit_entry(commit: history.Commit) -> messages.CommitEntry:
     changes = [*_changes(commit)]
     more = [f"and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
     summary = "; ".join([*changes[:_TOLD], *more])
-    at = format_timestamp(commit.world.at_ms)
-    return messages.CommitEntry.of(commit, commit=commit.world.commit, at=at, summary=summary)
+    return messages.CommitEntry(
+        commit=commit.world.commit,
+        at=format_timestamp(commit.world.at_ms),
+        title=commit.title,
+        summary=summary,
+    )
 
 
 def find_state(engine: Engine, commit: int) -> World:
@@ -269,12 +287,12 @@ def _named(value: Any) -> str:
 # --- snapshots -----------------------------------------------------------------------------------
 
 
-def list_snapshots(engine: Engine) -> list[JsonObject]:
+def list_snapshots(engine: Engine) -> list[messages.SnapshotState]:
     """List the snapshots, oldest first."""
     return [_snapshot(name, saved.world, saved.at_ms) for name, saved in engine.snapshots.items()]
 
 
-def take_snapshot(engine: Engine) -> JsonObject:
+def take_snapshot(engine: Engine) -> messages.SnapshotState:
     """Save a snapshot of the current state."""
     now_ms = engine.run_due()
     with refused_as(409, "Too many snapshots", history.TooManySnapshots):
@@ -283,7 +301,7 @@ def take_snapshot(engine: Engine) -> JsonObject:
 
 
 def _snapshot(name: str, world: World, at_ms: int) -> messages.SnapshotState:
-    return messages.SnapshotState.of(world, id=name, at=format_timestamp(at_ms))
+    return messages.SnapshotState(id=name, commit=world.commit, at=format_timestamp(at_ms))
 
 
 def restore_snapshot(engine: Engine, snapshot: str) -> Engine:
@@ -307,7 +325,7 @@ def _find_snapshot(engine: Engine, name: str) -> history.SavedState:
 # --- the states that operations went through -----------------------------------------------------
 
 
-async def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
+async def show_timeline(engine: Engine, limit: Limit = 20) -> messages.Timeline:
     """List the newest operations, newest first, each with its states; `total` counts all.
 
     A span is a state, a phase, whether it was stuck, and its start and end; the
@@ -323,22 +341,27 @@ async def show_timeline(engine: Engine, limit: Limit = 20) -> JsonObject:
         reverse=True,
     )
     newest = list(islice(by_age, limit))
-    spans: dict[str, list[JsonObject]] = {operation.id: [] for operation in newest}
+    spans: dict[str, list[messages.OperationSpan]] = {operation.id: [] for operation in newest}
     async with LongJob() as job:
         for place, commit in enumerate(commits):
             await job.pause()
             _add_spans(spans, commit, is_oldest=place == 0)
     items = [
-        messages.OperationHistory.of(
-            one, project=alias_of(world, PROJECTS, one.project_id), spans=spans[one.id]
+        messages.OperationHistory(
+            id=operation.id,
+            kind=operation.kind,
+            project=alias_of(world, PROJECTS, operation.project_id),
+            state=operation.state,
+            spans=spans[operation.id],
         )
-        for one in newest
+        for operation in newest
     ]
-    return {"now": format_timestamp(now_ms), "total": world.count(OPERATIONS), "items": items}
+    total = world.count(OPERATIONS)
+    return messages.Timeline(now=format_timestamp(now_ms), total=total, items=items)
 
 
 def _add_spans(
-    spans: dict[str, list[JsonObject]], commit: history.Commit, *, is_oldest: bool
+    spans: dict[str, list[messages.OperationSpan]], commit: history.Commit, *, is_oldest: bool
 ) -> None:
     """Add what a commit did to operations, each with its spans so far."""
     for entered in () if is_oldest else commit.entered:
@@ -354,16 +377,22 @@ def _add_spans(
             _enter(spans_of_it, record, format_timestamp(commit.world.at_ms))
 
 
-def _enter(spans: list[JsonObject], record: Operation, at: str) -> None:
+def _enter(spans: list[messages.OperationSpan], record: Operation, at: str) -> None:
     """Begin a span when the record is in another state; being stuck begins with its commit, at `at`."""
-    last = spans[-1] if spans else None
-    entered = {"state": record.state, "phase": record.phase, "stuck": record.stuck}
     start = record.created_at
-    if last is not None:
-        moved = (last["state"], last["phase"]) != (record.state, record.phase)
-        if not moved and last["stuck"] == record.stuck:
+    if spans:
+        last = spans[-1]
+        has_moved = (last.state, last.phase) != (record.state, record.phase)
+        if not has_moved and last.stuck == record.stuck:
             return
-        start = record.updated_at if moved else at
-        last["to"] = start
-    end = record.updated_at if is_finished(record) else None
-    spans.append({**entered, "from": start, "to": end})
+        start = record.updated_at if has_moved else at
+        spans[-1] = replace(last, to=start)
+    spans.append(
+        messages.OperationSpan(
+            state=record.state,
+            phase=record.phase,
+            stuck=record.stuck,
+            from_=start,
+            to=record.updated_at if is_finished(record) else None,
+        )
+    )

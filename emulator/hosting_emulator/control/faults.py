@@ -15,7 +15,13 @@ from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.views import describe_kinds, fault_view
 from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, refused_as, require
-from hosting_emulator.messages import JsonObject
+from hosting_emulator.messages import (
+    FaultsRemoved,
+    InterventionDone,
+    JsonObject,
+    VariationPoint,
+    VariationState,
+)
 from hosting_emulator.variation import points
 from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
@@ -81,7 +87,7 @@ def remove_fault(engine: Engine, fault: str, family: RuleCategory = FAULT) -> No
     engine.commit(change, f"{family.noun}s removed", {f"remove_{family.noun}": fault})
 
 
-def clear_faults(engine: Engine, family: RuleCategory = FAULT) -> dict[str, int]:
+def clear_faults(engine: Engine, family: RuleCategory = FAULT) -> FaultsRemoved:
     """Remove all faults except protected ones, and return how many were removed."""
     change = engine.begin_change()
     armed = [
@@ -90,7 +96,7 @@ def clear_faults(engine: Engine, family: RuleCategory = FAULT) -> dict[str, int]
     for fault in armed:
         change.delete(family.table, fault.id)
     engine.commit(change, f"{family.noun}s removed", {f"clear_{family.noun}s": True})
-    return {"removed": len(armed)}
+    return FaultsRemoved(removed=len(armed))
 
 
 def list_kinds() -> Any:
@@ -118,7 +124,7 @@ def remove_outcome(engine: Engine, outcome: str) -> None:
     remove_fault(engine, outcome, OUTCOME)
 
 
-def clear_outcomes(engine: Engine) -> dict[str, int]:
+def clear_outcomes(engine: Engine) -> FaultsRemoved:
     """Remove all outcomes, and return how many there were."""
     return clear_faults(engine, OUTCOME)
 
@@ -128,7 +134,7 @@ def list_outcome_kinds() -> Any:
     return describe_kinds(OUTCOME)
 
 
-def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
+def intervene(engine: Engine, body: InterventionDocument) -> InterventionDone:
     """Change a world from outside the contract, and return what was done; 409 if that is not possible now."""
     # Imported here: a first answer that shows a world is not to wait for it.
     from hosting_emulator.faults.interventions import read_intervention
@@ -140,7 +146,7 @@ def intervene(engine: Engine, body: InterventionDocument) -> dict[str, str]:
         message = intervention.apply(change)
     name = next(iter(body))
     engine.commit(change, f"intervention {name}", {"intervene": without_key_values(body)})
-    return {"intervention": name, "message": message}
+    return InterventionDone(intervention=name, message=message)
 
 
 def list_interventions() -> list[JsonObject]:
@@ -150,12 +156,12 @@ def list_interventions() -> list[JsonObject]:
     return describe_interventions()
 
 
-def get_variation(engine: Engine) -> JsonObject | None:
+def get_variation(engine: Engine) -> VariationState | None:
     """Show how a world's responses vary; null if they do not."""
     return variation_view(engine)
 
 
-def put_variation(engine: Engine, body: NewVariation) -> JsonObject | None:
+def put_variation(engine: Engine, body: NewVariation) -> VariationState | None:
     """Vary a world's responses from now on, also after a reset."""
     with refused_as(400, "Variation refused", VariationRefused):
         vary(engine, read_variation(body.seed, body.only))
@@ -167,9 +173,9 @@ def delete_variation(engine: Engine) -> None:
     unvary(engine)
 
 
-def list_points() -> list[JsonObject]:
+def list_points() -> list[VariationPoint]:
     """List the points at which responses can vary."""
-    return [*points.list_points()]
+    return points.list_points()
 
 
 def variation_or_usual(

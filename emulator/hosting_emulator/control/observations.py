@@ -45,7 +45,7 @@ class NewObservation(Body):
     replaces: str | None = None
 
 
-def begin_observation(context: Context, body: NewObservation) -> JsonObject:
+def begin_observation(context: Context, body: NewObservation) -> messages.ObservationState:
     """Begin an observation: from now on it counts and judges every request of its worlds.
 
     It also sees worlds that are created later. Deleting, resetting, loading or replacing a world
@@ -60,12 +60,12 @@ def begin_observation(context: Context, body: NewObservation) -> JsonObject:
         observation = context.observations.begin(
             context.worlds, body.worlds, body.skip_rules, time.monotonic()
         )
-    return messages.ObservationState.of(observation)
+    return messages.ObservationState(id=observation.id, skip_rules=observation.skip_rules)
 
 
 async def show_observation(
     context: Context, observation: str, final: bool = False, wait_ms: Milliseconds = 0
-) -> JsonObject:
+) -> messages.ObservationReport:
     """Report what an observation saw, with a verdict for each chapter.
 
     With `final` the clients have finished: it also reports what can only be judged then. Requests

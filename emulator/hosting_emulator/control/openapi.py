@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from inspect import Parameter, cleandoc
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgspec
 
@@ -32,7 +32,14 @@ from hosting_emulator.control.routes import (
 )
 from hosting_emulator.http.guard import TOKEN_HEADER
 from hosting_emulator.http.query import Words
-from hosting_emulator.messages import ApiProblem, JsonObject, OAuthError, Record, RequestFilters
+from hosting_emulator.messages import (
+    ApiProblem,
+    ControlMessage,
+    JsonObject,
+    OAuthError,
+    RequestFilters,
+)
+from hosting_emulator.messages.faults import WRITTEN
 from hosting_emulator.scenario.schema import scenario_schema
 
 _COMPONENTS = "#/components/schemas/"
@@ -91,12 +98,9 @@ def control_document(base_url: str, version: str, operation_id: str | None = Non
         tags.add(tag)
         made = {"operationId": id_, "tags": [tag], **_operation(route, kinds, operation_id)}
         paths.setdefault(route.path, {})[route.method.lower()] = made
-    defined = JsonObject()
-    while missing := [name for name in kinds.wanted if name not in defined]:
-        defined |= {name: kinds.read(name) for name in missing}
     text = msgspec.json.encode(scenario_schema()["$defs"]).decode()
     parts: JsonObject = msgspec.json.decode(text.replace("#/$defs/", _COMPONENTS))
-    schemas = _for_generators({**parts, **kinds.bodies, **defined})
+    schemas = _for_generators({**parts, **kinds.schemas})
     about = _WORDS["Tags"].items()
     return {
         "openapi": "3.1.0",
@@ -145,6 +149,8 @@ def _for_generators(schema: Any) -> Any:
     found = {name: _for_generators(part) for name, part in schema.items()}
     if all(isinstance(part, dict) for part in schema.values()):  # members by name
         return found
+    if "$ref" in found:  # a schema beside it would say the same again, and confuses generators
+        return {"$ref": found["$ref"]}
     if "enum" in found:  # said by msgspec of words alone, but for those that it lists by hand
         found.setdefault("type", "string" if isinstance(found["enum"][0], str) else "integer")
     default = found.pop("default", None)
@@ -168,39 +174,27 @@ def _for_generators(schema: Any) -> Any:
 
 
 class _Kinds:
-    """Schemas of what is answered and sent, by name; `wanted` are kinds of `messages`."""
+    """The schemas of what is sent and returned, by name."""
 
     def __init__(self) -> None:
-        self.wanted: dict[str, None] = {}
-        self.bodies: JsonObject = {}
+        self.schemas: JsonObject = {}
 
     def schema(self, kind: Any) -> JsonObject:
-        (found,), parts = schema_components(
-            [kind], schema_hook=self._refer, ref_template=_COMPONENTS + "{name}"
-        )
-        self.bodies |= parts
-        return found
-
-    def _refer(self, kind: type) -> JsonObject:
-        if kind is Record:
-            return {"type": "object"}
-        self.wanted[kind.__name__] = None
-        return {"$ref": _COMPONENTS + kind.__name__}
-
-    def read(self, name: str) -> JsonObject:
-        kind: type[Record] = getattr(messages, name)
-        hints = {name.removesuffix("_"): hint for name, hint in get_type_hints(kind).items()}
-        members = {name: self.schema(hints[name]) for name in kind.members}
-        required = [name for name in members if name not in kind.optional]
-        found = {"type": "object", "description": cleandoc(kind.__doc__ or "")}
-        return found | {"properties": members, "required": required}
+        """Return the schema of a type; those of the structs in it are added to `schemas`."""
+        (schema,), parts = schema_components([kind], ref_template=_COMPONENTS + "{name}")
+        for name, part in parts.items():
+            message = getattr(messages, name, None)
+            self.schemas[name] = part if message is None else _as_encoded(message, part)
+        return schema
 
     def response(self, response: ResponseType) -> JsonObject:
         """Return the content of a response."""
         if isinstance(response, Media):
             return {response.media_type: {"schema": _TEXT}}
         assert not isinstance(response, NoContent)
-        schema = self._refer(Record if response.kind == JsonObject else response.kind)
+        schema: JsonObject = {"type": "object"}
+        if response.kind != JsonObject:
+            schema = self.schema(response.kind)
         if isinstance(response, JsonList):
             items = {"type": "array", "items": schema}
             schema = {"type": "object", "properties": {"items": items}, "required": ["items"]}
@@ -209,13 +203,34 @@ class _Kinds:
         return {"application/json": {"schema": schema}}
 
 
+def _as_encoded(kind: type[ControlMessage], schema: JsonObject) -> JsonObject:
+    """Return the schema of a message as JSON has it.
+
+    A member that is None by default is absent then, and never null. What was written stands beside
+    the other members.
+    """
+    members = {name: member for name, member in schema["properties"].items() if name != WRITTEN}
+    for field in msgspec.structs.fields(kind):
+        if not field.required:
+            members[field.encode_name] = _without_null(members[field.encode_name])
+    required = [name for name in schema["required"] if name != WRITTEN]
+    return {**schema, "properties": members, "required": required}
+
+
+def _without_null(schema: JsonObject) -> JsonObject:
+    """Return a schema without null among its alternatives, and without a default."""
+    (alternative,) = (part for part in schema["anyOf"] if part != {"type": "null"})
+    others = {name: word for name, word in schema.items() if name not in ("anyOf", "default")}
+    return {**others, **alternative}
+
+
 def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> JsonObject:
     handler = load_endpoint(route.endpoint)
     about = cleandoc(handler.function.__doc__ or "")
     answered: JsonObject = {"description": "Done."}
     if not isinstance(route.response, NoContent):
         answered["content"] = kinds.response(route.response)
-    refusals: list[tuple[str, type[Record]]] = [("application/problem+json", ApiProblem)]
+    refusals: list[tuple[str, type[ControlMessage]]] = [("application/problem+json", ApiProblem)]
     if route.is_identity and route.function in _OAUTH:
         refusals.append(("application/json", OAuthError))
     content = {media: {"schema": kinds.schema(kind)} for media, kind in refusals}
@@ -272,7 +287,7 @@ def _body(route: Route, handler: Endpoint, kinds: _Kinds) -> JsonObject | None:
     if name:  # the type of Python beside it says less
         schema = {"$ref": schema["$ref"]}
     # Faults and interventions, which are schemas of scenario files, need a member each.
-    found = kinds.bodies.get(name, {"required": [name]} if name else schema)
+    found = kinds.schemas.get(name, {"required": [name]} if name else schema)
     content = {"schema": schema}
     if example := _WORDS["Bodies"].get(f"{route.group}.{route.function}"):
         content["example"] = msgspec.json.decode(example)

@@ -10,7 +10,7 @@ from hosting_emulator.control.faults import (
 )
 from hosting_emulator.engine.protection import KINDS, ProtectedFault
 from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, refused_as, require
-from hosting_emulator.messages import JsonObject
+from hosting_emulator.messages import ProtectedFaultState
 
 
 class NewProtectedFault(Body):
@@ -22,7 +22,7 @@ class NewProtectedFault(Body):
     worlds: list[str] | None = None
 
 
-def protect_fault(context: Context, body: NewProtectedFault) -> JsonObject:
+def protect_fault(context: Context, body: NewProtectedFault) -> ProtectedFaultState:
     """Arm a fault or outcome, or intervene, in every world, and keep it there.
 
     It returns after a reset, a scenario load, a state import, a rewind and the removal of faults.
@@ -49,7 +49,7 @@ def protect_fault(context: Context, body: NewProtectedFault) -> JsonObject:
     return _view(protected)
 
 
-def show_protected_fault(context: Context, protected_fault: str) -> JsonObject:
+def show_protected_fault(context: Context, protected_fault: str) -> ProtectedFaultState:
     """Show a protected fault with its counts over all worlds."""
     return _view(_find(context, protected_fault))
 
@@ -72,12 +72,12 @@ def _find(context: Context, id_: str) -> ProtectedFault:
     return require(protected, "No such protected fault", f"no protected fault is {id_[:80]!r}")
 
 
-def _view(protected: ProtectedFault) -> JsonObject:
+def _view(protected: ProtectedFault) -> ProtectedFaultState:
     fault = protected.fault
-    return {
-        "id": protected.id,
-        "worlds": None if protected.names is None else sorted(protected.names),
-        "kind": protected.kind,
-        "seen": fault.seen if fault is not None else protected.applied,
-        "hits": fault.hits if fault is not None else protected.applied,
-    }
+    return ProtectedFaultState(
+        id=protected.id,
+        worlds=None if protected.names is None else sorted(protected.names),
+        kind=protected.kind,
+        seen=protected.applied if fault is None else fault.seen,
+        hits=protected.applied if fault is None else fault.hits,
+    )

@@ -34,6 +34,7 @@ from hosting_emulator.http.endpoint import Context, ControlRefusal
 from hosting_emulator.http.guard import world_prefix
 from hosting_emulator.http.query import Limit, Words
 from hosting_emulator.http.time_slices import LongJob
+from hosting_emulator.messages import ConductRuleRow
 from hosting_emulator.world import tables as t
 
 #: More operations under way than these would bury the rest.
@@ -116,7 +117,7 @@ def check_rules(ids: Sequence[str], name: str) -> None:
             raise ControlRefusal(400, f"Bad {name}", f"no rule is named {id_[:80]!r}{hint}")
 
 
-def list_rules() -> list[dict[str, Any]]:
+def list_rules() -> list[ConductRuleRow]:
     """List every conduct rule, the reason for it, and what to do instead."""
     return list(RULES.values())
 

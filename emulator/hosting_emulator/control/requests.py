@@ -508,8 +508,9 @@ class _Stream:
         return b"id: %s\nevent: %s\ndata: %s\n\n" % (self._id(), kind.encode(), data)
 
 
-def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> JsonObject:
+def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> Any:
     if event.kind == "request":
         return explanations.item(engine.world, event.facts)
-    told: JsonObject = get_clock(engine) if event.kind == "clock" else event.facts
-    return told
+    if event.kind == "clock":
+        return get_clock(engine)
+    return event.facts

@@ -17,7 +17,7 @@ from hosting_emulator.http.endpoint import (
     refused_as,
 )
 from hosting_emulator.identity.tokens import TokenClaims, mint_token
-from hosting_emulator.messages import JsonObject
+from hosting_emulator.messages import AccessToken, JsonObject
 from hosting_emulator.world.naming import default_user
 from hosting_emulator.world.records import User
 from hosting_emulator.world.tables import ORGANIZATIONS, USERS
@@ -51,7 +51,7 @@ class NewKey(Body, rename={"user": "user"}):
     permissions: list[str] | None = None
 
 
-def create_token(context: Context, engine: Engine, body: NewToken) -> JsonObject:
+def create_token(context: Context, engine: Engine, body: NewToken) -> AccessToken:
     """Create an access JWT for a user, as if they had signed in."""
     return mint_token(engine, context.base_url, token_claims(engine.world, body))
 

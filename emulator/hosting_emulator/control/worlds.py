@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Annotated, Any
 from weakref import WeakValueDictionary
 
 import msgspec
 from aiohttp import web
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import asdict
 
 from hosting_emulator import messages
 from hosting_emulator.contract.assumption_table import describe, warnings_of
@@ -127,7 +128,7 @@ class NewFork(Body):
 # --- making and ending them ----------------------------------------------------------------------
 
 
-def list_worlds(context: Context) -> list[JsonObject]:
+def list_worlds(context: Context) -> list[messages.WorldSummary]:
     """List the worlds."""
     return [world_summary(context, engine) for engine in context.worlds]
 
@@ -137,7 +138,7 @@ def show_world(engine: Engine) -> Engine:
     return engine
 
 
-async def create_world(context: Context, body: NewWorld) -> JsonObject:
+async def create_world(context: Context, body: NewWorld) -> messages.WorldSummary:
     """Create a world: a default one, or from a scenario or an exported state.
 
     One without a name is temporary: it is kept in memory only. With `vary` its responses vary. With
@@ -191,15 +192,14 @@ async def _made(context: Context, body: NewWorld, name: str) -> World:
 
 def _begun(
     context: Context, engine: Engine, ttl_ms: int | None, claims: TokenClaims | None
-) -> JsonObject:
+) -> messages.WorldSummary:
     engine.ttl_ms = ttl_ms
     _watch_idle(context.worlds, engine)
     summary = world_summary(context, engine)
-    return (
-        summary
-        if claims is None
-        else {**summary, "token": mint_token(engine, context.base_url, claims)}
-    )
+    if claims is None:
+        return summary
+    token = mint_token(engine, context.base_url, claims)
+    return messages.NewWorldSummary(**asdict(summary), token=token)
 
 
 def _watch_idle(worlds: Worlds, engine: Engine, before: tuple[int, int] | None = None) -> None:
@@ -239,7 +239,7 @@ def free_name(context: Context, name: str | None) -> str:
     return name
 
 
-def fork_world(context: Context, engine: Engine, body: NewFork) -> JsonObject:
+def fork_world(context: Context, engine: Engine, body: NewFork) -> messages.WorldSummary:
     """Copy a world into a new, independent one."""
     name = free_name(context, body.name)
     of = None if body.commit is None else find_state(engine, body.commit)
@@ -373,7 +373,7 @@ def patch_assumptions(engine: Engine, body: JsonObject) -> list[JsonObject]:
 # --- how they are shown --------------------------------------------------------------------------
 
 
-def world_summary(context: Context, engine: Engine) -> JsonObject:
+def world_summary(context: Context, engine: Engine) -> messages.WorldSummary:
     """Return what is worth knowing of a world at a glance."""
     engine.run_due()
     world, base_url = engine.world, context.base_url
@@ -385,12 +385,14 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
         t.TICKETS,
         t.API_KEYS,
     )
-    return messages.WorldSummary.of(
-        world,
+    return messages.WorldSummary(
+        name=world.name,
+        seed=world.seed,
         ephemeral=context.facts.data_dir is None or engine.ephemeral,
         base_url=base_url + world_prefix(world.name),
         control_url=f"{base_url}/_emulator/worlds/{world.name}",
         issuer=base_url + issuer_path(world.name),
+        commit=world.commit,
         clock=get_clock(engine),
         assumptions=world.assumptions.changes(),
         warnings=warnings_of(world.assumptions),
@@ -402,17 +404,32 @@ def world_summary(context: Context, engine: Engine) -> JsonObject:
             for entry in faults_in_order(world, table)
         ],
         organizations=[
-            messages.WorldOrganization.of(row) for row in in_order(world, t.ORGANIZATIONS)
+            messages.WorldOrganization(alias=row.alias, id=row.id, name=row.name, plan=row.plan)
+            for row in in_order(world, t.ORGANIZATIONS)
         ],
-        users=[messages.WorldUser.of(row) for row in in_order(world, t.USERS)],
-        projects=[messages.WorldProject.of(row) for row in in_order(world, t.PROJECTS)],
+        users=[
+            messages.WorldUser(alias=row.alias, id=row.id, email=row.email, name=row.name)
+            for row in in_order(world, t.USERS)
+        ],
+        projects=[
+            messages.WorldProject(
+                alias=row.alias,
+                id=row.id,
+                handle=row.handle,
+                organization_id=row.organization_id,
+                source_generation=row.source_generation,
+            )
+            for row in in_order(world, t.PROJECTS)
+        ],
     )
 
 
 # --- what they hold ------------------------------------------------------------------------------
 
 
-async def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> Iterator[JsonObject]:
+async def list_projects(
+    engine: Engine, deployments: Limit = _SHOWN
+) -> Iterator[messages.ProjectState]:
     """List the projects by alias, each with everything that belongs to it.
 
     Only the newest deployments and tickets are included; `counts` says how many deployments
@@ -427,17 +444,23 @@ async def list_projects(engine: Engine, deployments: Limit = _SHOWN) -> Iterator
     return (_project(world, p, tickets[p.id], now_ms, deployments) for p in projects)
 
 
-async def list_keys(engine: Engine) -> Iterator[JsonObject]:
+async def list_keys(engine: Engine) -> Iterator[messages.KeyState]:
     """List the user API keys, newest first, without their values."""
     now_ms = engine.run_due()
     world = engine.world
     rows = await sort_in_slices(world.rows(t.API_KEYS), itemgetter(0), reverse=True)
     return (
-        messages.KeyState.of(
-            key,
+        messages.KeyState(
+            id=key.id,
+            name=key.name,
             user=alias_of(world, t.USERS, key.user_id),
             organization=alias_of(world, t.ORGANIZATIONS, key.organization_id),
+            obfuscated_value=key.obfuscated_value,
+            permissions=list(key.permissions),
+            created_at=key.created_at,
             expires_at=format_timestamp(key.expires_ms),
+            last_used_at=key.last_used_at,
+            revoked=key.revoked,
             expired=key.expires_ms <= now_ms,
         )
         for _, key in rows
@@ -446,20 +469,29 @@ async def list_keys(engine: Engine) -> Iterator[JsonObject]:
 
 def _project(
     world: World, project: Project, tickets: list[Ticket], now_ms: int, most: int
-) -> JsonObject:
+) -> messages.ProjectState:
     organization = world.get(t.ORGANIZATIONS, project.organization_id)
     holder = world.get(t.OPERATIONS, project.claim) if project.claim else None
     databases = {}
     for name in ("dev", "prod"):
         record = world.get(t.DATABASES, f"{project.id}/{name}") or Database("separate")
         shown = views.database_compute(project, name, record, now_ms, world.assumptions)
-        databases[name] = messages.DatabaseState.of(record, compute=shown["database"])
-    return messages.ProjectState.of(
-        project,
+        databases[name] = messages.DatabaseState(
+            data_mode=record.data_mode,
+            provider_failing=record.provider_failing,
+            compute=shown["database"],
+        )
+    return messages.ProjectState(
+        alias=project.alias,
+        id=project.id,
+        handle=project.handle,
         organization=organization.alias if organization else project.organization_id,
         plan=organization.plan if organization else None,
         credits=organization.credits if organization else None,
-        flag={"enabled": project.flag_enabled, "enabled_at": project.flag_enabled_at},
+        flag=messages.FlagState(enabled=project.flag_enabled, enabled_at=project.flag_enabled_at),
+        custom_domain=project.custom_domain,
+        source_generation=project.source_generation,
+        claim=project.claim,
         claim_held=holder is not None and holder.kind == HELD,
         dns=views.dns_authorization(world.get(t.DNS, project.id) or Dns(), world.assumptions),
         databases=databases,
@@ -467,28 +499,35 @@ def _project(
         deployments=msgspec.to_builtins(latest_deployments(world.indexes, project.id, most)),
         users=_users(world, project),
         tickets=[
-            messages.TicketState.of(
-                ticket,
-                user=alias_of(world, t.USERS, ticket.principal),
-                state="expired"
-                if ticket.state == "unused" and ticket.expires_ms <= now_ms
-                else ticket.state,
-                expires_at=format_timestamp(ticket.expires_ms),
-            )
+            _ticket(world, ticket, is_expired=ticket.expires_ms <= now_ms)
             for ticket in tickets[:_SHOWN]
         ],
     )
 
 
-def _users(world: World, project: Project) -> list[dict[str, str]]:
-    """Return who has a role in a project, by alias; an organization's owner owns its projects."""
-    rows = []
+def _ticket(world: World, ticket: Ticket, *, is_expired: bool) -> messages.TicketState:
+    state: str = ticket.state
+    if state == "unused" and is_expired:
+        state = "expired"
+    return messages.TicketState(
+        id=ticket.id,
+        user=alias_of(world, t.USERS, ticket.principal),
+        state=state,
+        expires_at=format_timestamp(ticket.expires_ms),
+    )
+
+
+def _users(world: World, project: Project) -> list[messages.ProjectMember]:
+    """Return the users who have a role in a project; an organization's owner owns its projects."""
+    rows: list[messages.ProjectMember] = []
     for _, member in world.rows(t.MEMBERSHIPS):
         if member.organization_id == project.organization_id:
-            user = alias_of(world, t.USERS, member.user_id)
+            alias = alias_of(world, t.USERS, member.user_id)
             grant = world.get(t.GRANTS, f"{project.id}/{member.user_id}")
             if member.role == "owner":
-                rows.append({"user": user, "role": "owner", "through": "organization"})
+                rows.append(
+                    messages.ProjectMember(user=alias, role="owner", through="organization")
+                )
             elif grant is not None:
-                rows.append({"user": user, "role": grant.role, "through": "project"})
-    return sorted(rows, key=itemgetter("user"))
+                rows.append(messages.ProjectMember(user=alias, role=grant.role, through="project"))
+    return sorted(rows, key=attrgetter("user"))

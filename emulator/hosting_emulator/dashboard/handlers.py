@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from aiohttp import web
+from msgspec.structs import asdict
 
 from hosting_emulator.build_id import BUILD_ID
 from hosting_emulator.contract.call_table import describe_calls
@@ -24,7 +25,14 @@ from hosting_emulator.http.pages import (
     Templates,
     html,
 )
-from hosting_emulator.messages import Info, JsonObject, PageSecret, ProblemRow
+from hosting_emulator.messages import (
+    Health,
+    Info,
+    JsonObject,
+    PageSecret,
+    ProblemRow,
+    WorldSummary,
+)
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _TEMPLATES: Final = Templates(__package__)
@@ -38,17 +46,17 @@ _STYLES: Final = "dashboard/style/"
 _FIRST: Final = [f"{_STYLES}{name}.css" for name in ("base", "parts", "frame")]
 
 
-def health(context: Context) -> JsonObject:
+def health(context: Context) -> Health:
     """Report that the emulator is up, its version, and a problem with its data directory."""
     facts = context.facts
-    return {"status": "ok", "version": facts.version, "storage": facts.storage_problem()}
+    return Health(status="ok", version=facts.version, storage=facts.storage_problem())
 
 
-def info(context: Context) -> JsonObject:
+def info(context: Context) -> Info:
     """Describe the running process and its addresses."""
     base_url, facts = context.base_url, context.facts
-    return Info.of(
-        facts,
+    return Info(
+        version=facts.version,
         build=BUILD_ID,
         pid=os.getpid(),
         base_url=base_url,
@@ -56,17 +64,20 @@ def info(context: Context) -> JsonObject:
         control_url=f"{base_url}/_emulator",
         docs_url=f"{base_url}/_emulator/docs",
         openapi_url=f"{base_url}/_emulator/contract/openapi.json",
+        data_dir=facts.data_dir,
+        durability=facts.durability,
         tls_port=context.site.tls_port,
+        started_at=facts.started_at,
     )
 
 
-def page_secret(context: Context) -> JsonObject:
+def page_secret(context: Context) -> PageSecret:
     """Return the header by which the emulator's own pages mark the requests that they send to `/v1`.
 
     The rules of conduct skip these requests: a user sends them, not a client. The value is random
     and changes with each start of the emulator.
     """
-    return PageSecret.of(context.site, header=PAGE_HEADER, value=context.site.page_secret)
+    return PageSecret(header=PAGE_HEADER, value=context.site.page_secret)
 
 
 def openapi(context: Context, engine: Engine) -> Any:
@@ -92,9 +103,22 @@ def control_openapi(context: Context, engine: Engine) -> JsonObject:
     return control_document(context.base_url, context.facts.version, next(iter(ids), None))
 
 
-def problems() -> list[JsonObject]:
+def problems() -> list[ProblemRow]:
     """List the problem codes of the public API."""
-    return [ProblemRow.of(row, specified=sorted(row.specified)) for row in PROBLEMS.values()]
+    return [
+        ProblemRow(
+            code=problem.code,
+            status=problem.status,
+            retryable=problem.retryable,
+            title=problem.title,
+            suggested_action=problem.suggested_action,
+            meaning=problem.meaning,
+            when=problem.when,
+            advice=problem.advice,
+            specified=sorted(problem.specified),
+        )
+        for problem in PROBLEMS.values()
+    ]
 
 
 # --- the dashboard -------------------------------------------------------------------------------
@@ -106,7 +130,7 @@ def start(context: Context) -> web.Response:
     state = "in memory only: gone when this process ends"
     if facts.data_dir is not None:
         state = f"{facts.data_dir} (durability: {facts.durability})"
-    summaries = sorted(list_worlds(context), key=lambda summary: summary["name"] != DEFAULT_WORLD)
+    summaries = sorted(list_worlds(context), key=lambda summary: summary.name != DEFAULT_WORLD)
     names = sorted(name for name in static_files() if name.startswith(_STYLES))
     styles = "\n".join(
         f'<link rel="stylesheet" href="{STATIC_PATH}/{name}">'
@@ -117,34 +141,35 @@ def start(context: Context) -> web.Response:
     return responses.html(text, _DASHBOARD_POLICY)
 
 
-def start_body(base_url: str, state: str, worlds: Sequence[JsonObject]) -> Html:
+def start_body(base_url: str, state: str, worlds: Sequence[WorldSummary]) -> Html:
     """Return what stands in `<main>` when no script runs: where things are, and the worlds."""
     world = worlds[0]
-    users, projects, first_request = world["users"], world["projects"], Html("")
+    users = world.users
+    projects = world.projects
+    first_request = Html("")
     if users and projects:
-        named = (row["alias"] for row in users)
+        names = [user.alias for user in users]
         first_request = _TEMPLATES.fill(
             "first-request",
             base_url=base_url,
-            env=command_line("env", base_url, world["name"]),
-            user="owner" if "owner" in named else users[0]["alias"],
-            project=projects[0]["alias"],
-            world=world["name"],
-            world_url=world["base_url"],
-            project_id=projects[0]["id"],
+            env=command_line("env", base_url, world.name),
+            user="owner" if "owner" in names else users[0].alias,
+            project=projects[0].alias,
+            world=world.name,
+            world_url=world.base_url,
+            project_id=projects[0].id,
         )
-    aliases = {row["id"]: row["alias"] for row in world["organizations"]}
-    homes = ((row, row["organization_id"]) for row in projects)
+    aliases = {row.id: row.alias for row in world.organizations}
     rows = []
     for row in worlds:
-        clock = row["clock"]
-        mode = clock["mode"] if clock["mode"] != "scaled" else f"scaled, {clock['rate']:g}x"
-        rows.append({**row, **row["counts"], "mode": mode, "now": clock["now"]})
+        clock = row.clock
+        mode = clock.mode if clock.mode != "scaled" else f"scaled, {clock.rate:g}x"
+        rows.append({**asdict(row), **row.counts, "mode": mode, "now": clock.now})
     heads = {"Alias": "<b>$alias</b>", "Id": "<code>$id</code>"}
     return _TEMPLATES.fill(
         "start",
         base_url=base_url,
-        issuer=world["issuer"],
+        issuer=world.issuer,
         state=state,
         first_request=first_request,
         worlds=_table(
@@ -159,13 +184,21 @@ def start_body(base_url: str, state: str, worlds: Sequence[JsonObject]) -> Html:
             },
             rows,
         ),
-        world=world["name"],
+        world=world.name,
         projects=_table(
             {**heads, "Organization": "$organization"},
-            ({**row, "organization": aliases.get(home, home)} for row, home in homes),
+            (
+                {
+                    **asdict(row),
+                    "organization": aliases.get(row.organization_id, row.organization_id),
+                }
+                for row in projects
+            ),
         ),
-        organizations=_table({**heads, "Name and plan": "$name, $plan"}, world["organizations"]),
-        users=_table({**heads, "Name": "$name"}, users),
+        organizations=_table(
+            {**heads, "Name and plan": "$name, $plan"}, map(asdict, world.organizations)
+        ),
+        users=_table({**heads, "Name": "$name"}, map(asdict, users)),
     )
 
 

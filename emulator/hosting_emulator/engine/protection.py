@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, get_args
 from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.faults.arming import read_fault
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.interventions import read_intervention
+from hosting_emulator.messages import ProtectedKind
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import Change, World, apply
 
@@ -28,7 +29,7 @@ from hosting_emulator.world.value import Change, World, apply
 _FIRST_ORDER = 1_000_000_000
 _FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
 #: The kinds of what a judge can protect, as its document names them.
-KINDS = (*_FAMILIES, "intervention")
+KINDS = get_args(ProtectedKind)
 
 
 class ProtectedFault:
@@ -38,7 +39,11 @@ class ProtectedFault:
     """
 
     def __init__(
-        self, id_: str, kind: str, document: Mapping[str, Any], names: Collection[str] | None
+        self,
+        id_: str,
+        kind: ProtectedKind,
+        document: Mapping[str, Any],
+        names: Collection[str] | None,
     ) -> None:
         self.id = id_
         self.kind = kind
@@ -91,7 +96,11 @@ class ProtectedFaults:
         return bool(self._by_id)
 
     def add(
-        self, kind: str, document: Mapping[str, Any], names: Collection[str] | None, world: World
+        self,
+        kind: ProtectedKind,
+        document: Mapping[str, Any],
+        names: Collection[str] | None,
+        world: World,
     ) -> ProtectedFault:
         """Add a document of one of KINDS. Its names are looked up in `world`. Raises DocumentRefused."""
         order = _FIRST_ORDER + self._count

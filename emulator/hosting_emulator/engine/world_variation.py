@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.messages import VariationState
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.variation.worlds import clear_variation, set_variation
 from hosting_emulator.world.records import Variation
@@ -30,7 +30,7 @@ def unvary(engine: Engine) -> bool:
     return was_varied
 
 
-def variation_view(engine: Engine) -> dict[str, Any] | None:
+def variation_view(engine: Engine) -> VariationState | None:
     """Return a world's variation: its seed, its points, what it assumes and what it has varied.
 
     `only` lists the points to which it is limited. `varied` counts the varied responses by point.
@@ -40,9 +40,9 @@ def variation_view(engine: Engine) -> dict[str, Any] | None:
     if variation is None:
         return None
     varied = engine.log.varied
-    return {
-        "seed": variation.seed,
-        "only": None if variation.only is None else list(variation.only),
-        "assumed": dict(variation.assumed),
-        "varied": {point: varied[point] for point in POINTS if point in varied},
-    }
+    return VariationState(
+        seed=variation.seed,
+        only=None if variation.only is None else list(variation.only),
+        assumed=dict(variation.assumed),
+        varied={point: varied[point] for point in POINTS if point in varied},
+    )

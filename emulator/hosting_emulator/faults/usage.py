@@ -15,6 +15,7 @@ from hosting_emulator.faults.categories import RECORD_TABLES
 from hosting_emulator.faults.decisions import Decision, idle_reason, is_spent
 from hosting_emulator.faults.matching import FaultSubject, differing_fields, request_value
 from hosting_emulator.faults.outcomes import OUTCOME_KINDS, outcome_of
+from hosting_emulator.messages import EntryCounts
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.plans import is_finished
 from hosting_emulator.world.tables import (
@@ -261,17 +262,17 @@ def unfinished_outcome(world: World, outcome: Fault) -> str | None:
     return f"operation {waiting.id} {verb} {waiting.state}, before the end of the phase {phase}"
 
 
-def entry_usage(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> dict[str, Any]:
+def entry_usage(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> EntryCounts:
     """Return the counts of a fault or an outcome. `unused` says why it has never acted, or is None."""
-    return {
-        "id": entry.id,
-        "kind": entry.kind,
-        "optional": entry.rule.optional,
-        "considered": usage.considered,
-        "seen": entry.seen,
-        "hits": entry.hits,
-        "unused": unused_reason(usage, world, entry, now_ms),
-    }
+    return EntryCounts(
+        id=entry.id,
+        kind=entry.kind,
+        optional=entry.rule.optional,
+        considered=usage.considered,
+        seen=entry.seen,
+        hits=entry.hits,
+        unused=unused_reason(usage, world, entry, now_ms),
+    )
 
 
 def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> str | None:

@@ -6,6 +6,8 @@ import logging
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
+from msgspec.structs import asdict
+
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
@@ -86,7 +88,8 @@ def _sign_in_by_name(
         "invalid_grant",
     )
     organization_id = organization_id or home_of(engine.world, user)
-    return mint_token(engine, request.base_url, TokenClaims(user, organization_id, interactive))
+    claims = TokenClaims(user, organization_id, interactive)
+    return asdict(mint_token(engine, request.base_url, claims))
 
 
 def _is_from_other_origin(request: IdentityRequest) -> bool:
@@ -103,7 +106,7 @@ def _redeem_grant(request: IdentityRequest, engine: Engine, fields: dict[str, st
     redeemed, refresh_token, user = _spend_grant(engine, fields, now_ms)
     grant = redeemed.grant
     claims = TokenClaims(user, grant.organization_id, interactive=True)
-    document = mint_token(engine, request.base_url, claims, redeemed)
+    document: JsonObject = asdict(mint_token(engine, request.base_url, claims, redeemed))
     document["scope"] = grant.scope
     if refresh_token is not None:
         document["refresh_token"] = refresh_token

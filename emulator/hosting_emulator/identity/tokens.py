@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.sign_ins import RedeemedGrant
-from hosting_emulator.messages import JsonObject
+from hosting_emulator.messages import AccessToken
 from hosting_emulator.world.records import User
 
 
@@ -27,7 +27,7 @@ class TokenClaims:
 
 def mint_token(
     engine: Engine, base_url: str, claims: TokenClaims, redeemed: RedeemedGrant | None = None
-) -> JsonObject:
+) -> AccessToken:
     """Mint an access token and return the document of a token endpoint, with the time of expiry.
 
     `redeemed` is the grant that the token is issued for, if a user signed in with a browser.
@@ -43,9 +43,9 @@ def mint_token(
         redeemed=redeemed,
     )
     expires_at_s = now_ms // 1000 + lifetime_s
-    return {
-        "access_token": token,
-        "token_type": "Bearer",
-        "expires_in": lifetime_s,
-        "expires_at": format_timestamp(expires_at_s * 1000),
-    }
+    return AccessToken(
+        access_token=token,
+        token_type="Bearer",
+        expires_in=lifetime_s,
+        expires_at=format_timestamp(expires_at_s * 1000),
+    )

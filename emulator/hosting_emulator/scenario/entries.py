@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from operator import attrgetter
-from typing import Any
+
+from msgspec.structs import asdict, replace
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.usage import entry_usage
+from hosting_emulator.messages import StoryEntry
 from hosting_emulator.scenario.source import Place
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import TimelineEntry
 
 
-def entries_of(engine: Engine, top: Place, armed_at: Mapping[str, Place]) -> list[dict[str, Any]]:
+def entries_of(engine: Engine, top: Place, armed_at: Mapping[str, Place]) -> list[StoryEntry]:
     """Return the counts of every entry of a story, with the reason why it has never acted, if so.
 
     `top` is the place of the scenario. `armed_at` are the places of the steps that armed an entry,
@@ -38,14 +40,14 @@ def entries_of(engine: Engine, top: Place, armed_at: Mapping[str, Place]) -> lis
     return [*armed, *_planned(engine, top, timeline)]
 
 
-def unused_entries(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def unused_entries(entries: list[StoryEntry]) -> list[StoryEntry]:
     """Return the entries that fail a story: those that never acted and are not optional."""
-    return [entry for entry in entries if entry["unused"] is not None and not entry["optional"]]
+    return [entry for entry in entries if entry.unused is not None and not entry.optional]
 
 
 def _armed(
     engine: Engine, family: RuleCategory, top: Place, places: Mapping[str, Place]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[StoryEntry]:
     world = engine.world
     now_ms = engine.now_ms()
     present = faults_in_order(world, family.table)
@@ -57,10 +59,11 @@ def _armed(
     for entry in sorted([*present, *removed], key=attrgetter("order")):
         usage = engine.usage.of(entry.id)
         counts = entry_usage(usage, world, entry, now_ms)
-        if counts["unused"] is not None and entry.id in engine.usage.removed and not entry.hits:
-            counts["unused"] = f"it was removed before it acted; {counts['unused']}"
+        if counts.unused is not None and entry.id in engine.usage.removed and not entry.hits:
+            reason = f"it was removed before it acted; {counts.unused}"
+            counts = replace(counts, unused=reason)
         place = places.get(entry.id) or _place_in_head(top, family, entry)
-        yield {**counts, "at": _path_text(place), "line": place.line}
+        yield StoryEntry(**asdict(counts), at=_path_text(place), line=place.line)
 
 
 def _place_in_head(top: Place, family: RuleCategory, entry: Fault) -> Place:
@@ -74,25 +77,26 @@ def _path_text(place: Place) -> str:
     return text.removeprefix(".")
 
 
-def _planned(engine: Engine, top: Place, timeline: list[TimelineEntry]) -> Iterator[dict[str, Any]]:
+def _planned(engine: Engine, top: Place, timeline: list[TimelineEntry]) -> Iterator[StoryEntry]:
     due_ms = {event.subject: event.due_ms for _, event in engine.world.rows(t.SCHEDULE)}
     keys = {entry.order: key for key, entry in engine.world.rows(t.TIMELINE)}
     for entry in timeline:
         place = top / "timeline" / entry.order
         acted = int(entry.happened and not entry.refused)
-        yield {
-            "id": _path_text(place),
-            "at": _path_text(place),
-            "line": place.line,
-            "kind": next(iter(entry.document), entry.action),
-            "optional": entry.optional,
-            "considered": acted,
-            "seen": acted,
-            "hits": acted,
-            "unused": None
-            if entry.happened
-            else _waiting(engine, entry, due_ms.get(keys[entry.order])),
-        }
+        reason = None
+        if not entry.happened:
+            reason = _waiting(engine, entry, due_ms.get(keys[entry.order]))
+        yield StoryEntry(
+            id=_path_text(place),
+            kind=next(iter(entry.document), entry.action),
+            optional=entry.optional,
+            considered=acted,
+            seen=acted,
+            hits=acted,
+            unused=reason,
+            at=_path_text(place),
+            line=place.line,
+        )
 
 
 def _waiting(engine: Engine, entry: TimelineEntry, due_ms: int | None) -> str:

@@ -413,9 +413,9 @@ def _mark_unused(document: Document, seed: str) -> None:
     """Make each entry optional that never acts in a story: it did not act in the session either."""
     for entry in unused_entries(run_document(document, seed=seed)["entries"]):
         part: Any = document
-        for name, index in re.findall(r"(\w+)|\[(\d+)\]", entry["at"]):
+        for name, index in re.findall(r"(\w+)|\[(\d+)\]", entry.at):
             part = part[name or int(index)]
-        if entry["at"].endswith(".intervene"):  # its fields stand below its word
+        if entry.at.endswith(".intervene"):  # its fields stand below its word
             word = next(iter(part))
             part[word] = {**(part[word] or {}), "optional": True}
         else:

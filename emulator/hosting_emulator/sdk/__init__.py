@@ -15,8 +15,11 @@ from hosting_emulator.messages import ClockMove as ClockMove
 from hosting_emulator.messages import ClockRequest as ClockRequest
 from hosting_emulator.messages import ClockState as ClockState
 from hosting_emulator.messages import CommitEntry as CommitEntry
+from hosting_emulator.messages import ConductFinding as ConductFinding
 from hosting_emulator.messages import ConductReport as ConductReport
+from hosting_emulator.messages import ConductRuleRow as ConductRuleRow
 from hosting_emulator.messages import Exchange as Exchange
+from hosting_emulator.messages import ExchangeSummary as ExchangeSummary
 from hosting_emulator.messages import FaultState as FaultState
 from hosting_emulator.messages import Info as Info
 from hosting_emulator.messages import JsonObject as JsonObject
@@ -24,7 +27,7 @@ from hosting_emulator.messages import Message as Message
 from hosting_emulator.messages import NewWorldSummary as NewWorldSummary
 from hosting_emulator.messages import ObservationReport as ObservationReport
 from hosting_emulator.messages import OutcomeState as OutcomeState
-from hosting_emulator.messages import Record as Record
+from hosting_emulator.messages import WholeExchange as WholeExchange
 from hosting_emulator.messages import Why as Why
 from hosting_emulator.messages import WorldEvent as WorldEvent
 from hosting_emulator.messages import WorldMember as WorldMember
@@ -36,6 +39,7 @@ from hosting_emulator.sdk.control import EmulatorUnreachable as EmulatorUnreacha
 from hosting_emulator.sdk.control import ScenarioChoice as ScenarioChoice
 from hosting_emulator.sdk.control import ScenarioLike as ScenarioLike
 from hosting_emulator.sdk.control import UnexpectedAnswer as UnexpectedAnswer
+from hosting_emulator.sdk.control import UnreadableMessage as UnreadableMessage
 from hosting_emulator.sdk.control import WorldOptions as WorldOptions
 from hosting_emulator.sdk.control import clock_request as clock_request
 from hosting_emulator.sdk.control import find_file as find_file

@@ -14,11 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partialmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
 
 from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE, __version__, messages
 from hosting_emulator.build_id import name_builds
+from hosting_emulator.contract.conversion import convert, decode_json
 from hosting_emulator.sdk.text import one_line
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 
     from hosting_emulator.sdk.emulator import HostingEmulator
     from hosting_emulator.sdk.observation import WorldsObservation
+
+T = TypeVar("T")
+M = TypeVar("M", bound=messages.ControlMessage)
 
 #: Asking for these again leaves the emulator as asking once does (PATCH only sets named values).
 _REPEATABLE = frozenset({"GET", "PUT", "PATCH"})
@@ -63,6 +69,16 @@ class UnexpectedAnswer(ControlError):
 
     def __init__(self, address: str, what: str) -> None:
         super().__init__(f"the server at {address} is not a hosting emulator: {what}")
+
+
+class UnreadableMessage(ControlError):
+    """The emulator sent a message that lacks what this version of the SDK needs."""
+
+    def __init__(self, address: str, kind: type[Any], reason: str) -> None:
+        super().__init__(
+            f"the emulator at {address} sent a {kind.__name__} that this client cannot read: "
+            f"{reason}. Use the same version of the emulator and of this client."
+        )
 
 
 class ControlRefused(ControlError):
@@ -317,22 +333,22 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         with self._lock:
             self._connection.close()
 
-    def health(self) -> messages.Record:
-        """Whether the emulator is up: its `status` and `version`."""
-        return messages.Record(self.get("health"))
+    def health(self) -> messages.Health:
+        """Whether the emulator is up, and its version."""
+        return self.fetch(messages.Health, "GET", "health")
 
     def info(self) -> messages.Info:
         """The running process and its addresses."""
-        return messages.Info(self.get("info"))
+        return self.fetch(messages.Info, "GET", "info")
 
     def contract(self, name: str) -> Any:
-        """A table or document of the contract: `problems`, `fault-kinds`, `conduct-rules`, …"""
-        answer = self.get(f"contract/{name}")
-        return answer["items"] if answer.keys() == {"items"} else answer
+        """A table or document of the contract as JSON: `problems`, `fault-kinds`, `conduct-rules`, …"""
+        document = self.get(f"contract/{name}")
+        return document["items"] if document.keys() == {"items"} else document
 
     def worlds(self) -> list[messages.WorldSummary]:
         """The summaries of all worlds."""
-        return [messages.WorldSummary(world) for world in self.get("worlds")["items"]]
+        return self.fetch_list(messages.WorldSummary, "GET", "worlds")
 
     def world(self, name: str = "default") -> HostingEmulator:
         """Hold a world by its name. Nothing is asked before it is used: it may not be there."""
@@ -344,7 +360,8 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         self, name: str | None = None, **request: Unpack[WorldRequest]
     ) -> messages.NewWorldSummary:
         """Make a world as `WorldRequest` says; without a name it gets one of its own. 409 if it is taken."""
-        return messages.NewWorldSummary(self.post("worlds", given(name=name, **request)))
+        body = given(name=name, **request)
+        return self.fetch(messages.NewWorldSummary, "POST", "worlds", body)
 
     def observe(
         self,
@@ -363,16 +380,16 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         body: dict[str, Any] = {"worlds": names, "skip_rules": list(skip_rules)}
         if replaces is not None:
             body["replaces"] = replaces.id
-        state = self.post("observations", body)
-        return WorldsObservation(self, state["id"])
+        state = self.fetch(messages.ObservationState, "POST", "observations", body)
+        return WorldsObservation(self, state.id)
 
-    def scenarios(self) -> list[messages.Record]:
+    def scenarios(self) -> list[messages.ScenarioName]:
         """The scenario library: names and descriptions."""
-        return list(self.get("scenarios")["items"])
+        return self.fetch_list(messages.ScenarioName, "GET", "scenarios")
 
-    def scenario(self, name: str) -> messages.Record:
+    def scenario(self, name: str) -> messages.ScenarioText:
         """One scenario of the library: its name, description and `text`."""
-        return messages.Record(self.get(path_of("scenarios", name)))
+        return self.fetch(messages.ScenarioText, "GET", path_of("scenarios", name))
 
     def run_scenario(
         self,
@@ -382,18 +399,46 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         only: Sequence[str] | None = None,
         replace: bool = True,
         **scenario: Unpack[ScenarioChoice],
-    ) -> messages.Record:
+    ) -> messages.StoryReport:
         """Run a scenario's story in a throw-away world, or in place of `world`; return the report.
 
         Without `replace`, a kept `world` that has changed is left as it is: ControlRefused (409).
         """
         replaces = True if replace and world is not None else None
         body = given(world=world, vary=vary, only=only, replace=replaces, **scenario)
-        return messages.Record(self.post("scenarios/run", body))
+        return self.fetch(messages.StoryReport, "POST", "scenarios/run", body)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Send JSON (None: no body) to a path below the control URL; return what is answered, or None."""
+        """Send JSON (None: no body) to a path below the control URL; return the JSON of the response.
+
+        Returns None for a response without a body.
+        """
         __tracebackhide__ = True  # pytest then shows who asked
+        return self._send(Any, method, path, body)
+
+    def fetch(self, kind: type[T], method: str, path: str, body: Any = None) -> T:
+        """Send JSON as `ask` does; return the response as a message of a kind.
+
+        Raises UnreadableMessage if the response lacks a member that the kind requires.
+        """
+        __tracebackhide__ = True
+        message: T = self._send(kind, method, path, body)
+        return message
+
+    def fetch_list(self, kind: type[M], method: str, path: str, body: Any = None) -> list[M]:
+        """Send JSON as `ask` does; return the items of the response as messages of a kind."""
+        __tracebackhide__ = True
+        return self.fetch(messages.ItemList[kind], method, path, body).items  # type: ignore[valid-type]
+
+    def read(self, kind: type[M], document: messages.JsonObject) -> M:
+        """Return JSON of a response as a message of a kind. Raises UnreadableMessage."""
+        try:
+            return convert(document, kind)
+        except msgspec.ValidationError as error:
+            raise UnreadableMessage(self.control_url, kind, str(error)) from None
+
+    def _send(self, kind: Any, method: str, path: str, body: Any) -> Any:
+        __tracebackhide__ = True
         content = None if body is None else _encode(body).encode()
         target = self._target(path)
         with self._lock:
@@ -406,7 +451,7 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
                 if not (kept and dropped and method in _REPEATABLE):
                     raise
                 answer = self._exchange(method, target, content)
-        return self._read(*answer)
+        return self._read(*answer, kind)
 
     get = partialmethod(ask, "GET")
     post = partialmethod(ask, "POST")
@@ -425,7 +470,7 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
                 return EventStream(self.control_url, connection, response)
             body = response.read()
         connection.close()
-        self._read(response, body)
+        self._read(response, body, Any)
         raise UnexpectedAnswer(self.control_url, "it does not return a stream of events")
 
     def _exchange(self, method: str, target: str, body: bytes | None) -> tuple[HTTPResponse, bytes]:
@@ -441,15 +486,21 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
             raise ValueError(f"{path!r} is no target of a request: it has a space")
         return f"{self._root}/{_plain(path).lstrip('/')}"
 
-    def _read(self, response: HTTPResponse, body: bytes) -> Any:
+    def _read(self, response: HTTPResponse, body: bytes, kind: Any) -> Any:
+        """Return the body of a response as a kind. Raises ControlError."""
         __tracebackhide__ = True
-        try:
-            document = json.loads(body, object_hook=messages.Record) if body else None
-        except ValueError as error:
-            kind = response.headers.get("Content-Type") or "bytes"
-            what = f"it returned {kind} with status {response.status}"
-            raise UnexpectedAnswer(self.control_url, what) from error
-        if 200 <= response.status < 300:
+        has_succeeded = 200 <= response.status < 300
+        document = None
+        if body:
+            try:
+                document = decode_json(body, kind if has_succeeded else Any)
+            except msgspec.ValidationError as error:
+                raise UnreadableMessage(self.control_url, kind, str(error)) from None
+            except (ValueError, RecursionError) as error:
+                content_type = response.headers.get("Content-Type") or "bytes"
+                what = f"it returned {content_type} with status {response.status}"
+                raise UnexpectedAnswer(self.control_url, what) from error
+        if has_succeeded:
             return document
         problem = document if isinstance(document, dict) else {}
         title = str(problem.get("title") or f"refused with status {response.status}")
@@ -523,11 +574,12 @@ class EventStream(AbstractContextManager["EventStream", None]):
             event, fields = fields, {}
             if "data" in event:
                 try:
-                    data = json.loads(event["data"], object_hook=messages.Record)
+                    data = decode_json(event["data"].encode(), messages.JsonObject)
                     id_ = int(event.get("id", "0"))
                 except ValueError as error:
                     raise UnexpectedAnswer(self._address, "its events are not JSON") from error
-                yield messages.WorldEvent(id_, event.get("event", "message"), data)
+                kind = event.get("event", "message")
+                yield messages.WorldEvent(id=id_, kind=kind, data=data)
 
 
 class InWorld:
@@ -554,6 +606,18 @@ class InWorld:
     def _ask(self, method: str, *parts: str | int, body: Any = None, **query: Any) -> Any:
         __tracebackhide__ = True
         return self.control.ask(method, self.control_path(*parts, **query), body)
+
+    def _fetch(
+        self, kind: type[T], method: str, *parts: str | int, body: Any = None, **query: Any
+    ) -> T:
+        __tracebackhide__ = True
+        return self.control.fetch(kind, method, self.control_path(*parts, **query), body)
+
+    def _fetch_list(
+        self, kind: type[M], method: str, *parts: str | int, body: Any = None, **query: Any
+    ) -> list[M]:
+        __tracebackhide__ = True
+        return self.control.fetch_list(kind, method, self.control_path(*parts, **query), body)
 
 
 @contextmanager

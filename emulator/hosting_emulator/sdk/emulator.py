@@ -69,7 +69,7 @@ class WorldClock(InWorld):
     @property
     def state(self) -> messages.ClockState:
         """The clock's full current state."""
-        return messages.ClockState(self._ask("GET", "clock"))
+        return self._fetch(messages.ClockState, "GET", "clock")
 
     @property
     def now(self) -> str:
@@ -116,14 +116,14 @@ class WorldClock(InWorld):
         """
         id_ = _id_of(operation)
         self.move(until_operation=id_)
-        return messages.Why(self._ask("GET", "operations", id_, "why")).state
+        return self._fetch(messages.Why, "GET", "operations", id_, "why").state
 
     def move(
         self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
     ) -> messages.ClockMove:
         """Move time forward in one of these ways, as text, and return the clock as it is then."""
         body = given(by=by, to=to, until_operation=until_operation)
-        return messages.ClockMove(self._ask("POST", "clock", "advance", body=body))
+        return self._fetch(messages.ClockMove, "POST", "clock", "advance", body=body)
 
     def freeze(self) -> messages.ClockState:
         """Freeze the clock until it is moved."""
@@ -147,7 +147,7 @@ class WorldClock(InWorld):
 
     def change(self, clock: messages.ClockRequest) -> messages.ClockState:
         """Change mode, rate or time, and return the clock. Moving back is a ControlRefused (409)."""
-        return messages.ClockState(self._ask("PUT", "clock", body=clock))
+        return self._fetch(messages.ClockState, "PUT", "clock", body=clock)
 
 
 class AssumptionWarning(UserWarning):
@@ -251,7 +251,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         request = world_request(scenario, document_name, state, **options)
         with _reach(url, control_token) as (control, _, own):
             world = control.create_world(name, **request)
-            _warn(world.get("warnings", ()))
+            _warn(world.warnings)
             return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
@@ -266,7 +266,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     ) -> messages.WorldSummary:
         """Copy this world, as it is or was after a kept `commit` of its `history`; return the summary."""
         body = given(name=name, ephemeral=ephemeral, commit=commit)
-        return messages.WorldSummary(self._ask("POST", "fork", body=body))
+        return self._fetch(messages.WorldSummary, "POST", "fork", body=body)
 
     def delete(self) -> None:
         """Delete this world and its state; the default world cannot be deleted (409)."""
@@ -292,17 +292,17 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     @property
     def summary(self) -> messages.WorldSummary:
         """This world's current summary."""
-        return messages.WorldSummary(self._ask("GET"))
+        return self._fetch(messages.WorldSummary, "GET")
 
-    def _know(self, answer: messages.JsonObject) -> messages.WorldSummary:
+    def _know(self, summary: messages.WorldSummary) -> messages.WorldSummary:
         """Take over what a summary says."""
-        known = messages.WorldSummary(answer)
-        self.base_url, self.control_url = known.base_url, known.control_url
-        self.projects = Aliases("project", known.projects)
-        self.organizations = Aliases("organization", known.organizations)
-        self.users = Aliases("user", known.users)
-        self._homes = {one["id"]: one["organization_id"] for one in known.projects}
-        return known
+        self.base_url = summary.base_url
+        self.control_url = summary.control_url
+        self.projects = Aliases("project", summary.projects)
+        self.organizations = Aliases("organization", summary.organizations)
+        self.users = Aliases("user", summary.users)
+        self._homes = {project.id: project.organization_id for project in summary.projects}
+        return summary
 
     if not TYPE_CHECKING:  # what a summary says is asked for once it is needed
 
@@ -312,9 +312,16 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
             self._know(self.summary)
             return vars(self)[name]
 
-    def _take_over(self, answer: messages.JsonObject) -> messages.WorldSummary:
+    def _take_over(self, summary: messages.WorldSummary) -> messages.WorldSummary:
         self._tokens = {}  # those of an earlier past may be refused by now
-        return self._know(answer)
+        return self._know(summary)
+
+    def _replace(
+        self, method: str, *parts: str | int, body: Any, **query: Any
+    ) -> messages.WorldSummary:
+        """Send a request that replaces the state of this world, and take over the new summary."""
+        summary = self._fetch(messages.WorldSummary, method, *parts, body=body, **query)
+        return self._take_over(summary)
 
     @property
     def project(self) -> str:
@@ -365,16 +372,17 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         if plain and user in self._tokens:
             return self._tokens[user]
         options.setdefault("expires_in_seconds", _TEN_YEARS_S)
-        token: str = self.mint_token(user, **options)["access_token"]
+        token = self.mint_token(user, **options).access_token
         if plain:
             self._tokens[user] = token
         return token
 
     def mint_token(
         self, user: str | None = None, **options: Unpack[TokenOptions]
-    ) -> messages.Record:
-        """Create an access token, valid for an hour by default: {access_token, …}."""
-        return messages.Record(self._ask("POST", "tokens", body=given(**options, user=user)))
+    ) -> messages.AccessToken:
+        """Create an access token, valid for an hour by default."""
+        body = given(**options, user=user)
+        return self._fetch(messages.AccessToken, "POST", "tokens", body=body)
 
     def headers(self, user: str | None = None, *, key: str | None = None) -> dict[str, str]:
         """Return a user's Authorization header, and with `key` the Idempotency-Key."""
@@ -383,30 +391,32 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
 
     def api_key(self, user: str | None = None, **options: Unpack[ApiKeyOptions]) -> str:
         """Create a user API key like `create_api_key`, and return its value."""
-        return str(self.create_api_key(user, **options)["value"])
+        return self.create_api_key(user, **options).value
 
     def create_api_key(
         self, user: str | None = None, **options: Unpack[ApiKeyOptions]
-    ) -> messages.Record:
-        """Create a user API key, valid for 90 days of world time, without a call: {value, key}."""
-        return messages.Record(self._ask("POST", "api-keys", body=given(**options, user=user)))
+    ) -> messages.NewApiKey:
+        """Create a user API key, valid for 90 days of world time, without a call."""
+        body = given(**options, user=user)
+        return self._fetch(messages.NewApiKey, "POST", "api-keys", body=body)
 
     def openapi(self) -> messages.JsonObject:
         """The OpenAPI 3.1 document of this world's public API, under its assumptions."""
-        return messages.Record(self._ask("GET", "openapi.json"))
+        document: messages.JsonObject = self._ask("GET", "openapi.json")
+        return document
 
     @property
-    def assumptions(self) -> list[messages.Record]:
+    def assumptions(self) -> list[messages.AssumptionRow]:
         """What is assumed where the contract is silent: each with name, value and sentence."""
-        return list(self._ask("GET", "assumptions")["items"])
+        return self._fetch_list(messages.AssumptionRow, "GET", "assumptions")
 
-    def set_assumptions(self, values: Mapping[str, Any]) -> list[messages.Record]:
+    def set_assumptions(self, values: Mapping[str, Any]) -> list[messages.AssumptionRow]:
         """Change some assumptions by name, and return them all.
 
         A value that contradicts a sentence of the contract raises an `AssumptionWarning`.
         """
-        rows = list(self._ask("PATCH", "assumptions", body=values)["items"])
-        _warn([row["warning"] for row in rows if row["name"] in values and row["warning"]])
+        rows = self._fetch_list(messages.AssumptionRow, "PATCH", "assumptions", body=values)
+        _warn([row.warning for row in rows if row.name in values and row.warning])
         return rows
 
     # --- Failures on demand ------------------------------------------------------------------
@@ -524,17 +534,17 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     @property
     def variation(self) -> messages.VariationState | None:
         """How this world's responses vary: seed, points, and what has varied so far; None: not."""
-        answer = self._ask("GET", "variation")
-        return None if answer is None else messages.VariationState(answer)
+        kind: Any = messages.VariationState | None
+        state: messages.VariationState | None = self._fetch(kind, "GET", "variation")
+        return state
 
     def vary(
         self, seed: VaryLike, only: str | Sequence[str] | None = None
     ) -> messages.VariationState:
         """Vary responses wherever the contract allows it, or at the points in `only`, by a seed."""
         text, points = read_vary(seed, only)
-        return messages.VariationState(
-            self._ask("PUT", "variation", body=given(seed=text, only=points))
-        )
+        body = given(seed=text, only=points)
+        return self._fetch(messages.VariationState, "PUT", "variation", body=body)
 
     def unvary(self) -> None:
         """Stop varying responses."""
@@ -547,15 +557,15 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
 
     def why(self, operation: OperationLike) -> messages.Why:
         """Explain the state of an operation, given by id or document; `str()` is the full text."""
-        return messages.Why(self._ask("GET", "operations", _id_of(operation), "why"))
+        return self._fetch(messages.Why, "GET", "operations", _id_of(operation), "why")
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
         """Tell this world's story: clock, last requests with reasons, pending operations, faults."""
         return report_text(self.report_document(requests=requests), color=color)
 
-    def report_document(self, *, requests: int = 20) -> messages.Record:
+    def report_document(self, *, requests: int = 20) -> messages.WorldReport:
         """This world's report as one document, with its last `requests` exchanges."""
-        return messages.Record(self._ask("GET", "report", requests=requests))
+        return self._fetch(messages.WorldReport, "GET", "report", requests=requests)
 
     @property
     def conduct(self) -> WorldConduct:
@@ -566,11 +576,12 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
 
     def snapshot(self) -> WorldSnapshot:
         """Take a snapshot; a `with` block restores it at the end."""
-        return WorldSnapshot(self, self._ask("POST", "snapshots", body={}))
+        state = self._fetch(messages.SnapshotState, "POST", "snapshots", body={})
+        return WorldSnapshot(self, state)
 
     def restore(self, snapshot: WorldSnapshot) -> messages.WorldSummary:
         """Restore state, clock, faults and assumptions; the request log continues."""
-        return self._take_over(self._ask("POST", "snapshots", snapshot.id, "restore", body={}))
+        return self._replace("POST", "snapshots", snapshot.id, "restore", body={})
 
     @property
     def history(self) -> list[messages.CommitEntry]:
@@ -579,17 +590,15 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
 
     def commits(self, limit: int = 100) -> list[messages.CommitEntry]:
         """The last kept commits, newest first, 1 to 1000 of them."""
-        return [
-            messages.CommitEntry(one) for one in self._ask("GET", "history", limit=limit)["items"]
-        ]
+        return self._fetch(messages.CommitHistory, "GET", "history", limit=limit).items
 
     def rewind(self, commit: int) -> messages.WorldSummary:
         """Rewind to the state after a commit of `history`; the request log continues."""
-        return self._take_over(self._ask("POST", "rewind", body={"commit": commit}))
+        return self._replace("POST", "rewind", body={"commit": commit})
 
     def reset(self) -> messages.WorldSummary:
         """Reset the world to how it started; its request log is emptied."""
-        return self._take_over(self._ask("POST", "reset", body={}))
+        return self._replace("POST", "reset", body={})
 
     def load_scenario(
         self, *, replace: bool = True, **scenario: Unpack[ScenarioChoice]
@@ -599,7 +608,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         Without `replace`, a kept world that has changed is left as it is: ControlRefused (409).
         """
         body = {**scenario, "replace": True} if replace else scenario
-        return self._take_over(self._ask("POST", "scenario", body=body))
+        return self._replace("POST", "scenario", body=body)
 
     def record(
         self,
@@ -614,7 +623,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         `first` and `last` are a request (its number) or a commit (`"commit:40"`).
         """
         span = {"first": first, "last": last, "name": name}
-        recorded = messages.RecordedScenario(self._ask("GET", "scenario", **span))
+        recorded = self._fetch(messages.RecordedScenario, "GET", "scenario", **span)
         if path is not None:
             Path(path).write_text(recorded.text, encoding="utf-8")
         return recorded
@@ -627,7 +636,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         Without `replace`, a kept world that has changed is left as it is: ControlRefused (409).
         """
         query = {} if replace else {"replace": "false"}
-        return self._take_over(self._ask("PUT", "state", body=state, **query))
+        return self._replace("PUT", "state", body=state, **query)
 
     def export(
         self, path: str | Path | None = None, *, with_seed: bool = False
@@ -637,7 +646,8 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         `hosting-emulator start --import PATH` and `fresh(state=…)` take it up again; with its seed, from
         which its secrets can be computed, with the same ids.
         """
-        state = messages.Record(self._ask("GET", "state", seed="true" if with_seed else None))
+        seed = "true" if with_seed else None
+        state: messages.JsonObject = self._ask("GET", "state", seed=seed)
         if path is not None:
             Path(path).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
         return state
@@ -657,7 +667,7 @@ class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
     def __init__(self, world: InWorld, kept: str, document: messages.JsonObject) -> None:
         super().__init__(world.control, world.name)
         self._kept = kept
-        self.state = (messages.FaultState if kept == "faults" else messages.OutcomeState)(document)
+        self.state = self._read(document)
         """The fault as it was when it was armed or listed."""
         self.id: str = self.state.id
         self._last: messages.FaultState | messages.OutcomeState | None = None
@@ -693,7 +703,14 @@ class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
     @property
     def now(self) -> messages.FaultState | messages.OutcomeState:
         """The fault as it is now, or as it was when it was removed from here; else ControlRefused."""
-        return self._last or type(self.state)(self._ask("GET", self._kept, self.id))
+        return self._last or self._read(self._ask("GET", self._kept, self.id))
+
+    def _read(self, document: messages.JsonObject) -> messages.FaultState | messages.OutcomeState:
+        if self._kept == "outcomes":
+            split = messages.split_written(document, messages.OutcomeState)
+            return self.control.read(messages.OutcomeState, split)
+        split = messages.split_written(document, messages.FaultState)
+        return self.control.read(messages.FaultState, split)
 
     def remove(self) -> None:
         """Disarm it; its counts can be asked for all the same. Raises ControlRefused if it is gone."""
@@ -713,11 +730,11 @@ class WorldSnapshot(AbstractContextManager["WorldSnapshot", None]):
     it lives as long as its world.
     """
 
-    def __init__(self, emulator: HostingEmulator, kept: messages.Record) -> None:
+    def __init__(self, emulator: HostingEmulator, state: messages.SnapshotState) -> None:
         self._emulator = emulator
-        self.id: str = kept["id"]
-        self.commit: int = kept["commit"]
-        self.at: str = kept["at"]
+        self.id = state.id
+        self.commit = state.commit
+        self.at = state.at
 
     def __repr__(self) -> str:
         return f"<WorldSnapshot {self.id!r} of {self._emulator.name!r} at {self.at}>"

@@ -36,32 +36,36 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         """
         wait_ms = max(0, min(60_000, round(wait_s * 1000)))
         query = {"final": "true" if final else "false", "wait_ms": wait_ms}
-        return messages.ObservationReport(self._control.get(f"{self._path()}?{urlencode(query)}"))
+        path = f"{self._path()}?{urlencode(query)}"
+        return self._control.fetch(messages.ObservationReport, "GET", path)
 
-    def state(self, index: int, *, seed: bool = False, began: bool = False) -> messages.Record:
+    def state(self, index: int, *, seed: bool = False, began: bool = False) -> messages.JsonObject:
         """Export the world of a chapter, as it is or as it was when the chapter ended.
 
         With `began`, export it as it was when the chapter began.
         """
         path = self._path("chapters", index, "state")
         query = {name: "true" for name, given in (("seed", seed), ("began", began)) if given}
-        return messages.Record(self._control.get(f"{path}?{urlencode(query)}" if query else path))
+        if query:
+            path = f"{path}?{urlencode(query)}"
+        state: messages.JsonObject = self._control.get(path)
+        return state
 
     def world_report(self, index: int, *, requests: int = 20) -> messages.WorldReport:
         """Report the world of a chapter with its last `requests` exchanges."""
         path = self._path("chapters", index, "report")
-        return messages.WorldReport(self._control.get(f"{path}?requests={requests}"))
+        return self._control.fetch(messages.WorldReport, "GET", f"{path}?requests={requests}")
 
     def requests(self, index: int, *, limit: int = 1000) -> list[messages.Exchange]:
         """Return the last exchanges of a chapter, oldest first."""
         path = self._path("chapters", index, "requests")
-        items = self._control.get(f"{path}?limit={limit}")["items"]
-        return [messages.Exchange(item) for item in reversed(items)]
+        page = self._control.fetch(messages.RequestPage, "GET", f"{path}?limit={limit}")
+        return page.items[::-1]
 
     def whole_request(self, index: int, n: int) -> messages.WholeExchange:
         """Return one exchange of a chapter with headers, bodies and trail, secrets cut out."""
         path = self._path("chapters", index, "requests", n)
-        return messages.WholeExchange(self._control.get(path))
+        return self._control.fetch(messages.WholeExchange, "GET", path)
 
     def close(self) -> None:
         """End the observation."""

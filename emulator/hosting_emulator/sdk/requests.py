@@ -7,6 +7,8 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
+from msgspec.structs import asdict
+
 from hosting_emulator import messages
 from hosting_emulator.sdk import text as wording
 from hosting_emulator.sdk.control import ControlRefused, EventStream, InWorld
@@ -25,23 +27,23 @@ _FLAGS = {"replayed": "replayed", "lost": "lost", "failed": "refused or lost"}
 RequestName: TypeAlias = "CallName | Literal['redeem_ticket']"
 
 
-class RecordedRequest(messages.Exchange):
+class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
     """A request that reached the world, and its answer.
 
     Headers and bodies, redacted and cut at 16 KiB, are fetched when first asked for: ControlRefused
     (404) once the log has dropped the request.
     """
 
-    def __init__(
-        self, exchange: messages.Exchange, fetch: Callable[[int], messages.WholeExchange]
-    ) -> None:
-        super().__init__(exchange, why=tuple(exchange["why"]))
-        self._fetch = fetch
+    _fetch_whole: Callable[[int], messages.WholeExchange]
+
+    def __repr__(self) -> str:
+        response = wording.response_text(self)
+        return f"<RecordedRequest #{self.n} {self.method} {self.path}: {response}>"
 
     @property
     def body(self) -> Any:
         """The body that was sent: JSON read, other text as it was, None for none."""
-        return messages.Message(self._whole.request).content
+        return self._whole.request.content
 
     @property
     def headers(self) -> messages.HeaderValues:
@@ -51,7 +53,7 @@ class RecordedRequest(messages.Exchange):
     @property
     def answer(self) -> Any:
         """The body that was answered: JSON read, other text as it was, None for none."""
-        return messages.Message(self._whole.response).content
+        return self._whole.response.content
 
     @property
     def answer_headers(self) -> messages.HeaderValues:
@@ -60,7 +62,7 @@ class RecordedRequest(messages.Exchange):
 
     @cached_property
     def _whole(self) -> messages.WholeExchange:
-        return self._fetch(self.n)
+        return self._fetch_whole(self.n)
 
 
 #: A filter: a value, several that it may be, or a comparison such as `{"at_least": 400}`.
@@ -135,7 +137,7 @@ class Requests(InWorld, Sequence[RecordedRequest]):
     def total(self) -> int:
         """How many requests there were in all, held or not."""
         page = self.page(limit=1)
-        return max(0, int(page["total"]) - self._offset(page))
+        return max(0, page.total - self._offset(page))
 
     def from_now(self) -> Requests:
         """Return the requests that will be made from now on.
@@ -145,15 +147,15 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         """
         page = self.page(limit=1)
         later = copy(self)
-        later._after = page["total"]
-        later._times_cleared = page["times_cleared"]
+        later._after = page.total
+        later._times_cleared = page.times_cleared
         return later
 
-    def _was_cleared(self, page: messages.Record) -> bool:
+    def _was_cleared(self, page: messages.RequestPage) -> bool:
         """Return whether the log was cleared since `from_now`."""
-        return self._times_cleared not in (None, page["times_cleared"])
+        return self._times_cleared not in (None, page.times_cleared)
 
-    def _offset(self, page: messages.Record) -> int:
+    def _offset(self, page: messages.RequestPage) -> int:
         """Return the number after which requests count: numbers begin at 1 again in a cleared log."""
         return 0 if self._was_cleared(page) else self._after
 
@@ -166,26 +168,27 @@ class Requests(InWorld, Sequence[RecordedRequest]):
 
     def page(
         self, *, limit: int = 50, trail: bool = True, **filters: Unpack[messages.RequestFilters]
-    ) -> messages.Record:
-        """The last 1 to 1000 exchanges, newest first: {items, total}; with their `trail` or without."""
+    ) -> messages.RequestPage:
+        """The last 1 to 1000 exchanges, newest first, and their total; with their `trail` or without."""
         query = {"limit": limit, "trail": None if trail else "false", **filters}
-        return messages.Record(self._ask("GET", "requests", **query))
+        return self._fetch(messages.RequestPage, "GET", "requests", **query)
 
     def whole(self, n: int) -> messages.WholeExchange:
         """One exchange with headers and bodies; 404 when newer ones have taken its place."""
-        return messages.WholeExchange(self._ask("GET", "requests", n))
+        return self._fetch(messages.WholeExchange, "GET", "requests", n)
 
     def har(
         self, *, limit: int = 1000, state: bool = False, **filters: Unpack[messages.RequestFilters]
     ) -> messages.JsonObject:
         """The last exchanges as an HTTP Archive 1.2, with the `state` that the first found if wanted."""
         query = {"limit": limit, "state": "true" if state else None, **filters}
-        return messages.Record(self._ask("GET", "requests.har", **query))
+        archive: messages.JsonObject = self._ask("GET", "requests.har", **query)
+        return archive
 
     def resend(self, n: int, *, same_key: bool = False) -> messages.WholeExchange:
         """Send a request again, with a new Idempotency-Key or its own. 409 if it was not kept whole."""
         body = {"same_key": same_key}
-        return messages.WholeExchange(self._ask("POST", "requests", n, "resend", body=body))
+        return self._fetch(messages.WholeExchange, "POST", "requests", n, "resend", body=body)
 
     def listen(
         self,
@@ -303,17 +306,17 @@ class Requests(InWorld, Sequence[RecordedRequest]):
         """Return what the log holds, and how many older ones have left it."""
         return self._read_page()[1:]
 
-    def _read_page(self) -> tuple[messages.Record, list[RecordedRequest], int]:
+    def _read_page(self) -> tuple[messages.RequestPage, list[RecordedRequest], int]:
         """Return a page of the whole log, the requests in it, and how many older ones have left it."""
         page = self.page(limit=CAPACITY, trail=False)
         after = self._offset(page)
         held = [
-            RecordedRequest(exchange, self.whole)
-            for exchange in reversed(page["items"])
-            if exchange["n"] > after
+            RecordedRequest(**asdict(exchange), _fetch_whole=self.whole)
+            for exchange in reversed(page.items)
+            if exchange.n > after
         ]
-        full = len(page["items"]) == CAPACITY
-        return page, held, max(0, page["total"] - after - len(held)) if full else 0
+        full = len(page.items) == CAPACITY
+        return page, held, max(0, page.total - after - len(held)) if full else 0
 
 
 class RequestMatcher:
@@ -553,7 +556,7 @@ class WorldConduct(InWorld):
         """Read what was found by now, of any severity; with `final` as for `findings`."""
         rules = skip_rules if isinstance(skip_rules, str) else ",".join(skip_rules)
         query = {"skip_rules": rules or None, "final": "true" if final else None}
-        return messages.ConductReport(self._ask("GET", "conduct", **query))
+        return self._fetch(messages.ConductReport, "GET", "conduct", **query)
 
     def findings(
         self,
@@ -563,11 +566,7 @@ class WorldConduct(InWorld):
         final: bool = True,
     ) -> list[messages.ConductFinding]:
         """Return what was found, in order; if `final`, also operations that were not followed."""
-        report = wording.of_severity(self.read(skip_rules=skip_rules, final=final), at_least)
-        return [
-            messages.ConductFinding(found, requests=tuple(found["requests"]))
-            for found in report.findings
-        ]
+        return wording.of_severity(self.read(skip_rules=skip_rules, final=final), at_least).findings
 
     def report(
         self,

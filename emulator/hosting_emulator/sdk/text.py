@@ -8,15 +8,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from hosting_emulator.messages import ConductReport
+from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from hosting_emulator.messages import Exchange, WorldMember
+from hosting_emulator.messages import (
+    ConductFinding,
+    ConductReport,
+    Exchange,
+    ExchangeSummary,
+    JsonObject,
+    ReportedExchange,
+    ReportedRequests,
+    TrailStep,
+    VariationState,
+    WholeExchange,
+    Why,
+    WorldMember,
+    WorldReport,
+)
 
 Document = Mapping[str, Any]
-_F = TypeVar("_F", bound=Document)
 
 _ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{22}([0-9A-HJKMNP-TV-Z]{4})")
 _COLORS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35"}
@@ -37,42 +49,71 @@ class ExchangeCells(NamedTuple):
     why: str
 
 
-def exchange_cells(exchange: Exchange, projects: Mapping[str, str]) -> ExchangeCells:
-    """Write an exchange; `projects` are aliases by id. What is out of reach says who could see it."""
-    scope = [step["text"] for step in exchange.get("trail", ()) if step["step"] == "scope"]
-    project = exchange.project
+def exchange_cells(
+    exchange: ExchangeSummary, projects: Mapping[str, str], trail: Sequence[TrailStep] = ()
+) -> ExchangeCells:
+    """Write an exchange; `projects` are aliases by id.
+
+    A 404 for something out of reach says who could see it, if that is in the `trail`.
+    """
+    why = "; ".join(exchange.why)
+    scope = [step.text for step in trail if step.step == "scope"]
+    if exchange.status == 404 and scope:
+        why = scope[0]
+    about = exchange.operation or ""
+    if exchange.project:
+        about = projects.get(exchange.project, exchange.project)
     return ExchangeCells(
         number=f"#{exchange.n}",
         at=exchange.at,
         status=str(exchange.status or "---"),
         method=exchange.method,
         asked=exchange.call or exchange.path,
-        about=projects.get(project, project) if project else exchange.operation or "",
+        about=about,
         user=exchange.user or "",
         took=f"{exchange.duration_us / 1000:.2f} ms",
-        response=", ".join(_answer(exchange, "lost: {}")),
-        why=scope[0] if exchange.status == 404 and scope else "; ".join(exchange.why),
+        response=", ".join(_response_words(exchange, "lost: {}")),
+        why=why,
     )
 
 
-def exchange_row(exchange: Mapping[str, Any]) -> list[str]:
-    """Write an exchange in short: number, what was asked (ids cut to their ends), who, the answer."""
-    asked = exchange["call"] or _ULID.sub(r"…\1", exchange["path"])
-    what, user = f"{exchange['method']:<4} {asked}", exchange["user"] or "-"
-    return [f"  #{exchange['n']}", what, user, response_text(exchange)]
+def trail_of(exchange: ExchangeSummary) -> Sequence[TrailStep]:
+    """Return the trail of an exchange that has one, or else nothing."""
+    if isinstance(exchange, Exchange | WholeExchange):
+        return exchange.trail or ()
+    return ()
 
 
-def response_text(exchange: Mapping[str, Any]) -> str:
-    """Say what came back: `409 idempotency_key_reused`, `202 replayed`, `lost (timeout)`."""
-    status = [str(exchange["status"])] if exchange["status"] else []
-    return " ".join([*status, *_answer(exchange, "lost ({})")]) or "no response"
+def exchange_row(exchange: ExchangeSummary) -> list[str]:
+    """Write an exchange in short: number, request (ids cut to their ends), user, response."""
+    target = exchange.call or _ULID.sub(r"…\1", exchange.path)
+    return [
+        f"  #{exchange.n}",
+        f"{exchange.method:<4} {target}",
+        exchange.user or "-",
+        response_text(exchange),
+    ]
 
 
-def _answer(exchange: Mapping[str, Any], lost: str) -> list[str]:
-    replayed = "replayed" if exchange["replayed"] else None
-    eaten = lost.format(exchange["lost"]) if exchange["lost"] else None
-    waiting = "in progress" if exchange.get("in_progress") else None
-    return [part for part in (exchange["code"], replayed, eaten, waiting) if part]
+def response_text(exchange: ExchangeSummary) -> str:
+    """Describe a response: `409 idempotency_key_reused`, `202 replayed`, `lost (timeout)`."""
+    words = _response_words(exchange, "lost ({})")
+    if exchange.status:
+        words.insert(0, str(exchange.status))
+    return " ".join(words) or "no response"
+
+
+def _response_words(exchange: ExchangeSummary, lost: str) -> list[str]:
+    words = []
+    if exchange.code:
+        words.append(exchange.code)
+    if exchange.replayed:
+        words.append("replayed")
+    if exchange.lost:
+        words.append(lost.format(exchange.lost))
+    if exchange.in_progress:
+        words.append("in progress")
+    return words
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -118,7 +159,7 @@ class Aliases(dict[str, str]):
     """Ids by alias. An alias that is not there is a `NoSuchName`, which is a KeyError."""
 
     def __init__(self, kind: str, members: Iterable[WorldMember]) -> None:
-        super().__init__((one["alias"], one["id"]) for one in members)
+        super().__init__((member.alias, member.id) for member in members)
         self._kind = kind
 
     def __missing__(self, alias: str) -> str:
@@ -154,86 +195,96 @@ _NUMBERS = 6
 _wrapped = partial(wrap, break_long_words=False, break_on_hyphens=False)
 
 
-def of_severity(report: Document, at_least: str) -> ConductReport:
+def of_severity(report: ConductReport, at_least: str) -> ConductReport:
     """Return a conduct report with only what is at least so severe. ValueError for no severity."""
     if at_least not in _WORST:
         raise ValueError(f"at_least must be note, warning or error, not {at_least!r}")
     severe = _WORST[: _WORST.index(at_least) + 1]
-    findings = [found for found in report["findings"] if found["severity"] in severe]
-    return ConductReport({**report, "findings": findings})
+    findings = [finding for finding in report.findings if finding.severity in severe]
+    return replace(report, findings=findings)
 
 
-def worst_first(findings: Iterable[_F]) -> list[_F]:
+def worst_first(findings: Iterable[ConductFinding]) -> list[ConductFinding]:
     """Return findings by severity; those of one severity stay in their order."""
-    return sorted(findings, key=lambda found: _WORST.index(found["severity"]))
+    return sorted(findings, key=lambda finding: _WORST.index(finding.severity))
 
 
-def conduct_text(report: Document, *, color: bool = False) -> str:
+def conduct_text(report: ConductReport, *, color: bool = False) -> str:
     """Write a conduct report: by rule, the worst first, each with requests, why and instead."""
-    findings, remarks = worst_first(report["findings"]), report["remarks"]
+    findings = worst_first(report.findings)
     what = summary(findings) if findings else "no findings"
-    head = f"conduct: {what} in {count_text(report['judged'], 'request')}"
-    lines = [paint("bold", head)]
-    for rule in dict.fromkeys(found["rule"] for found in findings):
-        of_rule = [found for found in findings if found["rule"] == rule]
-        first, shown = of_rule[0], of_rule[:_OF_A_RULE]
-        severity = paint(_SEVERITY_COLORS[first["severity"]], first["severity"])
-        lines += ["", f"{severity}: {first['title']} [{rule}]"]
-        for found in shown:
-            lines += _part("", f"{request_numbers(found)}: {found['message']}")
-        left = max(report["counts"].get(rule, 0), len(of_rule)) - len(shown)
-        if left > 0:
-            lines.append(f"    … and {left:,} more")
-        lines += _part("why", f"{first['matters']} {quotes(shown)}")
-        lines += _part("instead", first["instead"])
-    if findings and remarks:
+    lines = [paint("bold", f"conduct: {what} in {count_text(report.judged, 'request')}")]
+    for rule in dict.fromkeys(finding.rule for finding in findings):
+        of_rule = [finding for finding in findings if finding.rule == rule]
+        count = max(report.counts.get(rule, 0), len(of_rule))
+        lines += ["", *_rule_text(of_rule, count)]
+    if findings and report.remarks:
         lines.append("")
-    for remark in remarks:
+    for remark in report.remarks:
         lines += _wrapped(remark, _TEXT_WIDTH) or [""]
     text = "\n".join(lines)
     return text if color else plain(text)
 
 
-def headline(findings: Iterable[Document]) -> str:
+def _rule_text(findings: Sequence[ConductFinding], count: int) -> list[str]:
+    """Write the findings of one rule, of `count` in all."""
+    first = findings[0]
+    shown = findings[:_OF_A_RULE]
+    severity = paint(_SEVERITY_COLORS[first.severity], first.severity)
+    lines = [f"{severity}: {first.title} [{first.rule}]"]
+    for finding in shown:
+        lines += _part("", f"{request_numbers(finding)}: {finding.message}")
+    left = count - len(shown)
+    if left > 0:
+        lines.append(f"    … and {left:,} more")
+    lines += _part("why", f"{first.matters} {quotes(shown)}")
+    return lines + _part("instead", first.instead)
+
+
+def headline(findings: Iterable[ConductFinding]) -> str:
     """Name the rules that were broken, the worst first, in the line that summaries show."""
-    return f"conduct: {', '.join(dict.fromkeys(f['rule'] for f in worst_first(findings)))}"
+    rules = dict.fromkeys(finding.rule for finding in worst_first(findings))
+    return f"conduct: {', '.join(rules)}"
 
 
-def finding_lines(findings: Sequence[Document]) -> list[str]:
+def finding_lines(findings: Sequence[ConductFinding]) -> list[str]:
     """Write findings in short, the worst first: severity, rule, requests, what was done."""
     lines: list[str] = []
-    for found in worst_first(findings)[:_OF_A_RULE]:
-        rule = f"{found['severity']} {found['rule']}"
-        lines += _part("", f"{rule} {request_numbers(found)}: {found['message']}")
+    for finding in worst_first(findings)[:_OF_A_RULE]:
+        rule = f"{finding.severity} {finding.rule}"
+        lines += _part("", f"{rule} {request_numbers(finding)}: {finding.message}")
     left = len(findings) - _OF_A_RULE
     return [*lines, f"    … and {left:,} more"] if left > 0 else lines
 
 
-def rule_lines(findings: Iterable[Document]) -> list[str]:
-    """Write what each rule advises; of each the last finding tells."""
+def rule_lines(findings: Iterable[ConductFinding]) -> list[str]:
+    """Write what each rule advises, in the words of its last finding."""
     lines: list[str] = []
-    for rule, found in {found["rule"]: found for found in findings}.items():
-        lines += [f"{rule}: {found['title']}", *_part("instead", found["instead"])]
+    last_of_rule = {finding.rule: finding for finding in findings}
+    for rule, finding in last_of_rule.items():
+        lines += [f"{rule}: {finding.title}", *_part("instead", finding.instead)]
     return lines
 
 
-def request_numbers(found: Document) -> str:
+def request_numbers(finding: ConductFinding) -> str:
     """Name the requests of a finding: `#3, #5 and 12 more`."""
-    numbers = ", ".join(f"#{n}" for n in found["requests"][:_NUMBERS])
-    more = max(0, len(found["requests"]) - _NUMBERS) + (found["more_requests"] or 0)
-    text = f"{numbers} and {more:,} more" if more else numbers
-    chapter = found.get("chapter")
-    return f"{text} ({chapter})" if chapter else text
+    text = ", ".join(f"#{n}" for n in finding.requests[:_NUMBERS])
+    more = max(0, len(finding.requests) - _NUMBERS) + finding.more_requests
+    if more:
+        text += f" and {more:,} more"
+    if finding.chapter is not None:
+        text += f" ({finding.chapter})"
+    return text
 
 
-def quotes(findings: Iterable[Document]) -> str:
+def quotes(findings: Iterable[ConductFinding]) -> str:
     """Quote what findings of one rule rest upon, each sentence once, with its place."""
-    return " ".join(dict.fromkeys(f"“{f['because']}” ({f['place']})" for f in findings))
+    return " ".join(dict.fromkeys(f"“{f.because}” ({f.place})" for f in findings))
 
 
-def summary(findings: Sequence[Document]) -> str:
+def summary(findings: Sequence[ConductFinding]) -> str:
     """Count findings by severity: `3 findings (1 error, 2 warnings)`."""
-    counts = {kind: sum(found["severity"] == kind for found in findings) for kind in _WORST}
+    counts = {kind: sum(f.severity == kind for f in findings) for kind in _WORST}
     parts = [count_text(count, kind) for kind, count in counts.items() if count]
     return f"{count_text(len(findings), 'finding')} ({', '.join(parts)})"
 
@@ -270,103 +321,122 @@ _MATCHES = "call project organization principal method path header query body cr
 _CONDITIONS = "times skip_first every probability from until while optional".split()
 
 
-def report_text(document: Document, *, color: bool = False) -> str:
-    """Write a report document as about 40 lines of text; its `conduct`, if it has one, comes last."""
-    findings = (document.get("conduct") or {}).get("findings") or ()
-    clock, changed = document["clock"], document["assumptions"]
-    scenario = f", scenario {document['scenario']}" if document["scenario"] else ""
-    world = f"{document['world']} at {document['base_url']}{scenario}, commit {document['commit']}"
-    rate = f" at {clock['rate']}x" if clock["mode"] == "scaled" else ""
-    time = f"{clock['mode']}{rate}, {clock['now']}"
-    if clock["next_due_at"]:
-        pending = count_text(clock["pending"], "event")
-        time += f"; {pending} to come, the next at {clock['next_due_at']}"
-    head = [("world", one_line(world, _WIDEST)), ("clock", one_line(time, _WIDEST))]
-    if changed:
-        values = ", ".join(f"{name}={_brief(value)}" for name, value in changed.items())
-        head.append(("assumed", one_line(values, _WIDEST)))
-    # Hardly cut: it is what is needed to see the same failure again.
-    varied = variation_lines(document["variation"]) if document.get("variation") else ()
-    head += [(name, one_line(text, _WIDEST_VARIED)) for name, text in varied]
-    lines = [
-        *(f"{paint('bold', name.ljust(7))}  {text}" for name, text in head),
-        *(paint("red", f"timeline: {said}") for said in document.get("refused", ())),
-        *_requests(document["requests"]),
-        *_operations(document["operations"]),
-        *_armed(document["faults"], "fault"),
-        *_armed(document.get("outcomes", ()), "outcome"),
-    ]
-    if findings:
-        conduct = paint("bold", f"conduct: {summary(findings)}")
-        lines += [conduct, *finding_lines(findings[:_FINDINGS])]
+def report_text(
+    report: WorldReport, conduct: ConductReport | None = None, *, color: bool = False
+) -> str:
+    """Write the report of a world as about 40 lines of text, with what was found about `conduct`."""
+    rows = _head(report)
+    lines = [f"{paint('bold', name.ljust(7))}  {text}" for name, text in rows]
+    lines += [paint("red", f"timeline: {reason}") for reason in report.refused]
+    lines += _requests(report.requests)
+    lines += _operations(report.operations)
+    lines += _armed(report.faults, "fault")
+    lines += _armed(report.outcomes, "outcome")
+    if conduct is not None and conduct.findings:
+        lines.append(paint("bold", f"conduct: {summary(conduct.findings)}"))
+        lines += finding_lines(conduct.findings[:_FINDINGS])
     text = "\n".join(lines)
     return text if color else plain(text)
 
 
-def variation_lines(variation: Document) -> list[tuple[str, str]]:
-    """Say how a world's answers varied and how to have that again, as rows: a word and its text."""
-    seed, only = shlex.quote(variation["seed"]), variation["only"] or ()
-    points = ", ".join(variation["varied"]) or "nothing yet"
+def _head(report: WorldReport) -> list[tuple[str, str]]:
+    """Return the first lines of a report as rows: a word and its text."""
+    scenario = f", scenario {report.scenario}" if report.scenario else ""
+    world = f"{report.world} at {report.base_url}{scenario}, commit {report.commit}"
+    clock = report.clock
+    rate = f" at {clock.rate:g}x" if clock.mode == "scaled" else ""
+    time = f"{clock.mode}{rate}, {clock.now}"
+    if clock.next_due_at:
+        pending = count_text(clock.pending, "event")
+        time += f"; {pending} to come, the next at {clock.next_due_at}"
+    rows = [("world", one_line(world, _WIDEST)), ("clock", one_line(time, _WIDEST))]
+    if report.assumptions:
+        values = ", ".join(f"{name}={_brief(value)}" for name, value in report.assumptions.items())
+        rows.append(("assumed", one_line(values, _WIDEST)))
+    if report.variation is not None:
+        # Hardly cut: it is what is needed to see the same failure again.
+        for name, text in variation_lines(report.variation):
+            rows.append((name, one_line(text, _WIDEST_VARIED)))
+    return rows
+
+
+def without_commands(report: WorldReport) -> WorldReport:
+    """Return a report whose operations name no commands: the world will be gone."""
+    operations = [replace(why, commands=[]) for why in report.operations]
+    return replace(report, operations=operations)
+
+
+def variation_lines(variation: VariationState) -> list[tuple[str, str]]:
+    """Say how a world's responses varied and how to repeat that, as rows: a word and its text."""
+    seed = shlex.quote(variation.seed)
+    only = variation.only or []
+    points = ", ".join(variation.varied) or "nothing yet"
     confined = f", confined to {', '.join(only)}" if only else ""
-    again = f"--vary {seed}{''.join(f' --only {point}' for point in only)}"
+    command = f"--vary {seed}{''.join(f' --only {point}' for point in only)}"
     pytest = f"--hosting-emulator-vary={seed}"
     if only:
         pytest += f" --hosting-emulator-vary-only={','.join(only)}"
     return [
-        ("varied", f"by seed {variation['seed']}{confined}: {points}"),
-        ("again", f"{again} (start, exec, scenario run), or {pytest} (pytest)"),
+        ("varied", f"by seed {variation.seed}{confined}: {points}"),
+        ("again", f"{command} (start, exec, scenario run), or {pytest} (pytest)"),
     ]
 
 
-def _requests(requests: Document) -> list[str]:
-    items, total = requests["items"][-_REQUESTS:], requests["total"]
+def _requests(requests: ReportedRequests) -> list[str]:
+    items = requests.items[-_REQUESTS:]
     if not items:
         return [paint("bold", "no requests")]
-    left = f", the last {len(items)}" if total > len(items) else ""
-    lines = [paint("bold", f"{count_text(total, 'request')}{left}")]
-    rows = []
-    for item in items:
-        why = item["why"] or ([item["problem"]["detail"]] if item["problem"] else [])
-        reason = f"— {one_line('; '.join(why), _WIDEST_WHY)}" if any(why) else ""
-        rows.append([*exchange_row(item), reason])
+    head = count_text(requests.total, "request")
+    if requests.total > len(items):
+        head += f", the last {len(items)}"
+    rows = [[*exchange_row(item), _reason(item)] for item in items]
+    lines = [paint("bold", head)]
     for line, item in zip(align(rows), items, strict=True):
-        if item["lost"] or item["status"] >= 500:
+        if item.lost or item.status >= 500:
             lines.append(paint("red", line))
+        elif item.status >= 400:
+            lines.append(paint("yellow", line))
         else:
-            lines.append(paint("yellow", line) if item["status"] >= 400 else line)
+            lines.append(line)
     return lines
 
 
-def _operations(operations: Sequence[Document]) -> list[str]:
+def _reason(exchange: ReportedExchange) -> str:
+    why = list(exchange.why)
+    if not why and exchange.problem is not None:
+        why = [exchange.problem.detail]
+    return f"— {one_line('; '.join(why), _WIDEST_WHY)}" if any(why) else ""
+
+
+def _operations(operations: Sequence[Why]) -> list[str]:
     if not operations:
         return []
     lines = [paint("bold", f"{count_text(len(operations), 'operation')} not ended")]
-    for one in operations[:_OPERATIONS]:
-        where = f" ({one['phase']})" if one["phase"] != one["state"] else ""
-        lines.append(
-            f"  {one['operation']}  {one['kind']} of {one['project']} is {one['state']}{where}"
-        )
-        then = one["next"]
-        story = [f"next, at {then['at']}: {then['event']}"] if then else one["sentences"][:2]
-        story += [f"try: {command}" for command in one["commands"][:1]]
+    for why in operations[:_OPERATIONS]:
+        phase = f" ({why.phase})" if why.phase != why.state else ""
+        lines.append(f"  {why.operation}  {why.kind} of {why.project} is {why.state}{phase}")
+        story = why.sentences[:2]
+        if why.next is not None:
+            story = [f"next, at {why.next.at}: {why.next.event}"]
+        story = [*story, *(f"try: {command}" for command in why.commands[:1])]
         lines += [paint("dim", f"    {one_line(line, _WIDEST)}") for line in story]
     return lines + _more(operations, _OPERATIONS)
 
 
-def _armed(faults: Sequence[Document], noun: str) -> list[str]:
+def _armed(faults: Sequence[JsonObject], noun: str) -> list[str]:
     if not faults:
         return []
-    head, used = count_text(len(faults), noun), sum(bool(fault["spent"]) for fault in faults)
+    head = count_text(len(faults), noun)
+    used = sum(bool(fault["spent"]) for fault in faults)
     head += f": {len(faults) - used} armed, {used} used up" if used else " armed"
     rows = []
     for fault in faults[:_FAULTS]:
-        effect, *rule = fault_words(fault)
-        when = " ".join(filter(None, [fault.get("phase"), *rule]))
-        spent = ", used up" if fault["spent"] else ""
-        counts = (
-            f"considered {fault['considered']}, seen {fault['seen']}, hits {fault['hits']}{spent}"
-        )
-        rows.append([f"  {fault['id']}", effect, when, counts])
+        words = fault_words(fault)
+        when = [fault.get("phase"), words.matches, words.conditions]
+        counts = f"considered {fault['considered']}, seen {fault['seen']}, hits {fault['hits']}"
+        if fault["spent"]:
+            counts += ", used up"
+        rows.append([f"  {fault['id']}", words.effect, " ".join(filter(None, when)), counts])
     unused = [
         f"  {paint('red', one_line(unused_text(fault), _WIDEST_VARIED))}"
         for fault in faults[:_FAULTS]
@@ -380,7 +450,7 @@ def unused_text(entry: Document) -> str:
     return f"{entry['id']} never acted: {entry['unused']}."
 
 
-def _more(things: Sequence[Document], shown: int) -> list[str]:
+def _more(things: Sequence[object], shown: int) -> list[str]:
     return [f"  … and {len(things) - shown} more"] if len(things) > shown else []
 
 

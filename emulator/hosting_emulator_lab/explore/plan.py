@@ -58,7 +58,7 @@ class Lasting(NamedTuple):
             return any(at.answer.get(name) != value for name, value in self.effect.items())
         if self.how == "intervention":
             begins = at.n == 1 if self.call else at.begins_operation and not at.busy
-            return begins and at.exchange["project"] is not None
+            return begins and at.exchange.project is not None
         return at.begins_operation if self.how == "outcome" else True
 
     def document(self, at: NumberedRequest, token: str | None = None) -> JsonObject:
@@ -71,7 +71,7 @@ class Lasting(NamedTuple):
                 return {"outcome": {**effect, **rule}}
             case "intervention":
                 ((name, options),) = effect.items()
-                return {"intervention": {name: {"project": at.exchange["project"], **options}}}
+                return {"intervention": {name: {"project": at.exchange.project, **options}}}
             case "fault of all":
                 rule = {"skip_first": at.place - 1}
                 rule |= {"header": {"Authorization": f"Bearer {token}"}} if token else {}
@@ -285,6 +285,12 @@ def faults_for(call: str, words: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(found), key=order_of)
 
 
+class ObservedExchange(Exchange, frozen=True, kw_only=True):
+    """An exchange of a run, and which chapter of the observation it is from."""
+
+    chapter: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class NumberedRequest:
     """A request of the log: the `n`-th of its call, and the `n_after`-th that faults after it see.
@@ -294,7 +300,7 @@ class NumberedRequest:
     before, `busy` whether the project had an operation before. `answer_bytes` is its answer's length.
     """
 
-    exchange: Exchange
+    exchange: ObservedExchange
     call: str
     n: int
     n_after: int
@@ -313,7 +319,7 @@ class NumberedRequest:
     @property
     def key(self) -> str | None:
         """The Idempotency-Key that it came with, if it is to have one."""
-        return self.exchange["idempotency_key"] if ALL_CALLS[self.call].idempotent else None
+        return self.exchange.idempotency_key if ALL_CALLS[self.call].idempotent else None
 
     @property
     def is_read(self) -> bool:
@@ -335,13 +341,13 @@ class NumberedRequest:
 Place: TypeAlias = tuple[int, int]
 
 
-def place_of(exchange: Exchange) -> Place:
+def place_of(exchange: ObservedExchange) -> Place:
     """Return which request of which chapter an exchange is."""
-    return exchange.get("chapter", 0), exchange["n"]
+    return exchange.chapter, exchange.n
 
 
 def number(
-    exchanges: Iterable[Exchange], answers: Mapping[Place, tuple[int, Any]] | None = None
+    exchanges: Iterable[ObservedExchange], answers: Mapping[Place, tuple[int, Any]] | None = None
 ) -> tuple[NumberedRequest, ...]:
     """Number the exchanges of a log, given oldest first; `answers` are their lengths and what they hold.
 
@@ -351,20 +357,20 @@ def number(
     counts, after, begun, busy = Counter[str](), Counter[str](), Counter[str](), set[object]()
     numbered: list[NumberedRequest] = []
     for exchange in exchanges:
-        call = exchange["call"]
-        acted = {found[1] for why in exchange["why"] if (found := _ACTED.match(why))}
-        known = call in ALL_CALLS and exchange["principal"] is not None
+        call = exchange.call
+        acted = {found[1] for why in exchange.why if (found := _ACTED.match(why))}
+        known = call in ALL_CALLS and exchange.principal is not None
         if call is None or not known or "before_commit" in acted:
             continue
-        succeeded = 200 <= exchange["status"] < 400 and not acted
-        project = (exchange.get("chapter", 0), exchange["project"])
+        succeeded = 200 <= exchange.status < 400 and not acted
+        project = (exchange.chapter, exchange.project)
         counts[call] += 1
         after[call] += not acted
         counted = (counts[call], after[call], succeeded, len(numbered) + 1, begun[call])
         answer = (answers or {}).get(place_of(exchange), ())
         request = NumberedRequest(exchange, call, *counted, project in busy, *answer)
         numbered.append(request)
-        begun[call] += succeeded and not exchange["replayed"]
+        begun[call] += succeeded and not exchange.replayed
         busy.update([project] if request.begins_operation else [])
     return tuple(numbered)
 
@@ -410,7 +416,9 @@ def plan(
     reads: dict[tuple[object, ...], list[NumberedRequest]] = {}
     for request in chosen:
         if request.is_read:
-            same = tuple(request.exchange[name] for name in ("call", "path", "query", "status"))
+            same = tuple(
+                getattr(request.exchange, name) for name in ("call", "path", "query", "status")
+            )
             reads.setdefault(same, []).append(request)
     # Of like reads those in between, by name: the first stands for them.
     stands_for = {again.name: found[0].n for found in reads.values() for again in found[1:-1]}

@@ -138,8 +138,8 @@ def document(exploration: Exploration) -> JsonObject:
             "requests": [
                 {
                     "request": request.name,
-                    **{name: request.exchange[name] for name in shown},
-                    "idempotency_key": request.exchange["idempotency_key"] is not None,
+                    **{name: getattr(request.exchange, name) for name in shown},
+                    "idempotency_key": request.exchange.idempotency_key is not None,
                 }
                 for request in plan.requests
             ],

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
+from msgspec.structs import asdict
+
 from hosting_emulator.contract.calls import ALL_CALLS
 from hosting_emulator.contract.resources import FAILURES
 from hosting_emulator.messages import (
@@ -22,15 +24,15 @@ from hosting_emulator.messages import (
     ClockState,
     ConductFinding,
     ConductReport,
-    Message,
 )
-from hosting_emulator.sdk import Exchange, HostingEmulator, JsonObject, WorldsObservation
+from hosting_emulator.sdk import HostingEmulator, JsonObject, WorldsObservation
 from hosting_emulator.sdk.text import of_severity
 from hosting_emulator_lab.explore.plan import (
     LATE_MS,
     FaultPoint,
     Lasting,
     NumberedRequest,
+    ObservedExchange,
     Place,
     fault_at,
     kind_of,
@@ -370,10 +372,10 @@ class Visit:
         if (request := alike.get(point.request)) is None:
             wrong = f"the clean run has no request {point.request}"
             raise ValueError(f"{wrong}: it sends {len(alike)} of {point.call}")
-        found, user = point.lasting, request.exchange["user"]
+        found, user = point.lasting, request.exchange.user
         if found is None and point.phase == "after_commit" and not request.succeeded:
             raise ValueError(
-                f"{point.request} gets {request.exchange['status']} in the clean run, "
+                f"{point.request} gets {request.exchange.status} in the clean run, "
                 "so there is no commit for a fault to follow; write before_commit"
             )
         if found is not None and not found.suits(request):
@@ -406,7 +408,7 @@ class Visit:
         report = self._watch.report(final=True, wait_s=_RESPONSES_S)
         if report.errors:
             raise JudgeFailed("; ".join(report.errors))
-        chapters = [chapter for chapter in report.chapters if chapter["requests"]]
+        chapters = [chapter for chapter in report.chapters if chapter.requests]
         exchanges = self._exchanges(chapters)
         if report.requests > len(exchanges) and point is None:
             raise TooManyRequests(
@@ -419,31 +421,29 @@ class Visit:
         if point is not None:
             hits = world.control.get(f"protected-faults/{self._protected}")["hits"]
             met = point.lasting is None or point.lasting.how != "intervention"
-            hit = hits > 0 and (met or any(e["call"] == point.call for e in exchanges))
+            hit = hits > 0 and (met or any(e.call == point.call for e in exchanges))
             late = hit and point.lasting is None
             late = late and not any(
-                f"{self._protected} (" in why for e in exchanges for why in e["why"]
+                f"{self._protected} (" in why for e in exchanges for why in e.why
             )
-        self.conduct = [
-            of_severity(ConductReport(chapter["conduct"]), "warning") for chapter in chapters
-        ]
-        findings = [ConductFinding(f) for judged in self.conduct for f in judged["findings"]]
+        self.conduct = [of_severity(chapter.conduct, "warning") for chapter in chapters]
+        findings = [finding for judged in self.conduct for finding in judged.findings]
         # Where a key was asked for again, its value did not come, or came to one of two at once.
-        made = [e for e in exchanges if e["call"] == _KEY and e["status"] in (200, 201)]
-        again = {e["idempotency_key"] for e in made if e["replayed"]}
-        heard = [(e["idempotency_key"], e["replayed"]) for e in made if e["lost"] is None]
+        made = [e for e in exchanges if e.call == _KEY and e.status in (200, 201)]
+        again = {e.idempotency_key for e in made if e.replayed}
+        heard = [(e.idempotency_key, e.replayed) for e in made if e.lost is None]
         alike, in_vain = _refused_at_last(exchanges, point)
-        times = [datetime.fromisoformat(exchange["at"]) for exchange in exchanges]
+        times = [datetime.fromisoformat(exchange.at) for exchange in exchanges]
         moves = bool(times) and self._clock.mode != "skip" and len(chapters) == 1
         state = self._state(world, chapters)
         outcome = point is not None and point.lasting is not None and point.lasting.how == "outcome"
         # Who never asks what became of an operation leaves that to others.
-        follows = outcome and any(e["call"] == "get_operation" for e in exchanges)
+        follows = outcome and any(e.call == "get_operation" for e in exchanges)
         later = self._state(world, chapters, settled=True) if follows else state
         return Observation(
             requests=number(exchanges, answers),
             state=state,
-            codes=frozenset(e["code"] for e in exchanges if e["code"]),
+            codes=frozenset(e.code for e in exchanges if e.code),
             hit=hit,
             late=late,
             conduct=_titles(findings),
@@ -452,31 +452,31 @@ class Visit:
             alike=alike,
             in_vain=in_vain,
             values=len({key for key, replayed in heard if not replayed} - again),
-            asked_keys=len({e["idempotency_key"] for e in exchanges if e["call"] == _KEY}),
+            asked_keys=len({e.idempotency_key for e in exchanges if e.call == _KEY}),
             none_urls=frozenset(filter(_NONE_IN_URL.search, map(_url, exchanges))),
             lost_keys=len({key for key, replayed in heard if replayed}),
             failed=later["operation"] - _without_failed(later)["operation"],
             passed_s=(times[-1] - times[0]).total_seconds() if moves else 0.0,
         )
 
-    def _exchanges(self, chapters: Sequence[ChapterReport]) -> list[Exchange]:
+    def _exchanges(self, chapters: Sequence[ChapterReport]) -> list[ObservedExchange]:
         """Return the requests of all chapters in the order of their arrival."""
-        exchanges: list[Exchange] = []
+        exchanges: list[ObservedExchange] = []
         for chapter in chapters:
-            if chapter["released"]:
+            if chapter.released:
                 continue
-            for exchange in self._watch.requests(chapter["index"], limit=_MOST_REQUESTS):
-                exchanges.append(Exchange(exchange, chapter=chapter["index"]))
-        exchanges.sort(key=lambda exchange: exchange["arrival"])
+            for exchange in self._watch.requests(chapter.index, limit=_MOST_REQUESTS):
+                exchanges.append(ObservedExchange(**asdict(exchange), chapter=chapter.index))
+        exchanges.sort(key=lambda exchange: exchange.arrival or 0)
         return exchanges
 
-    def _answers(self, exchanges: Sequence[Exchange]) -> dict[Place, tuple[int, Any]]:
+    def _answers(self, exchanges: Sequence[ObservedExchange]) -> dict[Place, tuple[int, Any]]:
         """Return how long each response is, and what it says."""
         answers: dict[Place, tuple[int, Any]] = {}
         for exchange in exchanges:
             place = place_of(exchange)
-            whole = self._watch.whole_request(*place)["response"]
-            answers[place] = (whole["body_bytes"], Message(whole).content)
+            whole = self._watch.whole_request(*place).response
+            answers[place] = (whole.body_bytes, whole.content)
         return answers
 
     def _state(
@@ -490,7 +490,7 @@ class Visit:
         settled = settled or self._clock.mode in _RUNNING
         total = {kind: Counter(rows) for kind, rows in self.start.items()}
         for chapter in chapters:
-            if chapter["released"]:
+            if chapter.released:
                 continue
             before, after = self._both_ends(world, chapter, settled=settled)
             for kind, rows in total.items():
@@ -502,7 +502,7 @@ class Visit:
         self, world: HostingEmulator, chapter: ChapterReport, *, settled: bool
     ) -> tuple[State, State]:
         """Return the states of a chapter's world at its beginning and at its end."""
-        index = chapter["index"]
+        index = chapter.index
         exported = [self._watch.state(index, began=began) for began in (True, False)]
         if not settled:
             return summary(exported[0]), summary(exported[1])
@@ -535,18 +535,20 @@ def _titles(findings: Iterable[ConductFinding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"{finding.rule}: {finding.title}" for finding in findings))
 
 
-def _url(exchange: Exchange) -> str:
-    return "{path}?{query}".format_map(exchange) if exchange["query"] else exchange["path"]
+def _url(exchange: ObservedExchange) -> str:
+    return f"{exchange.path}?{exchange.query}" if exchange.query else exchange.path
 
 
-def _refused_at_last(exchanges: Sequence[Exchange], point: FaultPoint | None) -> tuple[int, bool]:
+def _refused_at_last(
+    exchanges: Sequence[ObservedExchange], point: FaultPoint | None
+) -> tuple[int, bool]:
     """Count refusals of the point's call since one went well; tell if the last was never granted."""
     count, last, done, before = 0, "", set[str](), None
     for exchange in exchanges:
-        if point is not None and exchange["call"] == point.call:
-            went_well = exchange["lost"] is None and 0 < exchange["status"] < 400
-            last = "{path}?{query} {idempotency_key}".format_map(exchange)
-            at = datetime.fromisoformat(exchange["at"])
+        if point is not None and exchange.call == point.call:
+            went_well = exchange.lost is None and 0 < exchange.status < 400
+            last = f"{exchange.path}?{exchange.query} {exchange.idempotency_key}"
+            at = datetime.fromisoformat(exchange.at)
             anew = before is not None and at - before >= _ANEW
             before, count = at, 0 if went_well else 1 if anew else count + 1
             done.update([last] if went_well else [])

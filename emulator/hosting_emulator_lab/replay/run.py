@@ -207,8 +207,8 @@ class ReplayRun:
         # A stranger's recording: its project and organization are taken for the ones here.
         showcase = world.projects[0]
         stands_for = {
-            "projects": (showcase["id"], showcase["alias"]),
-            "organizations": (showcase["organization_id"], "its organization"),
+            "projects": (showcase.id, showcase.alias),
+            "organizations": (showcase.organization_id, "its organization"),
         }
         for one in record.requests:
             _, _, kept, id_, *_ = [*one.path.split("/"), "", ""]

@@ -54,7 +54,7 @@ def hostile_port() -> Iterator[int]:
 def attack(
     chromium: Chromium, page: str, target: str, server: BackgroundEmulator, token: str = ""
 ) -> Any:
-    token = token or server.control.world().mint_token("owner")["access_token"]
+    token = token or server.control.world().mint_token("owner").access_token
     options = {"target": target, "token": token, "project": server.ready.project_id}
     return chromium.run(page, f"{ATTACK}({json.dumps(options)})")
 

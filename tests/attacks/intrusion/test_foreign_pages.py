@@ -177,7 +177,7 @@ def test_a_local_web_app_may_call_the_public_api(
     headers = [("Host", host_of(server.base_url)), ("Origin", origin)]
     bearer = (
         "Authorization",
-        f"Bearer {server.control.world().mint_token('reader')['access_token']}",
+        f"Bearer {server.control.world().mint_token('reader').access_token}",
     )
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
     question = ("Access-Control-Request-Method", "PUT")
@@ -267,7 +267,7 @@ def test_the_public_api_refuses_names_that_others_can_own(
     """Not even a valid token helps: whoever knows the seed can make one."""
     bearer = (
         "Authorization",
-        f"Bearer {server.control.world().mint_token('owner')['access_token']}",
+        f"Bearer {server.control.world().mint_token('owner').access_token}",
     )
     path = f"/v1/projects/{server.ready.project_id}/powered-by-flag"
     headers = [("Host", _filled(host, server)), bearer, ("Idempotency-Key", "theirs")]
@@ -288,7 +288,7 @@ def test_each_request_of_a_connection_is_checked_for_its_host(
 ):
     bearer = (
         "Authorization",
-        f"Bearer {server.control.world().mint_token('owner')['access_token']}",
+        f"Bearer {server.control.world().mint_token('owner').access_token}",
     )
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
     with wire(server.base_url) as connection:
@@ -318,7 +318,7 @@ def test_names_that_nobody_else_can_own_reach_the_public_api_only(
 ):
     bearer = (
         "Authorization",
-        f"Bearer {server.control.world().mint_token('reader')['access_token']}",
+        f"Bearer {server.control.world().mint_token('reader').access_token}",
     )
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
 

@@ -42,7 +42,7 @@ def status(world: HostingEmulator, bearer: str) -> int:
 def draw_secrets(world: HostingEmulator) -> set[str]:
     """Create an API key and an operation; return value and ids."""
     key = world.create_api_key(name="later")
-    return {key["value"], key["key"]["id"], world.token()}
+    return {key.value, key.key.id, world.token()}
 
 
 def test_documents_for_other_people_contain_no_seed(world: HostingEmulator):
@@ -105,5 +105,5 @@ def test_a_world_of_an_export_may_be_given_a_seed(
 
     for state in states:
         with HostingEmulator.fresh(server.control, state=state, seed="another") as imported:
-            assert imported.summary["seed"] == "another"
+            assert imported.summary.seed == "another"
             assert imported.project == world.project

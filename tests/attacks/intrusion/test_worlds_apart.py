@@ -46,11 +46,11 @@ def test_credentials_of_one_world_are_refused_in_another(server: BackgroundEmula
         control.world(name).create_api_key("owner")
     control.world("there").create_api_key("owner")
     projects = {
-        name: next(p["id"] for p in control.world(name).summary["projects"] if p["alias"] == "shop")
+        name: next(p.id for p in control.world(name).summary.projects if p.alias == "shop")
         for name in ("here", "there")
     }
-    jwt = control.world("here").mint_token("owner")["access_token"]
-    key = control.world("here").create_api_key("owner")["value"]
+    jwt = control.world("here").mint_token("owner").access_token
+    key = control.world("here").create_api_key("owner").value
     for credential in (jwt, key):
         for name, status in (("here", 200), ("there", 401), ("default", 401)):
             prefix = "" if name == "default" else f"/worlds/{name}"
@@ -66,10 +66,8 @@ def test_tickets_and_sessions_of_one_world_are_refused_in_another(server: Backgr
     urls = {}
     for name in ("mine", "yours"):
         control.create_world(name)
-        token = control.world(name).mint_token("owner")["access_token"]
-        project = next(
-            p["id"] for p in control.world(name).summary["projects"] if p["alias"] == "shop"
-        )
+        token = control.world(name).mint_token("owner").access_token
+        project = next(p.id for p in control.world(name).summary.projects if p.alias == "shop")
         path = f"/worlds/{name}/v1/projects/{project}/dev-access-tickets"
         ticket = send(server, "POST", path, Authorization=f"Bearer {token}").json
         origins[name] = urlsplit(ticket["origin"]).netloc
@@ -103,7 +101,7 @@ HEADERS = [
 
 @pytest.mark.parametrize("changed", HEADERS, ids=str)
 def test_a_token_with_a_changed_header_is_refused(server: BackgroundEmulator, changed: dict):
-    token = server.control.world().mint_token("owner")["access_token"]
+    token = server.control.world().mint_token("owner").access_token
     header, claims, signature = token.split(".")
     forged = b64({**json.loads(unb64(header)), **changed})
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
@@ -209,5 +207,5 @@ def test_a_name_in_an_imported_state_creates_no_file(
 
     server.control.world().import_state(state)
 
-    assert server.control.world().summary["name"] == "default"
+    assert server.control.world().summary.name == "default"
     assert _files(parent_folder) == before

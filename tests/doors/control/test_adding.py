@@ -41,7 +41,7 @@ def test_added_records_have_the_ids_that_a_scenario_file_gives_them(api: Checked
 
     api.emulator.add(users=[ZOE], projects=[site])
     scenario_world = type(api.emulator).fresh(
-        api.emulator.control, scenario=scenario, seed=api.emulator.summary["seed"]
+        api.emulator.control, scenario=scenario, seed=api.emulator.summary.seed
     )
 
     with scenario_world:
@@ -85,7 +85,7 @@ def test_impossible_additions_are_refused_with_advice(
 
 
 def test_an_addition_is_one_commit_that_rewind_and_reset_undo(api: CheckedWorld):
-    before = api.emulator.summary["commit"]
+    before = api.emulator.summary.commit
     api.emulator.add(users=[ZOE])
     assert api.emulator.history[-1].title == "intervention add"
     assert api.emulator.history[-1].summary == "users=zoe"
@@ -149,7 +149,7 @@ def test_a_chosen_key_value_is_in_no_document_and_in_no_store(api: CheckedWorld)
             assert deployments(CheckedWorld(world), value).status == 200
         shown_documents = [
             world.export(with_seed=True),
-            [dict(commit) for commit in world.history],
+            world.control.get(world.control_path("history")),
             world.report(),
             world.control.get(world.control_path("requests", limit=100)),
             world.control.get(world.control_path("timeline")),

@@ -11,6 +11,7 @@ from time import sleep
 from urllib.parse import urlsplit
 
 import pytest
+from msgspec import to_builtins
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
 from tests.support.checked_world import CheckedWorld
@@ -23,15 +24,15 @@ from tests.support.wire import wire
 
 def broken(api: HttpWorld) -> list[tuple[str, list[int]]]:
     """Return the broken rules, each with the requests that broke it."""
-    findings = api.emulator.conduct.read()["findings"]
-    return [(finding["rule"], finding["requests"]) for finding in findings]
+    findings = api.emulator.conduct.read().findings
+    return [(finding.rule, finding.requests) for finding in findings]
 
 
 def test_the_conduct_report_describes_each_broken_rule(api: CheckedWorld) -> None:
     api.apply_domains(key=None)
     api.dns()
 
-    report = api.emulator.conduct.read()
+    report = to_builtins(api.emulator.conduct.read())
 
     rules = api.emulator.control.contract("conduct-rules")
     rule = next(rule for rule in rules if rule["id"] == "missing-idempotency-key")
@@ -67,7 +68,7 @@ def test_rules_can_be_switched_off_by_their_ids(api: CheckedWorld) -> None:
 
     report = api.emulator.conduct.read(skip_rules=off)
 
-    assert (report["findings"], report["counts"], report["skipped_rules"]) == ([], {}, off)
+    assert (report.findings, report.counts, report.skipped_rules) == ([], {}, off)
 
 
 @pytest.mark.parametrize(
@@ -150,8 +151,8 @@ def test_conduct_does_not_accuse_two_workers_that_both_receive_their_responses(
         assert not late.done()
         assert late.result() == 202
 
-    findings = api.emulator.conduct.read()["findings"]
-    assert [finding for finding in findings if finding["severity"] != "note"] == []
+    findings = api.emulator.conduct.read().findings
+    assert [finding for finding in findings if finding.severity != "note"] == []
 
 
 def test_a_client_that_gave_up_and_took_a_new_key_is_accused(
@@ -289,13 +290,13 @@ def poll(api: HttpWorld, connect: Connect, operation_id: str, *, times: int) -> 
 
 def warnings(api: HttpWorld) -> list[str]:
     """Return the rules of the findings that are worse than a note."""
-    findings = api.emulator.conduct.read()["findings"]
-    return [finding["rule"] for finding in findings if finding["severity"] != "note"]
+    findings = api.emulator.conduct.read().findings
+    return [finding.rule for finding in findings if finding.severity != "note"]
 
 
 def wait_for_requests(api: HttpWorld, expected: int) -> None:
     """Wait until the log has that many requests, because a client that gave up does not wait."""
-    while len(api.emulator.requests.page()["items"]) < expected:
+    while len(api.emulator.requests.page().items) < expected:
         sleep(0.01)
 
 
@@ -305,7 +306,7 @@ def test_a_request_that_the_emulator_replays_is_not_judged(api: CheckedWorld) ->
 
     report = api.emulator.conduct.read()
 
-    assert (report["judged"], report["findings"], len(report["remarks"])) == (1, [], 1)
+    assert (report.judged, report.findings, len(report.remarks)) == (1, [], 1)
 
 
 def test_findings_survive_a_reset_and_a_restored_snapshot(api: CheckedWorld) -> None:
@@ -325,17 +326,17 @@ def test_redeeming_a_ticket_is_in_the_request_log_without_its_secret(api: Checke
     assert redeem(api, ticket).status == 303
     assert redeem(api, ticket).status == 404
 
-    first, second = api.emulator.requests.page(call="redeem_ticket")["items"][::-1]
+    first, second = api.emulator.requests.page(call="redeem_ticket").items[::-1]
 
-    assert (first["n"], first["status"], first["project"]) == (2, 303, api.emulator.project)
-    assert (second["status"], second["code"], second["why"]) == (
+    assert (first.n, first.status, first.project) == (2, 303, api.emulator.project)
+    assert (second.status, second.code, second.why) == (
         404,
         "resource_not_found",
-        ["the ticket is used"],
+        ("the ticket is used",),
     )
     whole = api.emulator.requests.whole(2)
     assert secret_of(ticket) not in str(whole)
-    assert ("Set-Cookie", "<redacted>") in [(*pair,) for pair in whole["response"]["headers"]]
+    assert ("Set-Cookie", "<redacted>") in [(*pair,) for pair in whole.response.headers]
     assert broken(api) == [("ticket-redeemed-twice", [3])]
 
 
@@ -374,7 +375,7 @@ def test_an_access_token_that_is_sent_to_a_dev_origin_is_reported(api: CheckedWo
             assert visitor.send("GET", "/", headers=headers).status == 401
 
     assert broken(api) == [("token-sent-elsewhere", [2])]
-    assert api.emulator.requests.whole(2)["path"] == "/"
+    assert api.emulator.requests.whole(2).path == "/"
 
 
 # --- Clients by their connections ----------------------------------------------------------------
@@ -425,8 +426,8 @@ def test_no_response_of_a_fault_breaks_a_judge(
 
     report = api.emulator.conduct.read(final=True)
 
-    assert report["errors"] == []
-    assert report["counts"]["missing-idempotency-key"] == 1
+    assert report.errors == []
+    assert report.counts["missing-idempotency-key"] == 1
 
 
 def test_a_redirect_to_no_url_breaks_no_judge(hosting_emulator: HostingEmulator) -> None:
@@ -436,8 +437,8 @@ def test_a_redirect_to_no_url_breaks_no_judge(hosting_emulator: HostingEmulator)
 
     report = api.emulator.conduct.read(final=True)
 
-    assert report["errors"] == []
-    assert report["counts"]["missing-idempotency-key"] == 1
+    assert report.errors == []
+    assert report.counts["missing-idempotency-key"] == 1
 
 
 def test_a_loop_of_polls_on_two_connections_in_turn_is_reported(
@@ -452,5 +453,5 @@ def test_a_loop_of_polls_on_two_connections_in_turn_is_reported(
 
     report = api.emulator.conduct.read()
 
-    severities = [finding["severity"] for finding in report["findings"]]
-    assert (list(report["counts"]), severities) == (["polled-too-early"], ["warning"])
+    severities = [finding.severity for finding in report.findings]
+    assert (list(report.counts), severities) == (["polled-too-early"], ["warning"])

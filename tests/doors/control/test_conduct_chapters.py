@@ -7,6 +7,7 @@ import string
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from hosting_emulator.sdk import HostingEmulator
 from tests.support.http_world import HttpWorld
@@ -20,7 +21,7 @@ def api(hosting_emulator: HostingEmulator) -> HttpWorld:
 
 
 def report(api: HttpWorld) -> dict[str, Any]:
-    document: dict[str, Any] = api.emulator.conduct.read(final=True)
+    document: dict[str, Any] = to_builtins(api.emulator.conduct.read(final=True))
     return document
 
 

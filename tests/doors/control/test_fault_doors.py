@@ -20,7 +20,7 @@ LOST = (ConnectionError, http.client.HTTPException)
 @pytest.fixture
 def browser(hosting_emulator: HostingEmulator) -> Browser:
     """A browser at the world's identity provider."""
-    return Browser(hosting_emulator.summary["issuer"])
+    return Browser(hosting_emulator.summary.issuer)
 
 
 # --- a ticket's redemption ------------------------------------------------------------------------

@@ -80,11 +80,11 @@ def test_a_commit_that_is_not_stored_is_refused(api: HttpWorld, ask: str):
 
 def test_counts_of_faults_are_not_in_the_history(api: HttpWorld):
     api.emulator.fault("latency", delay_ms=0)
-    first_commit = api.emulator.summary["commit"]
+    first_commit = api.emulator.summary.commit
     for enabled in (True, False):
         api.set_flag(enabled)
 
-    assert api.emulator.summary["commit"] == first_commit + 4
+    assert api.emulator.summary.commit == first_commit + 4
     titles = [item["title"] for item in history(api)["items"]]
     assert titles[:3] == ["set_project_powered_by_flag"] * 2 + ["fault-1 armed"]
 
@@ -118,7 +118,7 @@ def test_a_refused_step_of_a_timeline_is_in_the_history_and_the_report(
     with HostingEmulator.fresh(control, scenario=scenario) as emulator:
         emulator.clock.advance("2m")
 
-        (refusal,) = emulator.report_document()["refused"]
+        (refusal,) = emulator.report_document().refused
         assert refusal.startswith("stick_operation was refused: ")
-        assert refusal in emulator.history[-1]["summary"]
+        assert refusal in emulator.history[-1].summary
         assert refusal in emulator.report()

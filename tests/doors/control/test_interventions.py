@@ -58,7 +58,7 @@ def test_a_refused_intervention_changes_nothing(
 
 def test_an_intervention_does_not_change_other_worlds(api: CheckedWorld):
     control = api.emulator.control
-    other_world = control.world(api.emulator.name).copy()["name"]
+    other_world = control.world(api.emulator.name).copy().name
     before = control.world(other_world).export()
 
     api.intervene("move_dns", project="shop", to="revoked")

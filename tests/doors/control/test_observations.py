@@ -22,7 +22,7 @@ def rules(observation: WorldsObservation) -> list[tuple[str, list[str]]]:
     """Return the broken rules of each chapter that has any, and the cause of the chapter's end."""
     chapters = observation.report(final=True).chapters
     broken = [
-        (chapter["ended"], [finding["rule"] for finding in chapter["conduct"]["findings"]])
+        (chapter.ended, [finding.rule for finding in chapter.conduct.findings])
         for chapter in chapters
     ]
     return [(str(ended), broken_rules) for ended, broken_rules in broken if broken_rules]
@@ -30,7 +30,7 @@ def rules(observation: WorldsObservation) -> list[tuple[str, list[str]]]:
 
 def another_world(control: ControlClient, observation: WorldsObservation) -> HttpWorld:
     summary = control.create_world(clock={"mode": "frozen"}, observation=observation.id)
-    return HttpWorld(HostingEmulator(control, summary["name"]))
+    return HttpWorld(HostingEmulator(control, summary.name))
 
 
 def test_a_deleted_world_is_part_of_the_verdict(
@@ -54,7 +54,7 @@ def test_a_reset_world_is_part_of_the_verdict(
     api.dns()
 
     assert rules(observation) == [("reset", [MISSING])]
-    assert [chapter["requests"] for chapter in observation.report().chapters] == [1, 1]
+    assert [chapter.requests for chapter in observation.report().chapters] == [1, 1]
 
 
 def test_a_world_with_another_scenario_is_part_of_the_verdict(
@@ -102,11 +102,11 @@ def test_an_observation_without_names_observes_every_world(api: HttpWorld) -> No
         with HostingEmulator.fresh(control.control_url) as other_world:
             name = other_world.name
             HttpWorld(other_world).apply_domains(key=None)
-        chapters = {chapter["world"]: chapter for chapter in observation.report().chapters}
+        chapters = {chapter.world: chapter for chapter in observation.report().chapters}
 
     assert api.emulator.name in chapters
-    findings = chapters[name]["conduct"]["findings"]
-    assert [finding["rule"] for finding in findings] == [MISSING]
+    findings = chapters[name].conduct.findings
+    assert [finding.rule for finding in findings] == [MISSING]
 
 
 def test_requests_before_the_observation_are_not_part_of_it(api: HttpWorld) -> None:
@@ -128,8 +128,8 @@ def test_the_first_mistake_counts_after_more_requests_than_the_log_holds(
 
     (chapter,) = observation.report(final=True).chapters
 
-    assert chapter["requests"] == 1201
-    assert chapter["conduct"]["judged"] == 1201
+    assert chapter.requests == 1201
+    assert chapter.conduct.judged == 1201
     assert rules(observation) == [("None", [MISSING])]
 
 
@@ -141,7 +141,7 @@ def test_the_state_of_a_deleted_world_can_be_exported(
     before = other_world.emulator.export(with_seed=True)
     other_world.emulator.control.delete(f"worlds/{other_world.emulator.name}")
 
-    (index,) = [c["index"] for c in observation.report().chapters if c["ended"] == "deleted"]
+    (index,) = [c.index for c in observation.report().chapters if c.ended == "deleted"]
     state = observation.state(index, seed=True)
 
     assert state["tables"] == before["tables"]
@@ -155,13 +155,13 @@ def test_the_requests_and_the_report_of_a_deleted_world_can_be_read(
     other_world.dns()
     other_world.emulator.control.delete(f"worlds/{other_world.emulator.name}")
 
-    (index,) = [c["index"] for c in observation.report().chapters if c["ended"] == "deleted"]
+    (index,) = [c.index for c in observation.report().chapters if c.ended == "deleted"]
 
     calls = [exchange.call for exchange in observation.requests(index)]
     assert calls == ["set_project_powered_by_flag", "get_dns_authorization"]
     report = observation.world_report(index)
-    assert [item["call"] for item in report["requests"]["items"]] == calls
-    assert report["requests"]["total"] == 2
+    assert [item.call for item in report.requests.items] == calls
+    assert report.requests.total == 2
 
 
 def test_rules_that_are_off_are_not_judged(api: HttpWorld) -> None:
@@ -216,7 +216,7 @@ def test_a_body_that_is_not_utf_8_is_judged(api: HttpWorld, observation: WorldsO
     assert response.status == 400
     report = observation.report(final=True)
     assert report.errors == []
-    assert report.chapters[0]["conduct"]["judged"] == 1
+    assert report.chapters[0].conduct.judged == 1
 
 
 def test_an_observation_can_replace_another(api: HttpWorld, observation: WorldsObservation) -> None:

@@ -21,7 +21,7 @@ def path(api: CheckedWorld, rest: str) -> str:
 
 
 def numbers(api: CheckedWorld, **filters: Any) -> list[int]:
-    return [item["n"] for item in api.emulator.requests.page(**filters)["items"]]
+    return [item.n for item in api.emulator.requests.page(**filters).items]
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_requests_without_a_known_token_are_listed_as_nobody(api: CheckedWorld):
     api.dns(token="x.y.z")
     api.dns(user="outsider")
 
-    user = [item["user"] for item in api.emulator.requests.page()["items"]]
+    user = [item.user for item in api.emulator.requests.page().items]
 
     assert user == ["outsider", "nobody", "owner"]
     assert numbers(api, user="nobody") == [2]
@@ -121,12 +121,12 @@ def test_a_filter_that_is_given_twice_is_refused(api: CheckedWorld):
 
 def test_items_of_the_log_have_a_trail_unless_it_is_switched_off(world_with_requests: CheckedWorld):
     emulator = world_with_requests.emulator
-    hidden = emulator.requests.page(status="404")["items"][0]
-    scope = [step["text"] for step in hidden["trail"] if step["step"] == "scope"]
+    hidden = emulator.requests.page(status="404").items[0]
+    scope = [step.text for step in hidden.trail or () if step.step == "scope"]
 
     assert "member (maintainer), owner (owner), reader (reader)" in scope[0]
-    assert emulator.requests.whole(2)["trail"] == hidden["trail"]
-    assert all("trail" not in item for item in emulator.requests.page(trail=False)["items"])
+    assert emulator.requests.whole(2).trail == hidden.trail
+    assert all(item.trail is None for item in emulator.requests.page(trail=False).items)
 
 
 def test_a_response_names_no_users_who_have_access(world_with_requests: CheckedWorld):
@@ -234,17 +234,17 @@ def test_a_replay_is_sent_as_the_same_user_with_a_new_key(world_with_requests: C
 
     replayed = emulator.requests.resend(4)
 
-    assert (replayed["n"], replayed["status"], replayed["user"]) == (5, 202, "owner")
-    assert replayed["idempotency_key"] not in (None, "domains-1")
-    assert not replayed["replayed"]
-    assert emulator.requests.resend(4)["idempotency_key"] != replayed["idempotency_key"]
+    assert (replayed.n, replayed.status, replayed.user) == (5, 202, "owner")
+    assert replayed.idempotency_key not in (None, "domains-1")
+    assert not replayed.replayed
+    assert emulator.requests.resend(4).idempotency_key != replayed.idempotency_key
 
 
 def test_a_replay_with_the_same_key_gets_the_first_response(world_with_requests: CheckedWorld):
     replayed = world_with_requests.emulator.requests.resend(4, same_key=True)
 
-    assert (replayed["idempotency_key"], replayed["replayed"]) == ("domains-1", True)
-    (decision,) = [step["text"] for step in replayed["trail"] if step["step"] == "idempotency"]
+    assert (replayed.idempotency_key, replayed.replayed) == ("domains-1", True)
+    (decision,) = [step.text for step in replayed.trail if step.step == "idempotency"]
     assert "domains-1" in decision
     assert "#4" in decision
 
@@ -252,8 +252,8 @@ def test_a_replay_with_the_same_key_gets_the_first_response(world_with_requests:
 def test_a_replay_works_although_the_token_has_expired(world_with_requests: CheckedWorld):
     world_with_requests.emulator.clock.advance("90d")
 
-    assert world_with_requests.emulator.requests.resend(1)["status"] == 200
-    assert world_with_requests.emulator.requests.resend(2)["user"] == "outsider"
+    assert world_with_requests.emulator.requests.resend(1).status == 200
+    assert world_with_requests.emulator.requests.resend(2).user == "outsider"
 
 
 def test_a_replay_sends_the_same_api_key_or_unknown_token(api: CheckedWorld):
@@ -265,9 +265,9 @@ def test_a_replay_sends_the_same_api_key_or_unknown_token(api: CheckedWorld):
     by_key = emulator.requests.resend(2)
     unknown = emulator.requests.resend(3)
 
-    assert by_key["status"] == 200
-    assert "API key 'ci'" in by_key["trail"][0]["text"]
-    assert unknown["status"] == 401
+    assert by_key.status == 200
+    assert "API key 'ci'" in by_key.trail[0].text
+    assert unknown.status == 401
 
 
 def test_a_replay_meets_faults_without_waiting_for_them(world_with_requests: CheckedWorld):
@@ -276,8 +276,8 @@ def test_a_replay_meets_faults_without_waiting_for_them(world_with_requests: Che
 
     replayed = world_with_requests.emulator.requests.resend(1)
 
-    assert (replayed["status"], replayed["lost"]) == (0, "timeout")
-    assert [step["text"] for step in replayed["trail"] if step["step"] == "fault"][:2] == [
+    assert (replayed.status, replayed.lost) == (0, "timeout")
+    assert [step.text for step in replayed.trail if step.step == "fault"][:2] == [
         "fault-1 (latency, before_commit) acted, hit 1.",
         "fault-2 (timeout, before_commit) acted, hit 1.",
     ]
@@ -289,7 +289,7 @@ def test_the_log_stores_only_the_beginning_of_long_headers(api: CheckedWorld):
     api.dns(headers={"X-Small": "y" * 100} | long_headers)
 
     whole = api.emulator.requests.whole(1)
-    headers = dict(whole["request"]["headers"])
+    headers = dict(whole.request.headers)
 
     assert headers["X-Small"] == "y" * 100
     assert headers["X-0"] == "z" * 2_048 + "... (8000 bytes)"
@@ -313,9 +313,9 @@ def test_the_request_that_began_an_operation_names_it(api: CheckedWorld):
     api.initialize(1, key="begin")
     api.initialize(7, key="refused")
 
-    items = api.emulator.requests.page(limit=3)["items"]
+    items = api.emulator.requests.page(limit=3).items
 
-    assert [item["operation"] for item in items] == [None, operation, operation]
+    assert [item.operation for item in items] == [None, operation, operation]
 
 
 @pytest.mark.parametrize("status", ["100", "1xx", "6xx", "0200", "-1", "٤٠٤"])

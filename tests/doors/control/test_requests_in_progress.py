@@ -65,7 +65,7 @@ def listed(api: HttpWorld) -> list[dict[str, Any]]:
 
 def broken(observation: WorldsObservation) -> list[str]:
     chapters = observation.report(final=True).chapters
-    return [finding["rule"] for chapter in chapters for finding in chapter["conduct"]["findings"]]
+    return [finding.rule for chapter in chapters for finding in chapter.conduct.findings]
 
 
 def test_a_delayed_request_is_listed_when_it_arrives(
@@ -80,7 +80,7 @@ def test_a_delayed_request_is_listed_when_it_arrives(
         report = observation.report()
 
     assert report.requests == 1
-    assert [(request["n"], request["method"]) for request in report.in_progress] == [(1, "PUT")]
+    assert [(request.n, request.method) for request in report.in_progress] == [(1, "PUT")]
 
 
 def test_a_request_that_is_answered_is_no_longer_in_progress(
@@ -160,8 +160,8 @@ def test_a_request_in_progress_is_judged_once_its_response_has_left(
     thread.join()
     after = observation.report(final=True)
 
-    assert before.chapters[0]["conduct"]["judged"] == 0
-    assert after.chapters[0]["conduct"]["judged"] == 1
+    assert before.chapters[0].conduct.judged == 0
+    assert after.chapters[0].conduct.judged == 1
     assert after.in_progress == []
 
 
@@ -186,7 +186,7 @@ def test_a_request_whose_body_does_not_come_counts(
     with unanswered(api, None, body=b"{", length=100):
         report = until(lambda: observation.report() if listed(api) else None)
         assert report.requests == 1
-        assert [request["method"] for request in report.in_progress] == ["PUT"]
+        assert [request.method for request in report.in_progress] == ["PUT"]
         assert listed(api)[0]["call"] == "apply_project_domains"
 
     until(lambda: not observation.report().in_progress)

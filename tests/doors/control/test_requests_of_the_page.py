@@ -43,14 +43,14 @@ def test_a_request_of_the_page_is_not_judged_and_its_secret_is_not_logged(
     report = hosting_emulator.control.get(f"worlds/{hosting_emulator.name}/conduct")
     assert (report["judged"], report["findings"]) == (0, [])
     assert [remark.partition(" ")[0] for remark in report["remarks"]] == ["1"]
-    (n,) = [exchange["n"] for exchange in hosting_emulator.requests.page()["items"]]
+    (n,) = [exchange.n for exchange in hosting_emulator.requests.page().items]
     assert secret["value"] not in str(hosting_emulator.requests.whole(n))
 
 
 def test_a_replayed_request_of_the_page_is_not_judged(hosting_emulator: HostingEmulator):
     secret = hosting_emulator.control.get("page-secret")
     apply_domains(hosting_emulator, {secret["header"]: secret["value"]})
-    (n,) = [exchange["n"] for exchange in hosting_emulator.requests.page()["items"]]
+    (n,) = [exchange.n for exchange in hosting_emulator.requests.page().items]
 
     hosting_emulator.control.post(
         f"worlds/{hosting_emulator.name}/requests/{n}/resend", {"same_key": True}

@@ -5,6 +5,8 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
 from hosting_emulator.sdk.control import world_request
@@ -30,15 +32,15 @@ INLINE = """{"name": "inline", "description": "A world of its own.",
 
 def test_a_world_can_begin_with_a_scenario_of_the_library(control: ControlClient):
     empty = control.create_world(ephemeral=True)
-    control.world(empty["name"]).load_scenario(name="stuck-operation")
+    control.world(empty.name).load_scenario(name="stuck-operation")
 
     created = control.post("worlds", {"scenario": {"name": "stuck-operation"}})
 
-    state_after_load = control.world(empty["name"]).export()
+    state_after_load = control.world(empty.name).export()
     state_at_creation = control.world(created["name"]).export()
     for table in ("timeline", "faults", "assumptions", "clock", "projects"):
         assert state_after_load["tables"].get(table) == state_at_creation["tables"].get(table)
-    for name in (empty["name"], created["name"]):
+    for name in (empty.name, created["name"]):
         control.world(name).delete()
 
 
@@ -74,7 +76,7 @@ def test_two_worlds_of_one_scenario_are_independent(control: ControlClient):
     control.world(first["name"]).clock.move(by="1h")
 
     assert len(control.world(second["name"]).faults) == 1
-    assert control.world(second["name"]).clock.state["now"] == "2030-01-01T00:00:00.000Z"
+    assert control.world(second["name"]).clock.state.now == "2030-01-01T00:00:00.000Z"
     for world in (first, second):
         control.world(world["name"]).delete()
 
@@ -89,7 +91,7 @@ def test_a_world_can_begin_with_an_exported_state(
 
     exported = control.world(world["name"]).export()
     assert exported["tables"]["clock"] == state["tables"]["clock"]
-    assert world["seed"] != hosting_emulator.summary["seed"]
+    assert world["seed"] != hosting_emulator.summary.seed
     control.world(world["name"]).delete()
 
 
@@ -146,6 +148,7 @@ def token_user(world: Any) -> str:
 def test_creating_a_world_returns_everything_that_a_first_call_needs(control: ControlClient):
     world = control.create_world(clock={"mode": "frozen"}, token={})
     url = f"{world.base_url}/v1/projects/{world.projects[0].id}/edge-dns"
+    assert world.token is not None
     bearer = {"Authorization": f"Bearer {world.token.access_token}"}
 
     with urlopen(Request(url, headers=bearer)) as response:
@@ -178,13 +181,13 @@ def test_the_token_of_a_new_world_is_for_the_chosen_user(
 def test_a_token_for_the_first_owner_can_be_made_later(control: ControlClient):
     world = control.create_world(scenario={"text": NOBODY_IS_CALLED_OWNER})
 
-    world["token"] = control.post(f"worlds/{world.name}/tokens", {})
+    token = control.world(world.name).mint_token()
     key = control.post(f"worlds/{world.name}/api-keys", {})["key"]
     control.world(world.name).delete()
 
-    assert token_user(world) == "ann"
-    assert world["organizations"][0]["alias"] == "zoo"
-    assert key["organization_id"] == world["organizations"][0]["id"]
+    assert token_user(to_builtins(replace(world, token=token))) == "ann"
+    assert world.organizations[0].alias == "zoo"
+    assert key["organization_id"] == world.organizations[0].id
 
 
 @pytest.mark.parametrize(
@@ -228,16 +231,16 @@ def test_a_world_ends_when_its_time_to_live_passes_without_a_request(
 ) -> None:
     short_lived = control.create_world(ttl="1s")
     lasting = control.create_world(ttl="1h")
-    fork = control.world(short_lived["name"]).copy()
-    ending = {short_lived["name"], fork["name"]}
+    fork = control.world(short_lived.name).copy()
+    ending = {short_lived.name, fork.name}
 
     end = time.monotonic() + 20
     # The list of worlds is no request to any of them.
-    while ending & {world["name"] for world in control.worlds()}:
+    while ending & {world.name for world in control.worlds()}:
         assert time.monotonic() < end, "they are still there"
 
-    assert control.world(lasting["name"]).clock.now
-    control.world(lasting["name"]).delete()
+    assert control.world(lasting.name).clock.now
+    control.world(lasting.name).delete()
 
 
 @pytest.mark.parametrize("ttl", ["soon", "", "-1s"])
@@ -261,9 +264,9 @@ def test_a_scenario_creates_the_world_that_it_is_loaded_or_run_into(
         control.world("made-by-load").load_scenario(name="stuck-operation")
         report = control.run_scenario(name="stuck-operation", world="made-by-run")
 
-        assert report["passed"]
-        assert {"made-by-load", "made-by-run"} <= {world["name"] for world in control.worlds()}
-        assert control.world("made-by-run").report_document()["scenario"] == "stuck-operation.yaml"
+        assert report.passed
+        assert {"made-by-load", "made-by-run"} <= {world.name for world in control.worlds()}
+        assert control.world("made-by-run").report_document().scenario == "stuck-operation.yaml"
         with pytest.raises(ControlRefused, match="'No Name'"):
             control.run_scenario(name="stuck-operation", world="No Name")
     finally:

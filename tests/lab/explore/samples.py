@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, cast
+from typing import Any
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
-from hosting_emulator.sdk import Exchange
-from hosting_emulator_lab.explore.plan import KINDS, FaultPoint, NumberedRequest, number, plan
+from hosting_emulator_lab.explore.plan import (
+    KINDS,
+    FaultPoint,
+    NumberedRequest,
+    ObservedExchange,
+    number,
+    plan,
+)
 from hosting_emulator_lab.explore.report import Exploration, page
 from hosting_emulator_lab.explore.runs import (
     CleanRun,
@@ -21,7 +27,9 @@ from hosting_emulator_lab.explore.runs import (
 PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"
 
 
-def exchange(call: str | None, status: int = 200, path: str = "", **overrides: Any) -> Exchange:
+def exchange(
+    call: str | None, status: int = 200, path: str = "", **overrides: Any
+) -> ObservedExchange:
     """Return a row of the request log."""
     fields: dict[str, Any] = {
         "n": 1,
@@ -39,10 +47,12 @@ def exchange(call: str | None, status: int = 200, path: str = "", **overrides: A
         "idempotency_key": None,
         "replayed": False,
         "lost": None,
-        "why": [],
+        "why": (),
+        "varied": [],
         "duration_us": 1.0,
+        "in_progress": False,
     }
-    return cast("Exchange", {**fields, **overrides})
+    return ObservedExchange(**{**fields, **overrides})
 
 
 def requests(*calls: str) -> tuple[NumberedRequest, ...]:

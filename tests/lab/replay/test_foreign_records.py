@@ -163,9 +163,9 @@ def test_a_proxy_recording_with_secrets_is_replayed_with_the_key_it_created(api:
     with like_recorded(control, record, Beginning()) as fresh:
         replay(control, record, control.world(fresh.name))
         trails = [
-            step["text"]
-            for item in control.world(fresh.name).requests.page()["items"]
-            for step in item["trail"]
+            step.text
+            for item in control.world(fresh.name).requests.page().items
+            for step in item.trail or ()
         ]
 
     assert len([sentence for sentence in trails if "with the API key 'ci'" in sentence]) == 1

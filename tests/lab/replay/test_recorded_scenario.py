@@ -58,9 +58,9 @@ def test_a_recorded_session_is_a_scenario_that_passes(api: HttpWorld, tmp_path: 
     text = file.read_text("utf-8")
     control = api.emulator.control
     report = control.run_scenario(text=text, file="session.yaml")
-    assert report["passed"]
+    assert report.passed
     assert (recorded.name, recorded.text, recorded.left_out) == ("session", text, [])
-    assert recorded.steps == len(report["steps"]) == 12
+    assert recorded.steps == len(report.steps) == 12
     assert value not in text
     with HostingEmulator.fresh(control, scenario=file) as fresh:
         assert fresh.clock.now == api.emulator.history[0].at

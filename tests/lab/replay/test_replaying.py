@@ -205,7 +205,7 @@ def test_a_replay_loses_a_lost_response_only_with_the_same_fault(api: HttpWorld)
 
 
 def test_a_replay_recreates_an_api_key_older_than_the_recording(api: HttpWorld):
-    key = api.emulator.create_api_key("member", permissions=["dns.read"])["value"]
+    key = api.emulator.create_api_key("member", permissions=["dns.read"]).value
     api.dns(token=key)
     api.deployments(token=key)
     record = record_of(api)
@@ -218,7 +218,7 @@ def test_a_replay_recreates_an_api_key_older_than_the_recording(api: HttpWorld):
 
 
 def test_a_replay_is_refused_for_an_expired_token_again(api: HttpWorld):
-    token = api.emulator.mint_token("owner")["access_token"]
+    token = api.emulator.mint_token("owner").access_token
     api.emulator.clock.advance("2h")
     assert "expired" in api.dns(token=token).json["detail"]
 
@@ -281,15 +281,13 @@ def test_exchanges_of_the_request_log_can_be_replayed(api: HttpWorld):
     walk(api)
     control = api.emulator.control
     world = api.emulator
-    items = [world.requests.whole(item["n"]) for item in world.requests.page(limit=1000)["items"]]
+    items = [world.requests.whole(item.n) for item in world.requests.page(limit=1000).items]
     record = read_record(json.loads(json.dumps(items)))
 
-    report = replay_in_fresh_world(control, record, Beginning(seed=world.summary["seed"]))
+    report = replay_in_fresh_world(control, record, Beginning(seed=world.summary.seed))
 
     # The log does not show which requests used an API key: that request was refused for its key.
-    asked_with_key = next(
-        item["n"] for item in items if item["code"] == "interactive_login_required"
-    )
+    asked_with_key = next(item.n for item in items if item.code == "interactive_login_required")
     assert {n for n, *_ in differences(report)} == {asked_with_key}
     recorded, replayed = differences(report)[-1][2:]
     assert recorded.startswith("interactive_login_required: This call needs")

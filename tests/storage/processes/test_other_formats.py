@@ -68,7 +68,7 @@ def test_a_running_emulator_names_its_build_and_a_client_compares_it(
         ControlClient(process.ready["control_url"]) as control,
     ):
         info = control.info()
-        assert (info["version"], info["build"]) == (__version__, build_id())
+        assert (info.version, info.build) == (__version__, build_id())
         with pytest.raises(ControlRefused) as refused:
             control.world("nowhere").reset()
         assert "this client" not in str(refused.value)

@@ -43,7 +43,7 @@ class Workers:
             count = max(len(open_uses), 2, self._counts.get(credentials, 1))
             self._counts.keep(credentials, count)
             for finding in self._doubtful.pop(credentials, []):
-                finding["severity"] = "note"
+                finding.severity = "note"
         return self._counts.get(credentials, 1)
 
     def _note_use(self, exchange: ExchangeView) -> list[ConnectionUse]:

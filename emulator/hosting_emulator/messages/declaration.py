@@ -1,0 +1,35 @@
+"""What all messages share: how one is declared, and the types that several of them name.
+
+A message is a frozen struct. Server and SDK use the same class: the server builds and encodes it, the
+SDK decodes it. Each member has a sentence in its metadata, from which the OpenAPI document is made.
+A member with the default None can be absent: it is left out instead of null. A reader ignores members
+that it does not know, and refuses a message that lacks a required one.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+JsonObject: TypeAlias = dict[str, Any]
+Severity: TypeAlias = Literal["note", "warning", "error"]
+
+
+class ControlMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A JSON object that the control API sends."""
+
+
+T = TypeVar("T")
+
+
+class ItemList(ControlMessage, Generic[T], frozen=True, kw_only=True):
+    """A list of messages of one kind."""
+
+    items: Annotated[list[T], Meta(description="The messages.")]
+
+
+def doc(sentence: str) -> Meta:
+    """Return the metadata that documents a member, in one or two sentences."""
+    return Meta(description=sentence)

@@ -1,0 +1,21 @@
+"""Events of worlds, as a listener receives them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hosting_emulator.messages.declaration import ControlMessage, JsonObject, doc
+
+
+class WorldEvent(ControlMessage, frozen=True, kw_only=True):
+    """Something that happened in a world."""
+
+    id: Annotated[int, doc("The number of the event. Later events have higher numbers.")]
+    kind: Annotated[
+        str,
+        doc(
+            "`request`, `commit`, `clock`, `fault`, `outcome`, `world` (another took its place), "
+            "`worlds` (a world was created or deleted) or `gap` (some events were missed)."
+        ),
+    ]
+    data: Annotated[JsonObject, doc("What happened; for a request, the exchange.")]

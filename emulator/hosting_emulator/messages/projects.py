@@ -1,0 +1,66 @@
+"""What a world holds: its projects with everything that belongs to them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from hosting_emulator.messages.declaration import ControlMessage, JsonObject, doc
+
+
+class FlagState(ControlMessage, frozen=True, kw_only=True):
+    """A project's flag."""
+
+    enabled: Annotated[bool, doc("Whether the flag is shown.")]
+    enabled_at: Annotated[str | None, doc("When the flag was enabled; null if it never was.")]
+
+
+class DatabaseState(ControlMessage, frozen=True, kw_only=True):
+    """A project's database in one environment."""
+
+    data_mode: Annotated[str, doc("Whether the environment has data of its own.")]
+    provider_failing: Annotated[bool, doc("Whether the database provider is failing.")]
+    compute: Annotated[JsonObject | None, doc("The database as the public API shows it.")]
+
+
+class ProjectMember(ControlMessage, frozen=True, kw_only=True):
+    """A user who has a role in a project."""
+
+    user: Annotated[str, doc("The alias of the user.")]
+    role: Annotated[str, doc("The role of the user.")]
+    through: Annotated[
+        Literal["organization", "project"],
+        doc("Whether the user has the role as the owner of the organization, or in the project."),
+    ]
+
+
+class TicketState(ControlMessage, frozen=True, kw_only=True):
+    """A dev access ticket without its value."""
+
+    id: Annotated[str, doc("The id of the ticket.")]
+    user: Annotated[str, doc("The alias of the user who created the ticket.")]
+    state: Annotated[str, doc("The state of the ticket.")]
+    expires_at: Annotated[str, doc("When the ticket expires, in world time.")]
+
+
+class ProjectState(ControlMessage, frozen=True, kw_only=True):
+    """A project with everything that belongs to it."""
+
+    alias: Annotated[str, doc("Its name in scenarios and in the control API.")]
+    id: Annotated[str, doc("Its id in the public API.")]
+    handle: Annotated[str, doc("The handle of the project.")]
+    organization: Annotated[str, doc("The alias of the project's organization.")]
+    plan: Annotated[str | None, doc("The plan of the organization.")]
+    credits: Annotated[int | None, doc("The credits of the organization.")]
+    flag: Annotated[FlagState, doc("The flag of the project.")]
+    custom_domain: Annotated[str | None, doc("The custom domain; null if there is none.")]
+    source_generation: Annotated[int, doc("The current source generation.")]
+    claim: Annotated[
+        str | None, doc("The operation that holds the mutation claim; null if none holds it.")
+    ]
+    claim_held: Annotated[bool, doc("Whether the intervention hold_claim holds the claim.")]
+    dns: Annotated[JsonObject, doc("The DNS authorization as the public API shows it.")]
+    databases: Annotated[dict[str, DatabaseState], doc("The databases, by environment.")]
+    counts: Annotated[dict[str, int], doc("How many deployments the project has.")]
+    deployments: Annotated[list[JsonObject], doc("The newest deployments, newest first.")]
+    users: Annotated[list[ProjectMember], doc("The users who have a role in the project.")]
+    tickets: Annotated[list[TicketState], doc("The newest dev access tickets, newest first.")]

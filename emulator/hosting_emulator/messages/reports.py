@@ -1,0 +1,42 @@
+"""The report of a world: what happened in it, in one document."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from hosting_emulator.messages.clock import ClockState
+from hosting_emulator.messages.declaration import ControlMessage, JsonObject, doc
+from hosting_emulator.messages.operations import Why
+from hosting_emulator.messages.requests import ReportedRequests
+from hosting_emulator.messages.worlds import VariationState
+
+#: The JSON of a FaultState, and of an OutcomeState: what was written is among the members.
+FaultJson = Annotated[
+    JsonObject, Meta(extra_json_schema={"$ref": "#/components/schemas/FaultState"})
+]
+OutcomeJson = Annotated[
+    JsonObject, Meta(extra_json_schema={"$ref": "#/components/schemas/OutcomeState"})
+]
+
+
+class WorldReport(ControlMessage, frozen=True, kw_only=True):
+    """A world's report in one document, with its last requests and pending operations."""
+
+    world: Annotated[str, doc("The name of the world.")]
+    base_url: Annotated[str, doc("The URL before `/v1` of the world.")]
+    scenario: Annotated[
+        str | None, doc("The file of the scenario that it began as; null if there was none.")
+    ]
+    clock: Annotated[ClockState, doc("The time of the world.")]
+    commit: Annotated[int, doc("The number of the latest commit.")]
+    assumptions: Annotated[JsonObject, doc("The assumptions that differ from their defaults.")]
+    variation: Annotated[
+        VariationState | None, doc("How responses vary; null if they do not vary.")
+    ]
+    requests: Annotated[ReportedRequests, doc("The last exchanges.")]
+    refused: Annotated[list[str], doc("The timeline entries that were refused when due.")]
+    operations: Annotated[list[Why], doc("The operations that have not ended.")]
+    faults: Annotated[list[FaultJson], doc("The armed faults.")]
+    outcomes: Annotated[list[OutcomeJson], doc("The armed outcomes.")]

@@ -1,0 +1,177 @@
+"""The request log of a world: filters, exchanges, and the decisions that led to their responses."""
+
+from __future__ import annotations
+
+import json
+from collections import UserDict
+from collections.abc import Iterable
+from typing import Annotated, Any, TypedDict
+
+from hosting_emulator.messages.declaration import ControlMessage, doc
+
+
+class RequestFilters(TypedDict, total=False):
+    """Filters of exchanges: all given ones must match.
+
+    `call` is a call's name or `none`; `status` like `404` or `4xx`; `user` and `project` are aliases
+    or ids (`nobody`: without a known token); `since` and `until` are world time, until is exclusive;
+    `text` is searched in everything shown; `after` leaves out exchanges up to that number.
+    """
+
+    call: str | None
+    status: str | None
+    user: str | None
+    project: str | None
+    since: str | None
+    until: str | None
+    text: str | None
+    after: int | None
+
+
+class Message(ControlMessage, frozen=True, kw_only=True):
+    """A request or a response, with secrets redacted."""
+
+    headers: Annotated[list[tuple[str, str]], doc("The headers, each a pair of name and value.")]
+    body: Annotated[
+        str | None, doc("The body, or the beginning of a long one; null if it is not text.")
+    ]
+    body_bytes: Annotated[int, doc("The length of the whole body.")]
+    body_cut: Annotated[bool, doc("Whether `body` is only the beginning.")]
+
+    @property
+    def content(self) -> Any:
+        """The body: parsed JSON, other text (and JSON that was cut) unchanged, None for no body."""
+        if not self.body:
+            return None
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            return self.body
+
+
+class TrailStep(ControlMessage, frozen=True, kw_only=True):
+    """A decision about a request."""
+
+    step: Annotated[str, doc("The step that decided.")]
+    text: Annotated[str, doc("The decision, in one sentence.")]
+
+
+class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
+    """A request and its response, as one line of the request log shows them."""
+
+    n: Annotated[int, doc("The number of the request in the log.")]
+    at: Annotated[str, doc("When the request arrived, in world time.")]
+    method: Annotated[str, doc("The method of the request.")]
+    path: Annotated[str, doc("The path, without the world's prefix.")]
+    query: Annotated[str, doc("The query string.")]
+    call: Annotated[str | None, doc("The call; null for a path that belongs to no call.")]
+    project: Annotated[str | None, doc("The id of the project in the path, or of the operation.")]
+    operation: Annotated[
+        str | None, doc("The id of the operation in the path, or of the one that began.")
+    ]
+    principal: Annotated[str | None, doc("The id of the user; null without a known token.")]
+    user: Annotated[
+        str | None,
+        doc(
+            "The alias of the user, or `nobody` without a known token; null if the request was "
+            "refused before its token was read."
+        ),
+    ]
+    status: Annotated[
+        int, doc("The status; 0 if the connection was lost before there was a response.")
+    ]
+    code: Annotated[str | None, doc("The code of the problem; null if there was none.")]
+    idempotency_key: Annotated[str | None, doc("The Idempotency-Key; null if there was none.")]
+    replayed: Annotated[
+        bool, doc("Whether the response was the remembered first one of its Idempotency-Key.")
+    ]
+    lost: Annotated[
+        str | None, doc("The kind of fault that lost the response; null if it was not lost.")
+    ]
+    why: Annotated[tuple[str, ...], doc("The reasons for the response, in sentences.")]
+    varied: Annotated[list[str], doc("The points at which the response varies.")]
+    duration_us: Annotated[float, doc("Real time in the emulator, in microseconds.")]
+    in_progress: Annotated[
+        bool, doc("Whether it still waits for its body, a delay or the disk: no response has left.")
+    ]
+
+    @property
+    def failed(self) -> bool:
+        """Whether the client saw no success: a status from 400 on, or a lost response."""
+        return self.status >= 400 or self.lost is not None
+
+
+class Exchange(ExchangeSummary, frozen=True, kw_only=True):
+    """An exchange in a list."""
+
+    trail: Annotated[
+        list[TrailStep] | None,
+        doc("Every decision about the request, in order, unless it was not requested."),
+    ] = None
+    arrival: Annotated[
+        int | None,
+        doc(
+            "Its position in the order in which requests of the process arrived. Only an observation "
+            "shows it."
+        ),
+    ] = None
+
+
+class WholeExchange(ExchangeSummary, frozen=True, kw_only=True):
+    """An exchange with headers, bodies and trail."""
+
+    request: Annotated[Message, doc("The request.")]
+    response: Annotated[Message, doc("The response.")]
+    trail: Annotated[list[TrailStep], doc("Every decision about the request, in order.")]
+
+
+class RequestPage(ControlMessage, frozen=True, kw_only=True):
+    """The last exchanges of a world."""
+
+    total: Annotated[
+        int, doc("How many requests there were in all since the log was last cleared.")
+    ]
+    times_cleared: Annotated[
+        int,
+        doc("How often a reset or another world cleared the log: numbers then begin at 1 again."),
+    ]
+    items: Annotated[list[Exchange], doc("The exchanges, newest first.")]
+
+
+class ReportedProblem(ControlMessage, frozen=True, kw_only=True):
+    """The problem that a request got."""
+
+    code: Annotated[str, doc("The code of the problem.")]
+    detail: Annotated[str, doc("The detail of the problem.")]
+
+
+class ReportedExchange(ExchangeSummary, frozen=True, kw_only=True):
+    """An exchange in the report of a world."""
+
+    problem: Annotated[
+        ReportedProblem | None, doc("The problem that it got; null if there was none.")
+    ]
+
+
+class ReportedRequests(ControlMessage, frozen=True, kw_only=True):
+    """The last exchanges in the report of a world."""
+
+    total: Annotated[int, doc("How many requests there were in all.")]
+    items: Annotated[list[ReportedExchange], doc("The exchanges, oldest first.")]
+
+
+class HeaderValues(UserDict[str, str]):
+    """Headers by name in any case. The values of a repeated header are joined by a comma."""
+
+    def __init__(self, pairs: Iterable[Iterable[str]]) -> None:
+        super().__init__()
+        for name, value in pairs:
+            if name in self:
+                value = f"{self[name]}, {value}"
+            self.data[name.lower()] = value
+
+    def __getitem__(self, name: str) -> str:
+        return self.data[name.lower()]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.lower() in self.data

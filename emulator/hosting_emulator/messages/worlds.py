@@ -1,0 +1,108 @@
+"""Worlds: their summaries, what varies in them, and their past."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hosting_emulator.messages.clock import ClockState
+from hosting_emulator.messages.declaration import ControlMessage, JsonObject, doc
+from hosting_emulator.messages.faults import EntryCounts
+from hosting_emulator.messages.tokens import AccessToken
+
+
+class VariationState(ControlMessage, frozen=True, kw_only=True):
+    """How a world's responses vary."""
+
+    seed: Annotated[str, doc("The seed that responses vary by.")]
+    only: Annotated[
+        list[str] | None, doc("The points that variation is limited to; null for all points.")
+    ]
+    assumed: Annotated[JsonObject, doc("The values of assumptions that the seed has drawn.")]
+    varied: Annotated[dict[str, int], doc("How many responses varied, by point.")]
+
+
+class WorldMember(ControlMessage, frozen=True, kw_only=True):
+    """An organization, user or project of a world."""
+
+    alias: Annotated[str, doc("Its name in scenarios and in the control API.")]
+    id: Annotated[str, doc("Its id in the public API.")]
+
+
+class WorldOrganization(WorldMember, frozen=True, kw_only=True):
+    """An organization of a world."""
+
+    name: Annotated[str, doc("The name of the organization.")]
+    plan: Annotated[str, doc("The plan of the organization.")]
+
+
+class WorldUser(WorldMember, frozen=True, kw_only=True):
+    """A user of a world."""
+
+    email: Annotated[str, doc("The email address of the user.")]
+    name: Annotated[str, doc("The name of the user.")]
+
+
+class WorldProject(WorldMember, frozen=True, kw_only=True):
+    """A project of a world."""
+
+    handle: Annotated[str, doc("The handle of the project.")]
+    organization_id: Annotated[str, doc("The id of the project's organization.")]
+    source_generation: Annotated[int, doc("The current source generation.")]
+
+
+class WorldSummary(ControlMessage, frozen=True, kw_only=True):
+    """A world's summary."""
+
+    name: Annotated[str, doc("The name of the world.")]
+    seed: Annotated[str, doc("The seed that ids and secrets are drawn from.")]
+    ephemeral: Annotated[bool, doc("Whether the world is kept in memory only.")]
+    base_url: Annotated[str, doc("The URL before `/v1` of the world.")]
+    control_url: Annotated[str, doc("The URL of the world in the control API.")]
+    issuer: Annotated[str, doc("The issuer of the world's tokens.")]
+    commit: Annotated[int, doc("The number of the latest commit.")]
+    clock: Annotated[ClockState, doc("The time of the world.")]
+    assumptions: Annotated[JsonObject, doc("The assumptions that differ from their defaults.")]
+    warnings: Annotated[list[str], doc("Each assumption that contradicts the contract.")]
+    variation: Annotated[
+        VariationState | None, doc("How responses vary; null if they do not vary.")
+    ]
+    counts: Annotated[
+        dict[str, int],
+        doc("The numbers of projects, operations, deployments, tickets and api_keys."),
+    ]
+    armed: Annotated[list[EntryCounts], doc("The armed faults and outcomes with their counts.")]
+    organizations: Annotated[list[WorldOrganization], doc("The organizations.")]
+    users: Annotated[list[WorldUser], doc("The users.")]
+    projects: Annotated[list[WorldProject], doc("The projects.")]
+
+
+class NewWorldSummary(WorldSummary, frozen=True, kw_only=True):
+    """A new world's summary, with an access token if requested."""
+
+    token: Annotated[AccessToken | None, doc("The access token, if one was requested.")] = None
+
+
+class CommitEntry(ControlMessage, frozen=True, kw_only=True):
+    """An accepted change of a world."""
+
+    commit: Annotated[int, doc("The number of the commit.")]
+    at: Annotated[str, doc("World time.")]
+    title: Annotated[str, doc("What caused the change.")]
+    summary: Annotated[
+        str, doc("What the commit changed, if the title does not say it; otherwise empty.")
+    ]
+
+
+class CommitHistory(ControlMessage, frozen=True, kw_only=True):
+    """The last commits."""
+
+    first: Annotated[int, doc("The number of the oldest commit that is kept.")]
+    items: Annotated[list[CommitEntry], doc("The commits, newest first.")]
+
+
+class SnapshotState(ControlMessage, frozen=True, kw_only=True):
+    """A snapshot of a world."""
+
+    id: Annotated[str, doc("The id of the snapshot.")]
+    commit: Annotated[int, doc("The number of the commit that it holds.")]
+    at: Annotated[str, doc("Its world time.")]
