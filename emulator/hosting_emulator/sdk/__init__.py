@@ -5,8 +5,8 @@
     with HostingEmulator.fresh("http://127.0.0.1:4620") as emulator:
         ...
 
-`ControlClient` is the client of the process beneath it. Importing this loads nothing beyond the
-standard library, and needs no pytest.
+`ControlClient` is the client of the process beneath it. Importing this loads only msgspec
+beside the standard library, and needs no pytest.
 """
 
 from hosting_emulator.messages import ChapterReport as ChapterReport

@@ -1,0 +1,62 @@
+"""Messages of the control API in the SDK: what a newer emulator adds, and what an older one lacks."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting_emulator.sdk import ControlClient, UnreadableMessage
+from tests.support.control_samples import HEALTH, fault, world
+from tests.support.fake_control import FakeControl, FakeResponse
+
+
+def test_a_member_of_a_newer_emulator_is_ignored(
+    control: FakeControl, client: ControlClient
+) -> None:
+    newer = FakeResponse({**HEALTH, "mood": "cheerful"}, deliberately_wrong=True)
+    control.on("GET /health", newer)
+
+    health = client.health()
+
+    assert health.status == "ok"
+    assert not hasattr(health, "mood")
+
+
+def test_a_missing_member_is_one_clear_error(control: FakeControl, client: ControlClient) -> None:
+    control.on("GET /health", FakeResponse({"status": "ok"}, deliberately_wrong=True))
+
+    with pytest.raises(UnreadableMessage) as caught:
+        client.health()
+
+    assert str(caught.value) == (
+        f"the emulator at {client.control_url} sent a Health that this client cannot read: Object "
+        "missing required field `version`. Use the same version of the emulator and of this client."
+    )
+
+
+def test_a_message_is_readable_and_cannot_be_changed(
+    control: FakeControl, client: ControlClient
+) -> None:
+    control.on("GET /health", HEALTH)
+
+    health = client.health()
+
+    assert repr(health).startswith("Health(status='ok', version=")
+    with pytest.raises(AttributeError, match="immutable"):
+        health.version = "2"  # type: ignore[misc]
+
+
+def test_an_armed_fault_holds_what_was_written_beside_its_counts(
+    control: FakeControl, client: ControlClient
+) -> None:
+    control.on("GET /worlds/w", world("w"))
+    control.on("POST /worlds/w/faults", fault())
+
+    state = client.world("w").arm({"timeout": {}}).state
+
+    assert state.id == fault()["id"]
+    assert state.hits == fault()["hits"]
+    assert not {"id", "order", "phase", "armed_at", "hits"} & state.written.keys()
+    assert state.written == {
+        name: value for name, value in fault().items() if name in state.written
+    }
+    assert state.written
