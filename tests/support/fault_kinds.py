@@ -22,7 +22,7 @@ def kinds_of_faults() -> set[str]:
 
 def kinds_that_lose_the_response() -> set[str]:
     """Return the kinds of faults after which no complete response arrives."""
-    return {name for name, kind in fault_kinds().items() if not kind.arrives}
+    return {name for name, kind in fault_kinds().items() if not kind.delivers_response}
 
 
 def fault_examples() -> dict[str, dict[str, Any]]:

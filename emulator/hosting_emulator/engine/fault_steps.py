@@ -138,7 +138,7 @@ def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase)
         ctx.effect = None
         return refuse(engine, ctx, decision.problem)
     reply = reply_of(effect)
-    ctx.effect = effect if reply is None or effect.silent else None
+    ctx.effect = effect if reply is None or effect.sends_nothing else None
     if reply is not None:
         ctx.varied = ()
     return reply
@@ -149,7 +149,7 @@ def reply_of(effect: FaultKind) -> Reply | None:
 
     None: the effect only breaks the call's own response.
     """
-    if effect.silent:
+    if effect.sends_nothing:
         return Reply(0, b"", content_type="", headers=())
     page = effect.page()
     if page is None:

@@ -262,7 +262,7 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
     change = ctx.change
     reply = ctx.reply
     assert reply is not None
-    if ctx.effect is not None and not ctx.effect.arrives:
+    if ctx.effect is not None and not ctx.effect.delivers_response:
         return
     is_read = not change.writes
     if ctx.key is not None and reply.status < 400:

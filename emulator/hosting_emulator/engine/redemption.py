@@ -37,7 +37,7 @@ def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> None:
     if len(tickets) != 1 or query.get("stage", []) != ["dev"]:
         raise Refused("invalid_request", "Redeem a ticket with ?stage=dev&ticket=….")
     session = redeem(change, project, tickets[0])
-    if ctx.effect is None or ctx.effect.arrives:
+    if ctx.effect is None or ctx.effect.delivers_response:
         engine.commit(change, REDEEM_TICKET)
     cookie = (
         f"{DEV_SESSION_COOKIE}={session}; Path=/; Max-Age={DEV_SESSION_LIFETIME_MS // 1000}; "

@@ -98,8 +98,8 @@ class RequestLog:
         effect = ctx.effect
         if effect is not None:
             ctx.late_ms += effect.late_ms(len(response_body))
-            ctx.lost = None if effect.arrives else effect.name
-            remark = effect.remark(len(response_body))
+            ctx.lost = None if effect.delivers_response else effect.name
+            remark = effect.deviation(len(response_body))
             if remark:
                 ctx.why += (remark,)
         self._end_exchange(ctx)

@@ -104,7 +104,12 @@ def _check_at_identity_provider(kind: str, rule: Rule) -> None:
     if kind in ("abort", "rate_limit"):
         message = f"{kind} returns a problem of the API, and {rule.call} has none; use respond"
         raise DocumentRefused(message, kind)
-    whole = effect.silent or effect.answers or effect.delays or effect.arrives
+    whole = (
+        effect.sends_nothing
+        or effect.replaces_response
+        or effect.delays
+        or effect.delivers_response
+    )
     if rule.phase == "before_commit" and not whole:
         message = f"{kind} breaks a response: at {rule.call} it can only act after_commit"
         raise DocumentRefused(message, "phase")

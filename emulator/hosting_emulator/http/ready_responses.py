@@ -111,14 +111,14 @@ class FaultyResponse(ReadyResponse):
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
         """Write the head. The connection is used again only if the whole response arrives."""
         writer = await super().prepare(request)
-        self.keep_alive = self.effect.arrives and request.keep_alive
+        self.keep_alive = self.effect.delivers_response and request.keep_alive
         return writer
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Carry out the fault."""
         if self._request.transport is not None:
             await self.effect.send(self)
-            if self.effect.arrives:
+            if self.effect.delivers_response:
                 self._note_departure(self._request)
 
     async def send(self, data: bytes) -> None:

@@ -86,7 +86,7 @@ def _replacement(
     reply = reply_of(decision.effect)
     if reply is None:
         return None
-    if decision.effect.silent:
+    if decision.effect.sends_nothing:
         return FaultyResponse(reply, engine.date_s(), decision.effect)
     return ReadyResponse(reply, engine.date_s())
 

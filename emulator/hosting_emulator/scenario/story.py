@@ -129,7 +129,7 @@ class _Arrival(NamedTuple):
 
     @property
     def lost(self) -> str | None:
-        return None if self.effect is None or self.effect.arrives else self.effect.name
+        return None if self.effect is None or self.effect.delivers_response else self.effect.name
 
     def header(self, name: str) -> str | None:
         headers = {"content-type": self.reply.content_type}
@@ -664,7 +664,7 @@ class StoryRun:
         reply, body = last.reply, _json_of(last.reply.body)
         fields = body if isinstance(body, dict) else {}
         items = fields.get("items")
-        delayed = last.late_ms > 0 or (last.effect is not None and last.effect.arrives)
+        delayed = last.late_ms > 0 or (last.effect is not None and last.effect.delivers_response)
         actual = {
             "delayed": delayed,
             "status": reply.status,

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.suggestions import nearest
-from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.faults.kinds import explored_kinds, fault_kinds
 from hosting_emulator.sdk import Exchange, JsonObject
 
 # --- What the service may do that is legal and lasts ---------------------------------------------
@@ -163,14 +163,7 @@ lasting = _LASTS.get
 Phase = Literal["before_commit", "after_commit", "lasting"]
 PHASES: tuple[Phase, ...] = ("before_commit", "after_commit")
 #: Every kind of fault, the most telling first: where runs are bounded, these are left out last.
-KINDS = tuple(
-    name
-    for _, name in sorted(
-        (kind.explore_order, name)
-        for name, kind in fault_kinds().items()
-        if kind.explore_order is not None
-    )
-)
+KINDS = explored_kinds()
 #: What the service may do for good; `refused` stands for the problems that fit the call.
 OUTCOMES = (*LASTING, "refused")
 _ORDER = (*KINDS, *LASTING)
@@ -457,7 +450,7 @@ def fault_at(point: FaultPoint, request: NumberedRequest, late_ms: int = LATE_MS
     passed = request.n_after if point.phase == "after_commit" else request.n
     kind, _, detail = point.fault.partition(":")
     return {
-        kind: fault_kinds()[kind].explored(detail, request.answer_bytes, late_ms),
+        kind: fault_kinds()[kind].explore_options(detail, request.answer_bytes, late_ms),
         "call": point.call,
         "phase": point.phase,
         "skip_first": max(0, passed - 1),

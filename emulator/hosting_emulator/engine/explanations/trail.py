@@ -226,7 +226,7 @@ def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
     if entry.lost is None:
         return
     yield ExplainedStep("fault", f"The response did not arrive: {entry.lost}.")
-    remark = kind_of(entry.acted[-1]).remark(entry.response_bytes)
+    remark = kind_of(entry.acted[-1]).deviation(entry.response_bytes)
     if remark:
         yield ExplainedStep("fault", f"{remark}.")
 
@@ -246,7 +246,7 @@ def _fate(entry: Entry) -> str:
     if entry.lost is not None:
         return "lost"
     for fault in entry.acted:
-        if fault.rule.phase == "after_commit" and fault_kinds()[fault.kind].answers:
+        if fault.rule.phase == "after_commit" and fault_kinds()[fault.kind].replaces_response:
             return "replaced"
     return ""
 

@@ -1,15 +1,16 @@
-"""The kinds of faults: one file here for each, which is all there is of it.
+"""The kinds of faults. Each has a file in this package, and no other file needs to name it.
 
-A kind is a struct whose fields are its options and whose docstring says what it is for.
+A kind is a struct. Its fields are its options, and its docstring is its help text.
 """
 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 
@@ -17,24 +18,58 @@ from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.fault_records import Fault
 
+#: The order of the kinds in lists. A kind that is not named here follows, by its name.
+_LIST_ORDER = (
+    "abort",
+    "gateway_error",
+    "latency",
+    "timeout",
+    "connection_reset",
+    "empty_response",
+    "truncate",
+    "malformed_response",
+    "slow_response",
+    "rate_limit",
+    "redirect",
+    "reset_in_body",
+    "wrong_content_length",
+    "duplicate_response",
+    "respond",
+    "refuse_connections",
+)
+#: The order in which explore tries kinds: the ones that reveal most come first, because a bounded run
+#: leaves out the last ones. A kind that is not named here follows, by its name.
+_EXPLORE_ORDER = (
+    "timeout",
+    "abort",
+    "rate_limit",
+    "connection_reset",
+    "gateway_error",
+    "truncate",
+    "empty_response",
+    "malformed_response",
+    "latency",
+    "slow_response",
+)
+
 #: Draws a number from [0, 1).
 Chance = Callable[[], float]
 
 
 class Wire(Protocol):
-    """The connection that an answer is to be sent on: `head` and `body` are all bytes of it."""
+    """The connection of a response. `head` and `body` are all of its bytes."""
 
     head: bytes
     body: bytes
 
     async def send(self, data: bytes) -> None:
-        """Send bytes; waits while the client does not take them."""
+        """Send bytes. Waits while the client does not read them."""
 
     async def end(self) -> None:
-        """End the answer; the connection serves another request."""
+        """End the response. The connection can then serve another request."""
 
     async def wait(self, within_s: float | None = None) -> None:
-        """Wait until the client is gone, or until so many real seconds have passed."""
+        """Wait until the client has closed the connection, at most for this many real seconds."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -43,24 +78,28 @@ class Wire(Protocol):
         """Reset the connection (TCP RST)."""
 
     def refuse(self, for_s: float) -> None:
-        """Let the server refuse every new connection, for so many real seconds."""
+        """Let the server refuse every new connection for this many real seconds."""
 
 
 def cut(wire: Wire, length: int) -> bytes:
-    """Return an answer up to so many bytes of its body, and never all of it.
+    """Return a response up to this many bytes of its body, but never all of it.
 
-    One without a body is cut in its first line: clients forgive what is missing behind that.
+    A response without a body is cut in its first line, because clients accept one that lacks only its
+    last headers.
     """
-    return wire.head + wire.body[: cut_at(length, len(wire.body))] if wire.body else wire.head[:8]
+    if not wire.body:
+        return wire.head[:8]
+    return wire.head + wire.body[: cut_at(length, len(wire.body))]
 
 
 def cut_at(length: int, body_bytes: int) -> int:
-    """Return how many bytes of a body are sent if at most `length` are: all but one at most."""
+    """Return how many bytes of a body are sent: at most `length`, and at most all but one."""
     return min(length, max(0, body_bytes - 1))
 
 
-class Page(NamedTuple):
-    """An answer that is no answer of the API."""
+@dataclass(frozen=True, slots=True)
+class PageResponse:
+    """A response that does not come from the API."""
 
     status: int
     body: bytes
@@ -69,75 +108,91 @@ class Page(NamedTuple):
 
 
 class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of all kinds. Each overrides what it does.
+    """Base of all kinds. A kind overrides what it does.
 
-    `order` is its place in lists. `delays`: others act beside it. `answers`: it answers in place of
-    the call. `silent`: no byte of an answer leaves, so before a commit the call is not made.
-    `arrives`: the client gets a whole answer. `explore_order` is its place among what explore
-    tries, the most telling first.
+    With `delays` other faults act on the same request too. With `replaces_response` the kind responds
+    instead of the call. With `sends_nothing` no byte of a response is sent, so before a commit the call
+    is not made. With `delivers_response` the client receives a whole response. With `is_explored`
+    explore tries the kind.
     """
 
-    order: ClassVar[int]
     example: ClassVar[Mapping[str, Any]] = {}
     delays: ClassVar[bool] = False
-    answers: ClassVar[bool] = False
-    silent: ClassVar[bool] = False
-    arrives: ClassVar[bool] = True
-    explore_order: ClassVar[int | None] = None
+    replaces_response: ClassVar[bool] = False
+    sends_nothing: ClassVar[bool] = False
+    delivers_response: ClassVar[bool] = True
+    is_explored: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
-        """What it is called: its file's name."""
-        return type(self).__module__.rpartition(".")[2]
+        """The name of the kind, which is the name of its file."""
+        return _name_of(type(self))
 
     def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
-        """Count a request that the fault matched in its time; False: it does not act on this one."""
+        """Count a request that the fault matched. Return the fault, and whether it acts on the request."""
         return fault, True
 
     def delay(self, chance: Chance) -> int:
-        """Return for how many real milliseconds a request is held up."""
+        """Return the delay of the request in real milliseconds."""
         return 0
 
     def problem(self, fault: Fault, now_ms: int) -> Refused | None:
-        """Return the problem that answers in place of the call."""
+        """Return the problem that is sent instead of the call's response. None: it is no problem."""
         return None
 
-    def page(self) -> Page | None:
-        """Return the page that answers in place of the call, where it is no problem."""
+    def page(self) -> PageResponse | None:
+        """Return the page that is sent instead of the call's response. None: it is no page."""
         return None
 
     def late_ms(self, body_bytes: int) -> int:
-        """Return how much later the last byte of an answer arrives, in real milliseconds."""
+        """Return the delay of a response's last byte, in real milliseconds."""
         return 0
 
-    def remark(self, body_bytes: int) -> str | None:
-        """Return what is to be said where it does something else with an answer than it was told."""
+    def deviation(self, body_bytes: int) -> str | None:
+        """Describe how the effect on a response deviates from the options. None: it does not."""
         return None
 
     async def send(self, wire: Wire) -> None:
-        """Carry the fault out in place of sending the answer."""
+        """Send the response as the fault changes it."""
         await wire.send(wire.head + wire.body)
         await wire.end()
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
-        """Return the options with which explore arms it, for an answer of so many bytes.
+    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
+        """Return the options that explore uses for a response of this many bytes.
 
-        Where it delays, the last byte is `late_ms` real milliseconds late. `detail` is what follows the
-        kind in explore's word, `abort:forbidden` say.
+        If the kind delays, the last byte is `late_ms` real milliseconds late. `detail` is the second
+        part of explore's word, such as `forbidden` in `abort:forbidden`.
         """
         return {}
 
 
 @cache
 def fault_kinds() -> Mapping[str, type[FaultKind]]:
-    """Return every kind by its name, in their order."""
+    """Return every kind by its name, in the order of lists."""
     for module in pkgutil.iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")
-    kinds = sorted(FaultKind.__subclasses__(), key=lambda kind: kind.order)
-    return {kind.__module__.rpartition(".")[2]: kind for kind in kinds}
+    kinds = {_name_of(kind): kind for kind in FaultKind.__subclasses__()}
+    return {name: kinds[name] for name in _ordered(kinds, _LIST_ORDER)}
+
+
+def explored_kinds() -> tuple[str, ...]:
+    """Return the names of the kinds that explore tries, in its order."""
+    names = [name for name, kind in fault_kinds().items() if kind.is_explored]
+    return tuple(_ordered(names, _EXPLORE_ORDER))
 
 
 def kind_of(fault: Fault) -> FaultKind:
     """Return a fault's kind with its options. Raises msgspec.ValidationError or KeyError."""
     return convert(fault.options, fault_kinds()[fault.kind])
+
+
+def _name_of(kind: type[FaultKind]) -> str:
+    return kind.__module__.rpartition(".")[2]
+
+
+def _ordered(names: Iterable[str], order: tuple[str, ...]) -> list[str]:
+    """Return names in an order. Names that it lacks follow, sorted."""
+    return sorted(
+        names, key=lambda name: (order.index(name) if name in order else len(order), name)
+    )

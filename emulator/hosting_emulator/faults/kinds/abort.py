@@ -1,4 +1,4 @@
-"""A problem of the contract in place of the answer."""
+"""A problem of the contract instead of the response."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -17,10 +17,9 @@ class Abort(FaultKind, frozen=True):
     which has it only for a rate limit.
     """
 
-    order = 1
     example: ClassVar = {"code": "service_unavailable"}
-    answers = True
-    explore_order = 2
+    replaces_response = True
+    is_explored = True
 
     code: str
     status: Annotated[int, Meta(ge=400, le=599)] | None = None
@@ -34,14 +33,16 @@ class Abort(FaultKind, frozen=True):
             PROBLEMS[self.code].check_status(self.status)
 
     def problem(self, fault: Fault, now_ms: int) -> Refused:
+        detail = self.detail
+        if detail is None:
+            detail = PROBLEMS[self.code].detail
+        retry_after_seconds = self.retry_after_seconds
+        if retry_after_seconds is None and self.code == "rate_limited":
+            retry_after_seconds = 1
         return Refused(
-            self.code,
-            PROBLEMS[self.code].detail if self.detail is None else self.detail,
-            status=self.status,
-            retry_after_seconds=self.retry_after_seconds
-            or (1 if self.code == "rate_limited" else None),
+            self.code, detail, status=self.status, retry_after_seconds=retry_after_seconds
         )
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
+    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         return {"code": detail or "service_unavailable"}

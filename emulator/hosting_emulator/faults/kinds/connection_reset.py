@@ -4,10 +4,9 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 class ConnectionReset(FaultKind, frozen=True):
     """Reset the connection (TCP RST) instead of responding."""
 
-    order = 5
-    silent = True
-    arrives = False
-    explore_order = 4
+    sends_nothing = True
+    delivers_response = False
+    is_explored = True
 
     async def send(self, wire: Wire) -> None:
         wire.reset()

@@ -4,10 +4,9 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 class EmptyResponse(FaultKind, frozen=True):
     """Close the connection without sending a byte."""
 
-    order = 6
-    silent = True
-    arrives = False
-    explore_order = 7
+    sends_nothing = True
+    delivers_response = False
+    is_explored = True
 
     async def send(self, wire: Wire) -> None:
         wire.close()

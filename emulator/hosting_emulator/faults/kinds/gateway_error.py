@@ -1,4 +1,4 @@
-"""A proxy's error page in place of the answer."""
+"""The error page of a proxy instead of the response."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from html import escape
 from http import HTTPStatus
 from typing import Any, ClassVar, Literal
 
-from hosting_emulator.faults.kinds import FaultKind, Page
+from hosting_emulator.faults.kinds import FaultKind, PageResponse
 
 
 class GatewayError(FaultKind, frozen=True):
     """Respond like a proxy in between: with an HTML page instead of a problem."""
 
-    order = 2
     example: ClassVar = {"status": 502}
-    answers = True
-    explore_order = 5
+    replaces_response = True
+    is_explored = True
 
     status: Literal[500, 502, 503, 504] = 502
     html: str | None = None
 
-    def page(self) -> Page:
+    def page(self) -> PageResponse:
         html = self.html
         if html is None:
             title = escape(f"{self.status} {HTTPStatus(self.status).phrase}")
@@ -28,8 +27,8 @@ class GatewayError(FaultKind, frozen=True):
                 f"<html>\r\n<head><title>{title}</title></head>\r\n<body>\r\n"
                 f"<center><h1>{title}</h1></center>\r\n</body>\r\n</html>\r\n"
             )
-        return Page(self.status, html.encode("utf-8", "replace"), "text/html")
+        return PageResponse(self.status, html.encode("utf-8", "replace"), "text/html")
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
+    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         return {"status": int(detail or 502)}

@@ -1,4 +1,4 @@
-"""An answer that comes late."""
+"""A response that arrives late."""
 
 import math
 from typing import Annotated, Any, ClassVar, Literal
@@ -15,10 +15,9 @@ Delay = Annotated[int, Meta(ge=0, le=LONGEST_DELAY_MS)]
 class Latency(FaultKind, frozen=True):
     """Respond late, by real milliseconds. `jitter_ms` varies the delay, drawn from the seed."""
 
-    order = 3
     example: ClassVar = {"delay_ms": 200, "jitter_ms": 50}
     delays = True
-    explore_order = 9
+    is_explored = True
 
     delay_ms: Delay
     jitter_ms: Delay = 0
@@ -38,5 +37,5 @@ class Latency(FaultKind, frozen=True):
         return max(0, min(LONGEST_DELAY_MS, delay_ms))
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
+    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         return {"delay_ms": late_ms}

@@ -1,20 +1,22 @@
-"""An answer that cannot be read."""
+"""A response whose body is no JSON."""
 
 from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
-#: Bytes that begin no JSON and are no UTF-8, so that no parser takes them for an answer.
+#: Bytes that begin no JSON and are no UTF-8, so that no parser accepts them.
 _GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
 
 
 class MalformedResponse(FaultKind, frozen=True):
     """Send the correct status and headers, then bytes of that length that are not JSON, and close."""
 
-    order = 8
-    arrives = False
-    explore_order = 8
+    delivers_response = False
+    is_explored = True
 
     async def send(self, wire: Wire) -> None:
         length = len(wire.body)
-        garbage = _GARBAGE * (length // len(_GARBAGE) + 1)
-        await wire.send(wire.head + garbage[:length] if length else cut(wire, 0) + garbage)
+        if length == 0:
+            await wire.send(cut(wire, 0) + _GARBAGE)
+        else:
+            garbage = _GARBAGE * (length // len(_GARBAGE) + 1)
+            await wire.send(wire.head + garbage[:length])
         wire.close()

@@ -1,4 +1,4 @@
-"""Too many requests."""
+"""A limit on the number of requests in a window of time."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -14,10 +14,9 @@ from hosting_emulator.world.fault_records import Fault
 class RateLimit(FaultKind, frozen=True):
     """Let `limit` requests pass in each `window` of world time; refuse the others with rate_limited."""
 
-    order = 10
     example: ClassVar = {"limit": 3, "window": "60s"}
-    answers = True
-    explore_order = 3
+    replaces_response = True
+    is_explored = True
 
     limit: Annotated[int, Meta(ge=0, le=1_000_000)]
     window: str = "60s"
@@ -34,19 +33,20 @@ class RateLimit(FaultKind, frozen=True):
 
     def problem(self, fault: Fault, now_ms: int) -> Refused:
         began_ms, _ = self._window(fault, now_ms)
-        left_ms = began_ms + parse_duration_ms(self.window) - now_ms
+        remaining_ms = began_ms + parse_duration_ms(self.window) - now_ms
         return Refused(
             "rate_limited",
             f"More than {self.limit} requests in {self.window}.",
-            retry_after_seconds=max(1, -(-left_ms // 1000)),
+            retry_after_seconds=max(1, -(-remaining_ms // 1000)),
         )
 
     def _window(self, fault: Fault, now_ms: int) -> tuple[int, int]:
-        over = now_ms >= fault.window_began_ms + parse_duration_ms(self.window)
-        if over or not fault.window_count:
+        """Return when the current window began, and the number of its requests so far."""
+        ends_ms = fault.window_began_ms + parse_duration_ms(self.window)
+        if now_ms >= ends_ms or not fault.window_count:
             return now_ms, 0
         return fault.window_began_ms, fault.window_count
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
+    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         return {"limit": 0, "window": "1s"}

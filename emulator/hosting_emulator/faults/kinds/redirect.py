@@ -1,18 +1,17 @@
-"""An answer that sends the client elsewhere."""
+"""A redirect to another address instead of the response."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from hosting_emulator.faults.kinds import FaultKind, Page
+from hosting_emulator.faults.kinds import FaultKind, PageResponse
 
 
 class Redirect(FaultKind, frozen=True):
     """Redirect the client to another address, an absolute URL or a path."""
 
-    order = 11
     example: ClassVar = {"location": "http://127.0.0.1:9/elsewhere", "status": 307}
-    answers = True
+    replaces_response = True
 
     location: str
     status: Literal[301, 302, 303, 307, 308] = 307
@@ -24,5 +23,5 @@ class Redirect(FaultKind, frozen=True):
                 f"{self.location!r} is neither a URL (http://…, https://…) nor a path (/…)"
             )
 
-    def page(self) -> Page:
-        return Page(self.status, b"", "", (("Location", self.location),))
+    def page(self) -> PageResponse:
+        return PageResponse(self.status, b"", "", (("Location", self.location),))

@@ -1,4 +1,4 @@
-"""A service that is not there for a while."""
+"""A server that refuses connections for some time."""
 
 from typing import Annotated, ClassVar
 
@@ -13,10 +13,9 @@ class RefuseConnections(FaultKind, frozen=True):
     Meanwhile the emulator's ports are closed: all its worlds and the control API are unreachable too.
     """
 
-    order = 16
     example: ClassVar = {"for_ms": 500}
-    silent = True
-    arrives = False
+    sends_nothing = True
+    delivers_response = False
 
     for_ms: Annotated[int, Meta(ge=1, le=60_000)] = 500
 

@@ -1,4 +1,4 @@
-"""An answer that is torn off."""
+"""A connection that is reset in the middle of the body."""
 
 from typing import Annotated, ClassVar
 
@@ -10,9 +10,8 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 class ResetInBody(FaultKind, frozen=True):
     """Send the headers and this many bytes of the body, at most all but one, then reset (TCP RST)."""
 
-    order = 12
     example: ClassVar = {"bytes": 20}
-    arrives = False
+    delivers_response = False
 
     bytes: Annotated[int, Meta(ge=0, le=1_048_576)] = 20
 

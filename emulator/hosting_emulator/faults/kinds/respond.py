@@ -1,4 +1,4 @@
-"""An answer of one's own."""
+"""A response that the user specifies."""
 
 import json
 import re
@@ -8,19 +8,18 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import Meta
 
-from hosting_emulator.faults.kinds import FaultKind, Page
+from hosting_emulator.faults.kinds import FaultKind, PageResponse
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-#: The connection's, and so not for an answer to say.
+#: Headers of the connection, which a response cannot set.
 _FRAMING = {"content-length", "transfer-encoding", "connection", "date", "server", "upgrade"}
 
 
 class Respond(FaultKind, frozen=True):
     """Respond with your own status, headers and content: text as it is, anything else as JSON."""
 
-    order = 15
     example: ClassVar = {"status": 418, "content": "short and stout"}
-    answers = True
+    replaces_response = True
 
     status: Annotated[int, Meta(ge=200, le=599)] = 200
     headers: dict[str, str] = msgspec.field(default_factory=dict)
@@ -38,10 +37,20 @@ class Respond(FaultKind, frozen=True):
             if any(ord(character) < 32 or ord(character) > 126 for character in value):
                 raise ValueError(f"the header {name} can contain only visible ASCII")
 
-    def page(self) -> Page:
-        text = self.content if isinstance(self.content, str) else json.dumps(self.content)
-        usual = "text/plain; charset=utf-8" if isinstance(self.content, str) else "application/json"
-        kind, headers = self.content_type or usual, dict(self.headers)
-        for name in [name for name in headers if name.lower() == "content-type"]:
-            kind = headers.pop(name)
-        return Page(self.status, text.encode("utf-8", "replace"), kind, tuple(headers.items()))
+    def page(self) -> PageResponse:
+        if isinstance(self.content, str):
+            text = self.content
+            content_type = "text/plain; charset=utf-8"
+        else:
+            text = json.dumps(self.content)
+            content_type = "application/json"
+        if self.content_type:
+            content_type = self.content_type
+        headers = []
+        for name, value in self.headers.items():
+            if name.lower() == "content-type":
+                content_type = value
+            else:
+                headers.append((name, value))
+        body = text.encode("utf-8", "replace")
+        return PageResponse(self.status, body, content_type, tuple(headers))

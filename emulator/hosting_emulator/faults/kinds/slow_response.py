@@ -1,4 +1,4 @@
-"""An answer that comes in drops."""
+"""A response whose body arrives slowly."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -10,9 +10,8 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 class SlowResponse(FaultKind, frozen=True):
     """Send the body slowly, at this many bytes per real second."""
 
-    order = 9
     example: ClassVar = {"bytes_per_second": 2000}
-    explore_order = 10
+    is_explored = True
 
     bytes_per_second: Annotated[int, Meta(ge=1, le=1_000_000)]
 
@@ -29,5 +28,5 @@ class SlowResponse(FaultKind, frozen=True):
         await wire.end()
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
+    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         return {"bytes_per_second": max(1, min(1_000_000, body_bytes * 1000 // late_ms))}

@@ -1,4 +1,4 @@
-"""An answer that breaks off."""
+"""A response whose body ends too early."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -10,10 +10,9 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut, cut_at
 class Truncate(FaultKind, frozen=True):
     """Send the headers and only this many bytes of the body, at most all but one, then close."""
 
-    order = 7
     example: ClassVar = {"bytes": 20}
-    arrives = False
-    explore_order = 6
+    delivers_response = False
+    is_explored = True
 
     bytes: Annotated[int, Meta(ge=0, le=1_048_576)] = 0
 
@@ -21,12 +20,12 @@ class Truncate(FaultKind, frozen=True):
         await wire.send(cut(wire, self.bytes))
         wire.close()
 
-    def remark(self, body_bytes: int) -> str | None:
+    def deviation(self, body_bytes: int) -> str | None:
         sent = cut_at(self.bytes, body_bytes)
         if sent == self.bytes:
             return None
         return f"truncate bytes={self.bytes} would have sent the whole body: {sent} were sent"
 
     @classmethod
-    def explored(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
+    def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         return {"bytes": body_bytes // 2}

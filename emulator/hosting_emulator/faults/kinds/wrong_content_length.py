@@ -1,4 +1,4 @@
-"""An answer that is longer or shorter than it says."""
+"""A response whose Content-Length does not fit its body."""
 
 import re
 from typing import Annotated, ClassVar
@@ -11,9 +11,8 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 class WrongContentLength(FaultKind, frozen=True):
     """Send a Content-Length that is wrong by this many bytes, send the body unchanged, and close."""
 
-    order = 13
     example: ClassVar = {"by": 10}
-    arrives = False
+    delivers_response = False
 
     by: Annotated[int, Meta(ge=-1_048_576, le=1_048_576)] = 10
 
@@ -23,8 +22,8 @@ class WrongContentLength(FaultKind, frozen=True):
 
     async def send(self, wire: Wire) -> None:
         length = len(wire.body) + self.by
-        if length < 0:  # there is nothing less than nothing to say
+        if length < 0:  # a length cannot be negative, so it is wrong in the other direction
             length = len(wire.body) - self.by
-        told = b"Content-Length: %d\r\n" % length
-        await wire.send(re.sub(rb"Content-Length: \d+\r\n", told, wire.head) + wire.body)
+        header = b"Content-Length: %d\r\n" % length
+        await wire.send(re.sub(rb"Content-Length: \d+\r\n", header, wire.head) + wire.body)
         wire.close()
