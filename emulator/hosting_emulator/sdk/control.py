@@ -118,10 +118,10 @@ def read_address(url: str | None) -> tuple[str, str | None]:
     variables = ("HOSTING_EMULATOR_URL", EXEC_URL_VARIABLE)
     from_environment = next(filter(None, map(os.environ.get, variables)), None)
     text = url or from_environment or default_url()
-    found = _URL.fullmatch(text.strip())
-    if found is None:
+    match = _URL.fullmatch(text.strip())
+    if match is None:
         raise ValueError(f"{text!r} is not an address: write it like {DEFAULT_URL}")
-    return f"{found['server'].rstrip('/')}/_emulator", found["world"] or named or None
+    return f"{match['server'].rstrip('/')}/_emulator", match["world"] or named or None
 
 
 # --- How a world begins --------------------------------------------------------------------------
@@ -247,9 +247,9 @@ def is_file_name(text: str) -> bool:
 def find_file(path: str | Path, folders: Sequence[Path] = ()) -> Path:
     """Return a file in the first of the folders that has it, else where the process runs. ValueError."""
     tried = list(dict.fromkeys(folder / path for folder in folders)) or [Path(path)]
-    for found in tried:
-        if found.is_file():
-            return found
+    for candidate in tried:
+        if candidate.is_file():
+            return candidate
     raise ValueError(f"there is no file {' and no '.join(map(str, tried))}")
 
 
@@ -442,16 +442,16 @@ class ControlClient(AbstractContextManager["ControlClient", None]):
         content = None if body is None else _encode(body).encode()
         target = self._target(path)
         with self._lock:
-            kept = self._is_open()
+            was_open = self._is_open()
             try:
-                answer = self._exchange(method, target, content)
+                response, data = self._exchange(method, target, content)
             except EmulatorUnreachable as error:
                 # The server had just dropped it: ask once more if that cannot do harm.
                 dropped = isinstance(error.__cause__, ConnectionError)
-                if not (kept and dropped and method in _REPEATABLE):
+                if not (was_open and dropped and method in _REPEATABLE):
                     raise
-                answer = self._exchange(method, target, content)
-        return self._read(*answer, kind)
+                response, data = self._exchange(method, target, content)
+        return self._read(response, data, kind)
 
     get = partialmethod(ask, "GET")
     post = partialmethod(ask, "POST")
@@ -600,8 +600,8 @@ class InWorld:
     def control_path(self, *parts: str | int, **query: Any) -> str:
         """Return the path of this world, or of something in it, as `control` takes it."""
         path = path_of("worlds", self.name, *parts)
-        asked = {name: value for name, value in query.items() if value is not None}
-        return f"{path}?{urlencode(asked)}" if asked else path
+        parameters = {name: value for name, value in query.items() if value is not None}
+        return f"{path}?{urlencode(parameters)}" if parameters else path
 
     def _ask(self, method: str, *parts: str | int, body: Any = None, **query: Any) -> Any:
         __tracebackhide__ = True

@@ -462,7 +462,8 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     @property
     def faults(self) -> list[ArmedFault]:
         """The armed faults, in the order they apply."""
-        return [ArmedFault(self, "faults", one) for one in self._ask("GET", "faults")["items"]]
+        documents = self._ask("GET", "faults")["items"]
+        return [ArmedFault(self, "faults", document) for document in documents]
 
     def remove_fault(self, fault_id: str) -> None:
         """Disarm one fault, by its id. Raises ControlRefused (404) when it is not armed."""
@@ -505,7 +506,8 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     @property
     def outcomes(self) -> list[ArmedFault]:
         """The armed outcomes, in the order they apply."""
-        return [ArmedFault(self, "outcomes", one) for one in self._ask("GET", "outcomes")["items"]]
+        documents = self._ask("GET", "outcomes")["items"]
+        return [ArmedFault(self, "outcomes", document) for document in documents]
 
     def remove_outcome(self, outcome_id: str) -> None:
         """Remove one outcome, by its id. Raises ControlRefused (404) when it is not there."""
@@ -664,9 +666,9 @@ def _written(kind: str, /, **arguments: Any) -> dict[str, Any]:
 class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
     """A fault or outcome that was armed. `id` is its id in its world; the end of `with` disarms it."""
 
-    def __init__(self, world: InWorld, kept: str, document: messages.JsonObject) -> None:
+    def __init__(self, world: InWorld, collection: str, document: messages.JsonObject) -> None:
         super().__init__(world.control, world.name)
-        self._kept = kept
+        self._collection = collection
         self.state = self._read(document)
         """The fault as it was when it was armed or listed."""
         self.id: str = self.state.id
@@ -703,10 +705,10 @@ class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
     @property
     def now(self) -> messages.FaultState | messages.OutcomeState:
         """The fault as it is now, or as it was when it was removed from here; else ControlRefused."""
-        return self._last or self._read(self._ask("GET", self._kept, self.id))
+        return self._last or self._read(self._ask("GET", self._collection, self.id))
 
     def _read(self, document: messages.JsonObject) -> messages.FaultState | messages.OutcomeState:
-        if self._kept == "outcomes":
+        if self._collection == "outcomes":
             split = messages.split_written(document, messages.OutcomeState)
             return self.control.read(messages.OutcomeState, split)
         split = messages.split_written(document, messages.FaultState)
@@ -715,7 +717,7 @@ class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
     def remove(self) -> None:
         """Disarm it; its counts can be asked for all the same. Raises ControlRefused if it is gone."""
         last = self.now
-        self._ask("DELETE", self._kept, self.id)
+        self._ask("DELETE", self._collection, self.id)
         self._last = last
 
     def __exit__(self, *_: object) -> None:
@@ -760,11 +762,11 @@ def _id_of(operation: OperationLike) -> str:
     if not isinstance(operation, Mapping):  # such as a response whose JSON nobody read
         kind = type(operation).__name__
         raise ValueError(f"this is not an operation ({kind}): give its id, or its JSON")
-    found = operation.get("id")
-    if not isinstance(found, str):
+    id_ = operation.get("id")
+    if not isinstance(id_, str):
         what = operation.get("code") or f"it has {', '.join(map(str, operation)) or 'nothing'}"
         raise ValueError(f"this is not an operation, because it has no id: {what}")
-    return found
+    return id_
 
 
 @contextmanager

@@ -171,7 +171,7 @@ class Aliases(dict[str, str]):
 
     def alias_of(self, id_: str | None) -> str | None:
         """Return the alias of an id, or the id itself where it has none."""
-        return next((alias for alias, known in self.items() if known == id_), id_)
+        return next((alias for alias, member_id in self.items() if member_id == id_), id_)
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
