@@ -103,7 +103,7 @@ def test_each_client_is_accused_of_exactly_its_own_mistake(
         name,
         "--clock",
         "frozen",
-        "--calls",
+        "--call",
         "create_user_api_key",
         "--faults",
         "connection_reset,abort:rate_limited,limited",

@@ -37,7 +37,7 @@ ULID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
 
 def course_of(report: dict[str, Any]) -> tuple[str, ...]:
     """Return what each step did. Ids differ in each world, so they are left out."""
-    return tuple(ULID.sub("ID", f"{step['title']}: {step['said']}") for step in report["steps"])
+    return tuple(ULID.sub("ID", f"{step['title']}: {step['message']}") for step in report["steps"])
 
 
 @each_seed_group

@@ -79,7 +79,7 @@ def processes(mark: str) -> list[int]:
 @pytest.mark.parametrize(
     ("options", "requests", "runs"),
     [
-        (("--calls", "create_user_api_key"), 1, 20),
+        (("--call", "create_user_api_key"), 1, 20),
         pytest.param((), 2, 38, marks=TORTURE),
     ],
 )
@@ -106,7 +106,7 @@ def test_a_careful_client_survives_every_fault(options: tuple[str, ...], request
 def test_the_printed_command_repeats_each_reported_point(
     manner: str, faults: str, point_count: int, verdict: str
 ):
-    options = ("--faults", faults, "--calls", "create_user_api_key", "--time-limit", "3s")
+    options = ("--faults", faults, "--call", "create_user_api_key", "--time-limit", "3s")
     selected_options = (*(options if manner == "patient" else options[:4]), "--conduct", "off")
 
     process = run(*selected_options, *client(manner))
@@ -123,7 +123,7 @@ def test_the_printed_command_repeats_each_reported_point(
 
 
 def test_the_conduct_option_decides_whether_findings_fail_the_exploration():
-    options = ("--faults", "rate_limit", "--calls", "create_user_api_key")
+    options = ("--faults", "rate_limit", "--call", "create_user_api_key")
 
     reporting = run(*options, *client("careful"))
     strict = run(*options, "--conduct", "error", *client("careful"))
@@ -166,7 +166,7 @@ def test_explore_ends_a_hanging_client_and_all_its_child_processes():
 
 def test_the_same_command_produces_the_same_report_in_any_process():
     faults = ("--faults", "abort:service_unavailable,connection_reset")
-    arguments = (*faults, "--calls", "create_user_api_key", *client("doubling"))
+    arguments = (*faults, "--call", "create_user_api_key", *client("doubling"))
 
     first = explored("-j", "2", *arguments)
     # A separate interpreter has another order of sets.

@@ -110,7 +110,7 @@ def test_every_report_fails_for_a_conduct_error_in_the_clean_run(reports: Report
     without_a_key = f'{CURL} -o /dev/null -X PUT "{PROJECT}/domains"'
     script = f"{without_a_key}; {READ} || {READ}"
 
-    arguments = ("--faults", "connection_reset", "--calls", "get_dns_authorization")
+    arguments = ("--faults", "connection_reset", "--call", "get_dns_authorization")
     document = check_every_report(1, reports, *arguments, *sh(script))
 
     assert any("missing-idempotency-key" in finding for finding in document["clean"]["conduct"])
