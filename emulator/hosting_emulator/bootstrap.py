@@ -30,7 +30,6 @@ from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.json_body import JsonRefused, read_json
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.control.story_pages import respond_to_page
 from hosting_emulator.engine.engine import Engine, anchored
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.machine_clock import machine_ms
@@ -72,8 +71,6 @@ from hosting_emulator.world.records import User, Variation, WorldSource
 from hosting_emulator.world.tables import PROJECTS, SINGLETON_KEY, USERS, VARIATION
 from hosting_emulator.world.value import World
 
-#: Responds to a story's request to a page. Stories take it as an argument.
-visit_page = respond_to_page
 _log = logging.getLogger("hosting_emulator")
 #: How many real seconds open connections may take to finish when the emulator stops. Those that do
 #: not are cancelled, for which they get the same time again.

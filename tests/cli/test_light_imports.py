@@ -1,4 +1,4 @@
-"""A command without a settings file does not load pydantic, which takes 90 ms."""
+"""A start and other frequent commands load nothing heavy that they do not need."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.emulator_process import emulator
+from tests.support.imported_modules import imported_by
 
 #: Runs a command line in a process of its own, and prints whether pydantic is loaded at its end.
 RUN_COMMAND = """
@@ -90,3 +91,17 @@ def test_importing_a_module_does_not_load_pydantic(module: str, tmp_path: Path):
     program = f"import sys, {module}\nprint('loaded:', 'pydantic' in sys.modules, file=sys.stderr)"
 
     assert not loads_pydantic(program, tmp_path)
+
+
+def test_importing_bootstrap_loads_no_module_that_only_stories_need():
+    modules = imported_by("hosting_emulator.bootstrap")
+
+    assert "hosting_emulator.engine.worlds" in modules
+    assert (
+        not {
+            "hosting_emulator.scenario.story",
+            "hosting_emulator.scenario.build",
+            "hosting_emulator.engine.explanations.trail",
+        }
+        & modules
+    )

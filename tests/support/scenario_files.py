@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from hosting_emulator import DEFAULT_SEED
-from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import (
     ACTIONS,
@@ -20,6 +19,7 @@ from hosting_emulator.scenario.document import (
 )
 from hosting_emulator.scenario.source import ScenarioError, Source
 from hosting_emulator.scenario.story import check_text, run_apart
+from hosting_emulator.stories import respond_to_page
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator.world.value import World
 from hosting_emulator_scenarios import FOLDER
@@ -80,7 +80,7 @@ class ScenarioFile:
         world = self.world(seed=seed)
         if variation_seed is not None:
             world = varied_world(world, read_variation(variation_seed))
-        return run_apart(self._scenario, world, visit_page)
+        return run_apart(self._scenario, world, respond_to_page)
 
 
 def read_file(path: Path) -> ScenarioFile:
@@ -103,7 +103,7 @@ def check_scenario(text: str, file: str) -> dict[str, Any]:
 
     Raises ScenarioError if the file is not valid.
     """
-    return check_text(text, file, visit_page)
+    return check_text(text, file, respond_to_page)
 
 
 def text_passes(text: str, file: str) -> bool:

@@ -11,7 +11,6 @@ from typing import Any, Literal
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.scenario.build import build_world
@@ -19,6 +18,7 @@ from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, check_text
+from hosting_emulator.stories import respond_to_page
 from hosting_emulator.world.value import World
 
 #: What a story says about a claim: it holds, it does not hold, or it can never hold.
@@ -40,7 +40,7 @@ def text_of(rest: str) -> str:
 
 
 def run(rest: str) -> dict[str, Any]:
-    return check_text(text_of(rest), "small.yaml", visit_page)
+    return check_text(text_of(rest), "small.yaml", respond_to_page)
 
 
 def run_on(rest: str) -> tuple[dict[str, Any], Engine]:
@@ -65,7 +65,7 @@ def run_text(text: str, name: str) -> tuple[dict[str, Any], Engine]:
     scenario = read_scenario(text, name)
     world = build_world(scenario, "default", 0)
     engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
-    return StoryRun(scenario, engine, visit_page).run(), engine
+    return StoryRun(scenario, engine, respond_to_page).run(), engine
 
 
 def refused(rest: str) -> ScenarioError:
@@ -81,7 +81,7 @@ def run_story(
 
     Raises ScenarioError if the story is refused where it is written.
     """
-    return check_text(json.dumps(_document(story, faults)), "small.yaml", visit_page)
+    return check_text(json.dumps(_document(story, faults)), "small.yaml", respond_to_page)
 
 
 def verdict_of(story: Sequence[dict[str, Any]], faults: Sequence[dict[str, Any]] = ()) -> Verdict:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hosting_emulator.bootstrap import visit_page
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
@@ -15,6 +14,7 @@ from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import read_scenario
 from hosting_emulator.scenario.story import StoryRun
+from hosting_emulator.stories import respond_to_page
 from hosting_emulator.world import tables
 from hosting_emulator.world.value import Change, World
 
@@ -110,6 +110,6 @@ def coverage_of(path: Path) -> StoryCoverage:
     """Run the story of a scenario file, which must pass, and return what it reached."""
     scenario = read_scenario(path.read_text("utf-8"), path.name)
     engine = _WatchedEngine(build_world(scenario, "default", 0))
-    report = StoryRun(scenario, engine, visit_page).run()
+    report = StoryRun(scenario, engine, respond_to_page).run()
     assert report["passed"], report["steps"][-1]
     return engine.coverage

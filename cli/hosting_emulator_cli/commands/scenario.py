@@ -106,14 +106,14 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
     response differs from what the story expects. 2: a file has an error; the message names the
     line.
     """
-    from hosting_emulator.bootstrap import visit_page
     from hosting_emulator.scenario.source import ScenarioError
     from hosting_emulator.scenario.story import check_text
+    from hosting_emulator.stories import respond_to_page
 
     def one(named: str) -> StoryResult:
         text, file = scenario_text(named)
         try:
-            return check_text(text, file, visit_page)
+            return check_text(text, file, respond_to_page)
         except ScenarioError as error:
             return {"file": file, "passed": False, "error": str(error)}
 
@@ -322,14 +322,14 @@ def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
 def _put_smallest(
     text: str, file: str, step: str, output: Path | None, max_runs: int = 500
 ) -> None:
-    from hosting_emulator.bootstrap import visit_page
     from hosting_emulator.scenario.document import read_scenario
     from hosting_emulator.scenario.source import ScenarioError
+    from hosting_emulator.stories import respond_to_page
     from hosting_emulator_lab.scenario_shrinking import NotKept, shrink_scenario
 
     with failing(ScenarioError), failing(NotKept, prefix=f"{file}: "):
         whole = read_scenario(text, file)
-        found = shrink_scenario(whole, step, max_runs=max_runs, visit=visit_page)
+        found = shrink_scenario(whole, step, max_runs=max_runs, visit=respond_to_page)
     put_document(found.text.rstrip("\n"), output, "The result was written to")
     say(
         f"{found.steps} of {found.of} steps are left, found in {found.runs} runs"
