@@ -175,4 +175,5 @@ def test_the_calls_guide_lists_every_call():
         r"`(GET|PUT|POST) (/v1[^`?]*)", without_blocks(PAGES["docs/calls.md"])
     )
 
-    assert {(call.method, call.path) for call in CALLS.values()} <= set(listed_calls)
+    calls = {(call.method, call.path) for call in CALLS.values()}
+    assert calls <= set(listed_calls), "describe the call in docs/calls.md"

@@ -216,7 +216,9 @@ def test_the_public_document_names_the_eight_calls_and_the_poll():
         for method, operation in item.items()
     }
 
-    assert named_calls == {name: call[:2] for name, call in CALLS.items()}
+    assert named_calls == {name: call[:2] for name, call in CALLS.items()}, (
+        "write the new call down in CALLS above, independently of the product's table"
+    )
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -454,7 +456,7 @@ def test_the_public_document_marks_assumed_success_statuses():
         "createDevAccessTicket": ("201", "ticket_created_status"),
         "readDatabaseCompute": ("200", "read_status"),
         "getOperation": ("200", "read_status"),
-    }
+    }, "write down the status of the new call, and the assumption that decides it"
 
 
 def test_the_public_document_marks_a_response_with_an_assumed_problem_status():

@@ -40,14 +40,21 @@ class Clause(NamedTuple):
 
 
 def _read_clauses() -> Iterator[Clause]:
+    placed: set[str] = set()
     for section, items in read_sections(Path(__file__).with_name("clauses.md")):
         for key, quote in items:
             if key.startswith("@"):
+                placed.add(key[1:])
                 for field_key, text in RESOURCES[key[1:]].sentences.items():
                     yield Clause(field_key, section, text)
             else:
                 text, _, unseen = with_states(quote).partition(" (unseen: ")
                 yield Clause(key, section, text, unseen.removesuffix(")"))
+    # The sentences of a resource that the file does not place yet come last. A test asks for a place.
+    for name, resource in RESOURCES.items():
+        if name not in placed:
+            for field_key, text in resource.sentences.items():
+                yield Clause(field_key, name, text)
 
 
 #: Every clause by its key, in the contract's order.

@@ -10,7 +10,9 @@ from ruamel.yaml import YAML
 
 from hosting_emulator.contract.assumption_table import why_unseen
 from hosting_emulator.contract.assumptions import DEFAULTS
-from hosting_emulator_lab.contract_check import Report
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator_lab.contract_check import Report, judge
 from hosting_emulator_lab.contract_check import changes as changes
 from hosting_emulator_lab.contract_check.judge import CLAUSES
 from hosting_emulator_lab.contract_check.run import CHECKS
@@ -49,7 +51,27 @@ REST = [
 
 
 def test_every_clause_quotes_the_contract_exactly() -> None:
-    assert [key for key, clause in CLAUSES.items() if clause.text not in CONTRACT] == []
+    inexact = [key for key, clause in CLAUSES.items() if clause.text not in CONTRACT]
+
+    assert inexact == [], "quote the contract exactly; tests/support/contract.txt holds its text"
+
+
+def test_every_resource_has_its_place_among_the_clauses() -> None:
+    file = Path(judge.__file__).with_name("clauses.md").read_text(encoding="utf-8")
+    resources = [name for name, resource in RESOURCES.items() if resource.sentences]
+
+    without = [name for name in resources if f"- @{name}\n" not in file]
+
+    assert without == [], "write `- @Name` in contract_check/clauses.md, in the contract's order"
+
+
+def test_every_call_has_its_address_among_the_clauses() -> None:
+    texts = {clause.text for clause in CLAUSES.values()}
+    addresses = [f"{spec.method} {spec.path}" for spec in CALLS.values()]
+
+    without = [address for address in addresses if address not in texts]
+
+    assert without == [], "quote the address of the call in contract_check/clauses.md"
 
 
 def test_every_sentence_of_the_contract_is_a_clause_or_says_nothing_checkable() -> None:
@@ -66,7 +88,9 @@ def test_every_sentence_of_the_contract_is_a_clause_or_says_nothing_checkable() 
 def test_no_clause_quotes_a_sentence_more_often_than_the_contract_states_it() -> None:
     texts = [sentence.text for sentence in CLAUSES.values()]
 
-    assert [text for text in set(texts) if texts.count(text) > max(1, CONTRACT.count(text))] == []
+    too_often = [text for text in set(texts) if texts.count(text) > max(1, CONTRACT.count(text))]
+
+    assert too_often == [], "a sentence of a new resource must stand in tests/support/contract.txt"
 
 
 def test_every_check_judges_existing_clauses() -> None:
