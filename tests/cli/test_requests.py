@@ -18,7 +18,7 @@ ITEM = exchange(
     code="resource_not_found",
     why=["it exists, outside the user's access"],
     trail=[
-        {"step": "principal", "text": "outsider, whose session began at noon."},
+        {"step": "user", "text": "outsider, whose session began at noon."},
         {"step": "scope", "text": "The project is in another folder; owner (owner) has access."},
         {"step": "refusal", "text": "404 resource_not_found: No such project."},
     ],

@@ -147,7 +147,7 @@ async def test_a_listener_receives_each_request_when_it_is_answered(source: Even
 
     assert listener.first_block == f"retry: 1000\nid: {id_ - 1}"
     assert (kind, item["n"], item["call"]) == ("request", 1, "get_dns_authorization")
-    assert item["trail"][0]["step"] == "principal"
+    assert item["trail"][0]["step"] == "user"
     assert source.token not in json.dumps(item)
     listener.close()
 

@@ -41,7 +41,7 @@ def test_the_trail_of_a_read_states_principal_scope_and_role():
     api.dns(user="reader")
 
     assert steps(api) == [
-        ("principal", "reader, with an access token for acme, signed in."),
+        ("user", "reader, with an access token for acme, signed in."),
         ("scope", "The project shop is within the user's access: it belongs to acme."),
         ("role", "The call needs the role reader; the user is reader."),
     ]
@@ -107,7 +107,7 @@ def test_the_trail_says_whether_the_token_has_a_session(interactive, session):
     api = InProcess()
     api.create_key(token=api.token("owner", interactive=interactive))
 
-    assert says(api, "principal") == [f"owner, with an access token for acme, {session}."]
+    assert says(api, "user") == [f"owner, with an access token for acme, {session}."]
     has = "has one" if interactive else "has no one"
     assert has.removesuffix(" one") in says(api, "role")[0]
 
@@ -117,7 +117,7 @@ def test_the_trail_names_the_api_key_and_the_permission_of_the_call():
     key = api.create_key("ci").json["value"]
     api.dns(token=key)
 
-    assert says(api, "principal") == ["owner, with the API key 'ci' of acme."]
+    assert says(api, "user") == ["owner, with the API key 'ci' of acme."]
     assert says(api, "role")[0].endswith("The API key carries the permission dns.read.")
     assert key not in json.dumps(steps(api))
 
@@ -367,7 +367,7 @@ def test_the_trail_says_that_a_fault_sent_a_response_in_place_of_a_proxy():
 #: A second `fault` follows `commit`: the faults that act after it, and whether the response arrived.
 STEPS = (
     "due",
-    "principal",
+    "user",
     "fault",
     "scope",
     "role",

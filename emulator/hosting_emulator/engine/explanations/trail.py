@@ -81,7 +81,7 @@ class Explanations:
             if _is_of_time(commit):
                 yield ExplainedStep("due", _due_events(commit))
         if entry.principal:
-            yield ExplainedStep("principal", explain_principal(world, entry.principal))
+            yield ExplainedStep("user", explain_principal(world, entry.principal))
         yield from explain_faults(entry, counting_commits, "before_commit")
         yield from _other_faults(world, entry, counting_commits)
         if not entry.response_number:
