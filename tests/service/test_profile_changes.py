@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -220,6 +219,6 @@ def test_why_names_the_latest_reason_that_an_operation_is_stuck(api: HttpWorld) 
     api.intervene("release_operation", operation=operation)
     api.intervene("stick_operation", operation=operation)
 
-    explanation: Any = api.emulator.why(operation)
+    explanation = api.emulator.why(operation)
 
-    assert explanation["held_by"] == "the intervention stick_operation"
+    assert explanation.held_by == "the intervention stick_operation"

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from msgspec import to_builtins
 
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import REDEEM, issue, redeem, secret_of, visit
@@ -335,7 +336,7 @@ def test_the_request_log_contains_no_secret(api: CheckedWorld) -> None:
     redeem(api, ticket)
     api.call("GET", f"/v1/x?ticket={secret_of(ticket)}")
 
-    log = json.dumps(api.emulator.requests.page().items)
+    log = json.dumps(to_builtins(api.emulator.requests.page().items))
 
     assert secret_of(ticket) not in log
     assert api.emulator.token() not in log

@@ -109,14 +109,14 @@ def test_an_impossible_variation_is_refused_and_changes_nothing(
 def test_a_world_can_begin_with_a_variation(control: ControlClient):
     world = created(control, vary="7", only=["accepted-status", "page-size"])
 
-    assert world["variation"]["seed"] == "7"
-    assert world["variation"]["only"] == ["accepted-status", "page-size"]
-    assert created(control)["variation"] is None
+    assert world.variation.seed == "7"
+    assert world.variation.only == ["accepted-status", "page-size"]
+    assert created(control).variation is None
 
 
 def test_a_variation_does_not_change_assumptions_that_were_set(control: ControlClient):
     statuses = {
-        created(control, vary=str(seed), assumptions={"accepted_status": 202})["assumptions"].get(
+        created(control, vary=str(seed), assumptions={"accepted_status": 202}).assumptions.get(
             "accepted_status"
         )
         for seed in range(6)
@@ -134,11 +134,11 @@ def test_a_scenario_can_set_the_variation(control: ControlClient):
     from_scenario = created(control, scenario={"text": INLINE})
     overridden = created(control, scenario={"text": INLINE}, vary="9")
 
-    assert (from_scenario["variation"]["seed"], from_scenario["variation"]["only"]) == (
+    assert (from_scenario.variation.seed, from_scenario.variation.only) == (
         "2",
         ["accepted-status"],
     )
-    assert (overridden["variation"]["seed"], overridden["variation"]["only"]) == ("9", None)
+    assert (overridden.variation.seed, overridden.variation.only) == ("9", None)
 
 
 def test_a_story_that_depends_on_a_default_fails_under_a_variation_and_reports_the_seed(

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hosting_emulator.sdk import ControlClient, HostingEmulator
@@ -282,7 +283,7 @@ def test_exchanges_of_the_request_log_can_be_replayed(api: HttpWorld):
     control = api.emulator.control
     world = api.emulator
     items = [world.requests.whole(item.n) for item in world.requests.page(limit=1000).items]
-    record = read_record(json.loads(json.dumps(items)))
+    record = read_record(to_builtins(items))
 
     report = replay_in_fresh_world(control, record, Beginning(seed=world.summary.seed))
 
