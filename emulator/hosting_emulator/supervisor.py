@@ -117,7 +117,7 @@ class ChildCommand:
     """One command, or several in turn, and their supervisor, which is started here. Raises OSError.
 
     `output` says where input and output are: ours, the null device, or captured (`kept`). A command
-    whose output is captured has no input and a session of its own: no signal of our terminal reaches
+    whose output is captured has no input and its own session: no signal of our terminal reaches
     it, several of them may run at the same time, and `finish` runs one after the other. No process of
     any other command is left after `close`. If this process dies suddenly, the supervisor ends them.
     """

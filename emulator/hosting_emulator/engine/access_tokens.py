@@ -1,7 +1,7 @@
 """The access tokens and API keys of one world: how tokens are signed, and whom a request speaks for.
 
-Each world signs with a key of its own, which is derived from its seed and name, so another world
-refuses its tokens. Expiry follows the world's clock.
+Each world signs with its own key, which is derived from its seed and name, so another world refuses
+its tokens. Expiry follows the world's clock.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def _check_validity(change: Change, token: _VerifiedToken) -> None:
 
 
 def _path_of(issuer: object) -> str | None:
-    """Return the path of an issuer's URL. None: it is no URL."""
+    """Return the path of an issuer's URL. None: it is not a URL."""
     try:
         return urlsplit(issuer).path if isinstance(issuer, str) else None
     except ValueError:

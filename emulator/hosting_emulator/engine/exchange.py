@@ -39,7 +39,7 @@ class Entry(CallRequest, kw_only=True):
 
     The reasons: `why` lists notes in the order in which they were taken. `acted` are the faults that
     acted, with their hits at that time. `varied` are the points at which the response was varied.
-    `assumption` is the one that decided the response, if only the call itself can know it.
+    `assumption` decided the response; it is noted if only the call itself can know it.
 
     Time: `came_ms` is world time at the arrival, before a skip clock moved for it; `real_ms` is the
     machine's time then. `late_ms` is the real time by which faults delayed the response. `took_ns`

@@ -1,7 +1,7 @@
 """The key that signs ID tokens: the published test key `testRSA2048` of RFC 9500, section 2.1.
 
 Everyone knows this key, so it protects nothing. That is right for an emulator. Nothing here is worth
-protecting: whoever can reach the emulator gets a token for any user without a password. In return
+protecting: anyone who can reach the emulator gets a token for any user without a password. In return
 every world, process and seed shows the same JWKS at once, and secret scanners can know the key as a
 test key. The emulator itself accepts no ID token as a credential. The issuer in an ID token tells
 worlds apart, and every OpenID client must check it.

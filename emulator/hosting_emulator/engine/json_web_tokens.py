@@ -24,7 +24,7 @@ def verified_claims(
     issuer: str | None = None,
     options: Any = NO_TIME_CHECKS,
 ) -> dict[str, Any] | None:
-    """Return the claims of a token that a key has signed. None: it has not, or it is no token."""
+    """Return the claims of a token that a key has signed. None: it has not, or it is not a token."""
     import jwt
 
     try:
@@ -37,7 +37,7 @@ def verified_claims(
 
 
 def unverified_claims(token: str) -> dict[str, Any]:
-    """Return the claims of a token, whoever signed it. An empty dict: it is no token."""
+    """Return the claims of a token, without a check of its signature. Empty: it is not a token."""
     import jwt
 
     try:

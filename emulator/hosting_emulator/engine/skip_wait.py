@@ -40,7 +40,7 @@ def move_to_end_of_wait(engine: Engine, ctx: ExchangeContext) -> None:
 def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
     """Return a digest of what a request and its retry share.
 
-    That is the principal rather than the token: a fork of the world issues tokens of its own.
+    That is the principal rather than the token: a fork of the world issues its own tokens.
     """
     sent = ctx.headers.getall("Authorization", ())
     try:

@@ -145,7 +145,7 @@ class Worlds:
         """Return a copy of the world of `key` with a name. `build` is called for an unknown key.
 
         Building a world takes milliseconds, while a copy of a value takes only a new name: therefore
-        every test can have a world of its own. The built world must depend on `key` and the name
+        every test can have its own world. The built world must depend on `key` and the name
         alone. A world whose clock runs begins at another time each time, so it is not kept for reuse.
         Exceptions of `build` are passed on.
         """

@@ -35,8 +35,8 @@ def explain_principal(world: World, principal: Principal) -> str:
 def explain_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[ExplainedStep]:
     """Yield the steps `scope` and `role`, as far as the request came."""
     if entry.principal.organization_id is None:
-        says = "The token names no organization, and every call needs one."
-        yield ExplainedStep("scope", says)
+        sentence = "The token names no organization, and every call needs one."
+        yield ExplainedStep("scope", sentence)
     elif spec.subject == "organization":
         yield from _organization_access(world, entry, spec)
     else:
@@ -57,11 +57,11 @@ def _organization_access(world: World, entry: Entry, spec: CallSpec) -> Iterator
         user = alias_of(world, tables.USERS, principal.user_id)
         reason = _organization_of_token(world, principal)
         visible_to = _users_with_access(Change(world, entry.at_ms), organization_id, None)
-        says = f"The organization {name} exists, outside the access of {user}, {reason}. "
-        yield ExplainedStep("scope", says + visible_to)
+        sentence = f"The organization {name} exists, outside the access of {user}, {reason}. "
+        yield ExplainedStep("scope", sentence + visible_to)
         return
-    says = f"{name} is the organization of the token, and the user is a member."
-    yield ExplainedStep("scope", says)
+    sentence = f"{name} is the organization of the token, and the user is a member."
+    yield ExplainedStep("scope", sentence)
     if not spec.interactive:
         return
     if not principal.interactive:
@@ -70,8 +70,8 @@ def _organization_access(world: World, entry: Entry, spec: CallSpec) -> Iterator
         session = "has one"
     else:
         session = "is from one that ended"
-    says = f"Any member may do this; the call needs a current session, and the token {session}."
-    yield ExplainedStep("role", says)
+    sentence = f"Any member may do this; the call needs a current session, and the token {session}."
+    yield ExplainedStep("role", sentence)
 
 
 def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[ExplainedStep]:
@@ -106,16 +106,18 @@ def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Expl
             reason = f"who has no role in {project.alias}"
         user = alias_of(world, tables.USERS, principal.user_id)
         visible_to = _users_with_access(change, owner_id, project)
-        says = f"{label} exists in {owner}, outside the access of {user}, {reason}. {visible_to}"
-        yield ExplainedStep("scope", says)
+        sentence = (
+            f"{label} exists in {owner}, outside the access of {user}, {reason}. {visible_to}"
+        )
+        yield ExplainedStep("scope", sentence)
         return
     yield ExplainedStep("scope", f"{label} is within the user's access: it belongs to {owner}.")
     needed_role = least_role(spec, world.assumptions)
-    says = f"The call needs the role {needed_role}; the user is {role}."
+    sentence = f"The call needs the role {needed_role}; the user is {role}."
     if principal.permissions is not None and spec.permission:
         carries = "carries" if spec.permission in principal.permissions else "lacks"
-        says += f" The API key {carries} the permission {spec.permission}."
-    yield ExplainedStep("role", says)
+        sentence += f" The API key {carries} the permission {spec.permission}."
+    yield ExplainedStep("role", sentence)
 
 
 def _unknown_subject(spec: CallSpec, subject_id: str) -> ExplainedStep:

@@ -21,8 +21,8 @@ def explain_faults(
     """Explain the faults of a phase: those that acted, and those that only matched the request."""
     for fault in entry.acted:
         if fault.rule.phase == phase:
-            says = f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}."
-            yield ExplainedStep("fault", says)
+            sentence = f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}."
+            yield ExplainedStep("fault", sentence)
     acted_ids = {fault.id for fault in entry.acted}
     for commit in counting_commits:
         faults = counted_faults(commit)
@@ -31,8 +31,8 @@ def explain_faults(
         for fault in faults:
             if fault.id not in acted_ids:
                 reason = _idle_reason(entry, commit, fault, phase)
-                says = f"{fault.id} ({fault.kind}) matched but did not act: {reason}."
-                yield ExplainedStep("fault", says)
+                sentence = f"{fault.id} ({fault.kind}) matched but did not act: {reason}."
+                yield ExplainedStep("fault", sentence)
         yield ExplainedStep("fault", explain_commit(commit))
 
 

@@ -187,12 +187,12 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
 def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
     """Explain an unfinished operation by its state alone."""
     if operation.kind == HELD:
-        says = (
+        sentence = (
             "No call started it: the intervention hold_claim created it, and it "
             f"holds the mutation claim of {project.alias} until you release it."
         )
         command = f"intervene release_claim project={project.alias}"
-        return _Reason([says], [command], "the intervention hold_claim")
+        return _Reason([sentence], [command], "the intervention hold_claim")
     if project.claim != operation.id:
         reason = _waiting(engine, operation, project, now_ms)
         if operation.stuck:
@@ -222,23 +222,23 @@ def _stuck(operation: Operation) -> _Reason:
     if reconciliation is None or reconciliation.state not in ("required", "running"):
         command = f"intervene release_operation operation={operation.id}"
         return _Reason([stopped], [command], stuck_by)
-    says = [
+    sentences = [
         f"Its result is not known yet: its reconciliation is {reconciliation.state} "
         f"(attempt {reconciliation.attempt_id}), and no clock ends that."
     ]
     if operation.stuck_by != "require_reconciliation":
-        says.append(stopped)
+        sentences.append(stopped)
     interventions = ["complete_reconciliation"]
     if reconciliation.state == "required":
         interventions.insert(0, "run_reconciliation")
     if reconciliation.was_stuck:
         interventions.append("release_operation")
     commands = [f"intervene {name} operation={operation.id}" for name in interventions]
-    return _Reason(says, commands, f"a reconciliation that is {reconciliation.state}")
+    return _Reason(sentences, commands, f"a reconciliation that is {reconciliation.state}")
 
 
 def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
-    """Explain an operation that waits for the one that holds its project's claim."""
+    """Explain an operation that waits for another one, which holds its project's claim."""
     world = engine.world
     holder_id = str(project.claim)
     holder = world.get(tables.OPERATIONS, holder_id)
@@ -246,15 +246,17 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
     holder_reason = _reason(engine, holder, project, now_ms)
     waiting_ahead = _waiting_ahead(engine, operation, project)
     ahead = f", with {len(waiting_ahead)} more waiting ahead of it" if waiting_ahead else ""
-    says = [
+    sentences = [
         f"It is queued: operation {holder_id} holds the mutation claim of {project.alias}{ahead}. A "
         "project runs one operation at a time."
     ]
-    says += [f"Blocking operation: {sentence}" for sentence in holder_reason.sentences]
+    sentences += [f"Blocking operation: {sentence}" for sentence in holder_reason.sentences]
     mode, _, _ = profile_of(operation)
     if mode in ("manual", "per_poll"):
-        says.append(f"Once it holds the claim, it moves by its own profile, {operation.profile}.")
-    reason = _Reason(says, holder_reason.commands, holder_reason.held_by, holder_id)
+        sentences.append(
+            f"Once it holds the claim, it moves by its own profile, {operation.profile}."
+        )
+    reason = _Reason(sentences, holder_reason.commands, holder_reason.held_by, holder_id)
     next_step = holder_reason.next_step
     if next_step is not None:
         event = f"{next_step.event} (the operation it waits for)"
@@ -305,12 +307,12 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
         command = f"clock advance {remaining}"
     at = format_timestamp(due_ms)
     state = describe_state(operation)
-    says = [f"It is {state}, and {becomes} at {at}, in {remaining} of world time."]
+    sentences = [f"It is {state}, and {becomes} at {at}, in {remaining} of world time."]
     if is_stale:
-        says.append(_STALE)
-    says.append(_CLOCK_SENTENCES[engine.world.clock.mode])
+        sentences.append(_STALE)
+    sentences.append(_CLOCK_SENTENCES[engine.world.clock.mode])
     next_step = _NextStep(at, f"it changes from {state} to {into}")
-    return _Reason(says, [command], next_step=next_step)
+    return _Reason(sentences, [command], next_step=next_step)
 
 
 def _next_state(operation: Operation, *, is_stale: bool) -> tuple[str, str]:
@@ -333,19 +335,19 @@ def _untimed(engine: Engine, operation: Operation) -> _Reason:
     """Explain an operation that no clock moves: only polls or an intervention do."""
     mode, polls_per_state, _ = profile_of(operation)
     if mode == "per_poll":
-        says = [_per_poll(operation, polls_per_state)]
+        sentences = [_per_poll(operation, polls_per_state)]
         commands: list[str] = []
         held_by = None
     else:
-        says = [
+        sentences = [
             f"It is {describe_state(operation)}, and its profile is {mode}: no clock moves it, only the "
             "intervention step_operation."
         ]
         commands = [f"intervene step_operation operation={operation.id}"]
         held_by = f"its profile, {mode}"
     if _fails_stale(engine, operation):
-        says.append(_STALE)
-    return _Reason(says, commands, held_by)
+        sentences.append(_STALE)
+    return _Reason(sentences, commands, held_by)
 
 
 def _per_poll(operation: Operation, polls_per_state: int) -> str:

@@ -11,7 +11,7 @@ class ExplainedStep:
     """One decision on the way to a response: the name of its step, and a sentence."""
 
     step: str
-    says: str
+    sentence: str
 
 
 def steps_named(step: str, sentences: Iterable[str]) -> Iterator[ExplainedStep]:

@@ -67,7 +67,7 @@ class Explanations:
         """Return the trail of an exchange, without secrets. `world` is the current state."""
         redactor = Redactor(world)
         return [
-            {"step": step.step, "text": redactor.text(step.says)} for step in self._steps(entry)
+            {"step": step.step, "text": redactor.text(step.sentence)} for step in self._steps(entry)
         ]
 
     def _steps(self, entry: Entry) -> Iterator[ExplainedStep]:
