@@ -177,7 +177,7 @@ def test_requests_show_and_replay_print_the_whole_exchange(
 
     output = ask("requests", *words).stdout
 
-    assert "  scope      The project is in another folder; owner (owner) has access." in output
+    assert "  scope    The project is in another folder; owner (owner) has access." in output
     assert '  X-A: b\n\n  {\n    "a": 1\n  }\n' in output
     remark = "  … truncated: the body has 900 bytes.\n"
     # A truncated body is printed as it is.
