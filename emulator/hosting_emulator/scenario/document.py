@@ -137,7 +137,7 @@ class ActionPart(Part):
 class StepPart(ActionPart, rename={"with_": "with"}):
     """A step of `story`: requests, a turn of a hand (the clock, a fault), a look at what is known.
 
-    A request is made with a fresh access token of the user in `user`, unless `token` gives another;
+    A request is made with a fresh access token of `user`, unless `token` gives another;
     `user: nobody` sends none. `sign_in` gives a user an access token, `api_key` an API key, to
     save and use later. `request` is a method and a path of the API or of the identity provider, or an address
     of a dev origin, sent as it stands; those `together` have all come before the first is answered. A
