@@ -40,7 +40,7 @@ from hosting_emulator.world.value import Change, World
 
 
 def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT) -> Fault:
-    """Arm a fault or outcome in a world, after all that are armed there. Raises DocumentRefused."""
+    """Arm a fault or outcome in a world, after those that are already armed. Raises DocumentRefused."""
     fault = read_fault(change, document, category)
     change.put(category.table, fault.id, fault)
     return fault
@@ -50,7 +50,8 @@ def read_fault(
     change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT
 ) -> Fault:
     """Read and check a fault, or an outcome, which usually acts once. Raises DocumentRefused."""
-    kinds, noun = category.kinds, category.noun
+    kinds = category.kinds
+    noun = category.noun
     for name, value in document.items():
         if name not in kinds and name not in category.fields:
             hint = nearest(str(name), (*kinds, *category.fields))
@@ -62,20 +63,13 @@ def read_fault(
                 message = f"there is no {noun} {name!r}"
                 hint = hint or f"; there are {', '.join(kinds)}"
             raise DocumentRefused(f"{message}{hint}", str(name))
-    named = [name for name in document if name in kinds]
-    if len(named) != 1:
-        found = f"{' and '.join(named)} are given" if named else "none is given"
-        what = (
-            "an outcome is exactly one" if noun == "outcome" else "a fault needs exactly one effect"
-        )
-        raise DocumentRefused(f"{what} of {', '.join(kinds)}; {found}")
-    kind = named[0]
+    kind = _only_kind(document, category)
     options = _read_effect(kind, document[kind], category)
-    written = {name: value for name, value in document.items() if name not in (kind, "while")}
+    fields = {name: value for name, value in document.items() if name not in (kind, "while")}
     if noun == "outcome":
-        written.setdefault("times", 1)
+        fields.setdefault("times", 1)
     try:
-        rule = read_fields(written, Rule)
+        rule = read_fields(fields, Rule)
     except DocumentRefused as refused:
         message = f"{refused.field or f'the {noun}'}: {refused}"
         raise DocumentRefused(message, refused.field) from None
@@ -98,8 +92,20 @@ def read_fault(
     return Fault(f"{noun}-{order + 1}", order, change.now_ms, kind, options, rule)
 
 
+def _only_kind(document: Mapping[str, Any], category: RuleCategory) -> str:
+    """Return the only kind that a document names. Raises DocumentRefused."""
+    names = [name for name in document if name in category.kinds]
+    if len(names) == 1:
+        return names[0]
+    rule = "a fault needs exactly one effect"
+    if category.noun == "outcome":
+        rule = "an outcome is exactly one"
+    mistake = f"{' and '.join(names)} are given" if names else "none is given"
+    raise DocumentRefused(f"{rule} of {', '.join(category.kinds)}; {mistake}")
+
+
 def _check_at_identity_provider(kind: str, rule: Rule) -> None:
-    """Refuse what cannot be at the identity provider, whose answers are not the API's."""
+    """Refuse an effect that the identity provider, which has no problems, cannot have."""
     effect = fault_kinds()[kind]
     if kind in ("abort", "rate_limit"):
         message = f"{kind} returns a problem of the API, and {rule.call} has none; use respond"
@@ -115,40 +121,42 @@ def _check_at_identity_provider(kind: str, rule: Rule) -> None:
         raise DocumentRefused(message, "phase")
 
 
-def _read_condition(found: Any, place: str) -> Condition:
-    if not isinstance(found, Mapping) or not found:
-        raise DocumentRefused(f"{place} takes conditions, such as {{dns: expired}}", place)
-    known = [field.encode_name for field in msgspec.structs.fields(Condition)]
-    for name in found:
-        if name not in known:
-            hint = nearest(str(name), known) or f"; there are {', '.join(known)}"
-            raise DocumentRefused(f"{place}: no condition is named {name!r}{hint}", place)
-    rest = {name: value for name, value in found.items() if name != "not"}
+def _read_condition(document: Any, path: str) -> Condition:
+    if not isinstance(document, Mapping) or not document:
+        raise DocumentRefused(f"{path} takes conditions, such as {{dns: expired}}", path)
+    fields = [field.encode_name for field in msgspec.structs.fields(Condition)]
+    for name in document:
+        if name not in fields:
+            hint = nearest(str(name), fields) or f"; there are {', '.join(fields)}"
+            raise DocumentRefused(f"{path}: no condition is named {name!r}{hint}", path)
+    rest = {name: value for name, value in document.items() if name != "not"}
     try:
         condition = read_fields(rest, Condition)
     except DocumentRefused as refused:
-        where = f"{place}.{refused.field}" if refused.field else place
+        where = f"{path}.{refused.field}" if refused.field else path
         raise DocumentRefused(f"{where}: {refused}", where) from None
-    if "not" in found:
-        condition = replace(condition, not_=_read_condition(found["not"], f"{place}.not"))
+    if "not" in document:
+        condition = replace(condition, not_=_read_condition(document["not"], f"{path}.not"))
     return condition
 
 
 def _read_effect(kind: str, options: Any, category: RuleCategory = FAULT) -> dict[str, Any]:
-    """Return a kind's options as they are kept: checked, without defaults. Raises DocumentRefused."""
-    given = None if options is True else options
+    """Check the options of a kind and return them without defaults. Raises DocumentRefused."""
+    if options is True:
+        options = None
     try:
-        read = read_options(kind, given, category.kinds[kind], "option", " ")
+        effect = read_options(kind, options, category.kinds[kind], "option", " ")
     except DocumentRefused as refused:
-        place = f"{kind}.{refused.field}" if refused.field else kind
-        raise DocumentRefused(str(refused), place) from None
-    kept: dict[str, Any] = msgspec.to_builtins(read)
-    return kept
+        path = f"{kind}.{refused.field}" if refused.field else kind
+        raise DocumentRefused(str(refused), path) from None
+    checked: dict[str, Any] = msgspec.to_builtins(effect)
+    return checked
 
 
 def _resolved(rule: Rule, world: World, now_ms: int, category: RuleCategory) -> Rule:
-    """Return a rule as it is kept: ids for names, timestamps for durations. Raises DocumentRefused."""
-    from_ms, until_ms = _moment(rule.from_, "from", now_ms), _moment(rule.until, "until", now_ms)
+    """Return a rule with ids for names and timestamps for durations. Raises DocumentRefused."""
+    from_ms = _moment(rule.from_, "from", now_ms)
+    until_ms = _moment(rule.until, "until", now_ms)
     if rule.ttl is not None:
         try:
             ends_ms = now_ms + parse_duration_ms(rule.ttl)
@@ -158,14 +166,15 @@ def _resolved(rule: Rule, world: World, now_ms: int, category: RuleCategory) -> 
     if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
         field = "until" if rule.until is not None else "ttl"
         raise DocumentRefused(f"{field}: this time has already passed", field)
-    call = _known(rule.call and call_named(rule.call), "call", category.calls)
+    call = _checked_word(rule.call and call_named(rule.call), "call", category.calls)
     ids: dict[str, str] = {}
     for field, table in RECORD_TABLES.items():
-        if (name := getattr(rule, field)) is not None:
+        name = getattr(rule, field)
+        if name is not None:
             ids[field] = id_of(world, table, name)
             if world.get(table, ids[field]) is None:
                 raise DocumentRefused(not_found_message(world, table, name), field)
-    method = _known(rule.method and rule.method.upper(), "method", METHODS)
+    method = _checked_word(rule.method and rule.method.upper(), "method", METHODS)
     rule = replace(rule, call=call, method=method, **ids)
     calls = calls_at(world.assumptions.operation_path)
     _check_possible(rule, [spec for spec in calls if spec.call_id in category.calls])
@@ -178,18 +187,22 @@ def _resolved(rule: Rule, world: World, now_ms: int, category: RuleCategory) -> 
 
 
 def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
-    """Refuse a rule that no request can match, naming the field that leaves no call over."""
+    """Refuse a rule that no request can match, and name the field that excludes the last call."""
     if rule.call in DOORS:
         unknown = ["principal", "organization", "credentials"]
-        unknown += ["project"] if rule.call != REDEEM_TICKET else []
-        if field := next((name for name in unknown if getattr(rule, name) is not None), None):
-            raise DocumentRefused(f"it could never act: {rule.call} has no {field}", field)
+        if rule.call != REDEEM_TICKET:
+            unknown.append("project")
+        for field in unknown:
+            if getattr(rule, field) is not None:
+                raise DocumentRefused(f"it could never act: {rule.call} has no {field}", field)
         return
     if rule.credentials in ("none", "invalid"):
         field = "principal" if rule.principal is not None else "phase"
         if field == "principal" or rule.phase == "after_commit":
-            what = f"with credentials {rule.credentials} no user is known and nothing is committed"
-            raise DocumentRefused(f"it could never act: {what}", field)
+            reason = (
+                f"with credentials {rule.credentials} no user is known and nothing is committed"
+            )
+            raise DocumentRefused(f"it could never act: {reason}", field)
     left = calls
     tests: dict[str, Callable[[CallSpec], bool]] = {
         "call": lambda spec: rule.call in (None, spec.call_id),
@@ -198,7 +211,8 @@ def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
         "path": lambda spec: rule.path is None or may_have_path(spec.path, rule.path),
     }
     for field, test in tests.items():
-        if not (rest := [spec for spec in left if test(spec)]):
+        rest = [spec for spec in left if test(spec)]
+        if not rest:
             there = " or ".join(f"{spec.method} {spec.path}" for spec in left)
             if len(left) > 3:
                 there = "any call; write it like /v1/projects/*/domains, without a query"
@@ -207,15 +221,15 @@ def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
         left = rest
 
 
-def _known(word: str | None, field: str, known: tuple[str, ...]) -> str | None:
-    if word is not None and word not in known:
-        hint = nearest(word, known) or f"; it is one of {', '.join(known)}"
+def _checked_word(word: str | None, field: str, words: tuple[str, ...]) -> str | None:
+    if word is not None and word not in words:
+        hint = nearest(word, words) or f"; it is one of {', '.join(words)}"
         raise DocumentRefused(f"there is no {field} {word!r}{hint}", field)
     return word
 
 
 def moment_ms(text: str, now_ms: int) -> int | None:
-    """Return a moment that is written as a timestamp or a duration from now; None: it is neither."""
+    """Return the moment of a timestamp, or of a duration from now. None: the text is neither."""
     for read, since_ms in ((parse_duration_ms, now_ms), (parse_timestamp, 0)):
         with suppress(ValueError):
             return since_ms + read(text)
@@ -231,7 +245,7 @@ def _moment(text: str | None, field: str, now_ms: int) -> int | None:
 
 
 def invalid_reason(fault: Fault, category: RuleCategory) -> str | None:
-    """Say why a fault or outcome that comes from outside could not act; None: it can."""
+    """Say why an imported fault or outcome could not act. None: it could."""
     if fault.kind not in category.kinds:
         return f"there is no kind of {category.noun} {fault.kind!r}"
     try:

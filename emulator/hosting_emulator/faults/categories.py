@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -26,8 +27,9 @@ RECORD_TABLES: dict[str, Table[Any]] = {
 }
 
 
-class RuleCategory(NamedTuple):
-    """Faults, or outcomes: what one is called, where they are kept, the fields of a rule, the calls."""
+@dataclass(frozen=True, slots=True)
+class RuleCategory:
+    """A category of rules: its noun and its table, and the fields and calls that a rule can name."""
 
     noun: str
     table: Table[Fault]
@@ -36,7 +38,7 @@ class RuleCategory(NamedTuple):
 
     @property
     def kinds(self) -> Mapping[str, type[FaultKind] | type[OutcomeKind]]:
-        """Every kind by its name, in their order."""
+        """Every kind by its name, in the order of lists."""
         return fault_kinds() if self.noun == "fault" else OUTCOME_KINDS
 
 

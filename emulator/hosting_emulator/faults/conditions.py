@@ -16,7 +16,7 @@ from hosting_emulator.world.value import World
 def unmet_condition(
     condition: Condition, world: World, project_id: str | None, organization_id: str | None
 ) -> str | None:
-    """Say what keeps a condition from holding for a project, or else an organization; None: it holds."""
+    """Say why a condition does not hold for a project, or else for an organization. None: it holds."""
     project = world.get(PROJECTS, project_id or "")
     owner = project.organization_id if project else organization_id
     organization = world.get(ORGANIZATIONS, owner or "")
@@ -32,21 +32,27 @@ def unmet_condition(
                 if organization.credits >= expected:
                     return f"there are {organization.credits} credits"
                 continue
-            found: Any = organization.plan
+            actual: Any = organization.plan
         elif project is None:
             return f"it depends on {name}, and the request names no project"
         else:
-            found = _of_project(name, world, project)
-        if found not in (expected if isinstance(expected, tuple) else (expected,)):
-            return f"{name} is {_word(found)}"
+            actual = _project_value(name, world, project)
+        alternatives = expected if isinstance(expected, tuple) else (expected,)
+        if actual not in alternatives:
+            return f"{name} is {_word(actual)}"
     return None
 
 
-def _of_project(name: str, world: World, project: Project) -> Any:
+def _project_value(name: str, world: World, project: Project) -> Any:
+    """Return the value of a project that a field of a condition is about."""
     if name == "deployed":
         count = deployment_count(world.indexes, project.id)
-        runs = deployment_chunks(world.indexes, project.id, 0, count)
-        return any(found.status == "ready" for run in reversed(runs) for found in reversed(run))
+        chunks = deployment_chunks(world.indexes, project.id, 0, count)
+        return any(
+            deployment.status == "ready"
+            for chunk in reversed(chunks)
+            for deployment in reversed(chunk)
+        )
     dns = world.get(DNS, project.id) or Dns()
     database = world.get(DATABASES, f"{project.id}/prod") or Database("separate")
     placement = database.placement
@@ -71,9 +77,10 @@ def condition_text(condition: Condition) -> str:
 
 
 def _expected_values(condition: Condition) -> dict[str, Any]:
-    """Return what a condition asks for, by the names it is written with."""
-    asked = zip(condition.__struct_encode_fields__, msgspec.structs.astuple(condition), strict=True)
-    return {name: expected for name, expected in asked if expected is not None}
+    """Return the expected values of a condition, by their names in a document."""
+    values = msgspec.structs.astuple(condition)
+    fields = zip(condition.__struct_encode_fields__, values, strict=True)
+    return {name: expected for name, expected in fields if expected is not None}
 
 
 def _word(value: Any) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from functools import partial
 from operator import attrgetter
-from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.contract.problems import Refused
@@ -28,10 +28,10 @@ from hosting_emulator.world.value import Change, World
 _by_order = attrgetter("order")
 
 
-class Decision(NamedTuple):
-    """What is to happen: a delay in real milliseconds, and at most one other kind's effect.
+class Decision(msgspec.Struct, frozen=True, gc=False):
+    """The effect of faults on a request: a delay in real milliseconds, and at most one other effect.
 
-    `acted` are the faults behind it, in order; `problem` is what the effect answers, if it is one.
+    `acted` are the faults that act, in order. `problem` is the problem with which the effect responds.
     """
 
     delay_ms: int = 0
@@ -58,7 +58,10 @@ def is_spent(fault: Fault, now_ms: int) -> bool:
 def decide(
     change: Change, subject: FaultSubject, phase: Phase, *, refused: bool = False
 ) -> Decision:
-    """Count the request and return what the faults of one phase do to it; to one refused, nothing."""
+    """Count the request for the faults of one phase, and return their effect on it.
+
+    On a refused request they have no effect.
+    """
     delay_ms = 0
     acted: tuple[Fault, ...] = ()
     for fault in sorted(change.world.tables[FAULTS.name].values(), key=_by_order):
@@ -83,23 +86,23 @@ def decide(
 
 
 def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | None:
-    """Count the operation that a request begins, and return what the first outcome for it tells."""
+    """Count the operation that a request begins, and return the first outcome that applies to it."""
     for armed in faults_in_order(change.world, OUTCOMES):
         if not matches(armed.rule, subject):
             continue
-        told = outcome_of(armed).operation_outcome(armed.id, subject.call)
-        if told is None:
+        outcome = outcome_of(armed).operation_outcome(armed.id, subject.call)
+        if outcome is None:
             continue
         armed = replace(armed, seen=armed.seen + 1)
         acts = _acts(change, armed, subject)
         change.put(OUTCOMES, armed.id, replace(armed, hits=armed.hits + acts))
         if acts:
-            return told
+            return outcome
     return None
 
 
 def _acts(change: Change, fault: Fault, subject: FaultSubject) -> bool:
-    """Tell whether a fault or outcome acts on what it has seen, this time."""
+    """Tell whether a fault or outcome acts on a request that it has counted."""
     probability = fault.rule.probability
     idle = _idle_reason(fault, change.now_ms, change.world, subject.project, subject.organization)
     return idle is None and (probability >= 1 or _chance(change) < probability)
@@ -108,7 +111,7 @@ def _acts(change: Change, fault: Fault, subject: FaultSubject) -> bool:
 def idle_reason(
     fault: Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
 ) -> str:
-    """Say why a fault that has seen a request did not act on it."""
+    """Say why a fault that matched a request did not act on it."""
     reason = _idle_reason(fault, now_ms, world, project_id, organization_id)
     if reason is None and fault.rule.probability < 1:
         reason = f"its probability is {fault.rule.probability:g}, and it was not drawn this time"
@@ -128,7 +131,9 @@ def _idle_reason(
         if reason is not None:
             return f"it acts only while {condition_text(rule.while_)}: {reason}"
     if rule.times is not None and fault.hits >= rule.times:
-        return f"it has already acted {'once' if rule.times == 1 else f'{rule.times} times'}"
+        if rule.times == 1:
+            return "it has already acted once"
+        return f"it has already acted {rule.times} times"
     number = fault.seen - rule.skip_first
     if number <= 0:
         return f"it skips the first {rule.skip_first} requests, and this was number {fault.seen}"
@@ -138,5 +143,5 @@ def _idle_reason(
 
 
 def _chance(change: Change) -> float:
-    """Draw from [0, 1). The stream is the faults' own, so drawing shifts no id and no secret."""
+    """Draw a number from [0, 1). Faults have their own stream, so a draw shifts no id and no secret."""
     return int.from_bytes(draw(change, "faults", 7), "big") / 2**56

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
@@ -16,11 +16,11 @@ from hosting_emulator.criteria.request_filters import path_matches
 from hosting_emulator.world.fault_records import Rule
 
 
-class FaultSubject(NamedTuple):
-    """What a fault can match: one request, once it is known who asks what.
+class FaultSubject(msgspec.Struct, frozen=True, gc=False):
+    """An authenticated request that a fault can match.
 
-    `call` is a call's id or a door, `headers` returns every value of a header, `credentials` are what
-    a request of the API came with.
+    `call` is the id of a call or of another endpoint. `headers` returns every value of a header.
+    `credentials` says which kind of credentials the request has.
     """
 
     call: str
@@ -37,12 +37,18 @@ class FaultSubject(NamedTuple):
 
 
 def matches(rule: Rule, subject: FaultSubject) -> bool:
-    """Tell whether a rule matches a request. Without credentials, only one that asks for that does."""
+    """Tell whether a rule matches a request.
+
+    Only a rule that names `credentials` matches a request without valid credentials.
+    """
     return next(differing_fields(rule, subject), None) is None
 
 
 def differing_fields(rule: Rule, subject: FaultSubject) -> Iterator[str]:
-    """Yield the fields of a rule that a request does not match. A rule without `call` matches no door."""
+    """Yield the fields of a rule that a request does not match.
+
+    A rule without `call` matches only calls, and no other endpoint.
+    """
     if rule.call != subject.call and (rule.call is not None or subject.call in DOORS):
         yield "call"
     if rule.credentials is None:
@@ -67,7 +73,7 @@ def differing_fields(rule: Rule, subject: FaultSubject) -> Iterator[str]:
 
 
 def _values(rule: Rule, subject: FaultSubject, name: str) -> Mapping[str, Sequence[Any]]:
-    """Return what a request has of the headers, the query or the body that a rule names."""
+    """Return the values of a request's headers, query or body that a rule names."""
     if name == "header":
         return {header: subject.headers(header, ()) for header in rule.header or ()}
     if name == "query":
@@ -76,7 +82,7 @@ def _values(rule: Rule, subject: FaultSubject, name: str) -> Mapping[str, Sequen
 
 
 def request_value(rule: Rule, subject: FaultSubject, name: str) -> Any:
-    """Return what a request has in the place of a field of a rule, to be shown to people."""
+    """Return the value of a request that a field of a rule is compared with, for messages."""
     if name not in ("header", "query", "body"):
         return getattr(subject, name)
     values = _values(rule, subject, name)
@@ -85,31 +91,32 @@ def request_value(rule: Rule, subject: FaultSubject, name: str) -> Any:
     }
 
 
-def _has(found: Mapping[str, Sequence[Any]], expected: Mapping[str, Any]) -> bool:
-    """Tell whether each name has a value that is as wanted; a text may have `*` for any other."""
+def _has(values: Mapping[str, Sequence[Any]], expected: Mapping[str, Any]) -> bool:
+    """Tell whether each name has an expected value. In a text `*` stands for any text."""
     return all(
-        any(
-            text_matches(value, pattern)
-            if isinstance(value, str) and isinstance(pattern, str)
-            else value == pattern and type(value) is type(pattern)
-            for value in found.get(name, ())
-        )
+        any(_value_matches(value, pattern) for value in values.get(name, ()))
         for name, pattern in expected.items()
     )
 
 
-def _members(body: bytes, expected: Iterable[str]) -> Mapping[str, Sequence[Any]]:
-    """Return what of a body is wanted, by its path (`key.name`, `items.0`); a form's fields likewise."""
+def _value_matches(value: Any, pattern: Any) -> bool:
+    if isinstance(value, str) and isinstance(pattern, str):
+        return text_matches(value, pattern)
+    return type(value) is type(pattern) and bool(value == pattern)
+
+
+def _members(body: bytes, paths: Iterable[str]) -> Mapping[str, Sequence[Any]]:
+    """Return the values of a JSON body at some paths (`key.name`, `items.0`), or the fields of a form."""
     try:
         document = read_json(body)
     except JsonRefused:
         return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
-    found = {path: value_at(document, path.removeprefix("$.")) for path in expected}
-    return {path: (value,) for path, value in found.items() if value is not msgspec.UNSET}
+    values = {path: value_at(document, path.removeprefix("$.")) for path in paths}
+    return {path: (value,) for path, value in values.items() if value is not msgspec.UNSET}
 
 
 def value_at(document: Any, path: str) -> Any:
-    """Return what stands at a path (`items.0.name`) of a JSON document, or UNSET."""
+    """Return the value at a path (`items.0.name`) of a JSON document, or UNSET."""
     for part in path.split("."):
         if isinstance(document, dict) and part in document:
             document = document[part]
@@ -125,14 +132,14 @@ def value_at(document: Any, path: str) -> Any:
 
 
 def text_matches(text: str, pattern: str) -> bool:
-    """Tell whether a text is what a pattern says, in which only `*` stands for any other."""
+    """Tell whether a text matches a pattern, in which `*` stands for any text."""
     return _expression(pattern).fullmatch(text) is not None
 
 
 @lru_cache(maxsize=256)
 def _expression(pattern: str) -> re.Pattern[str]:
     first, *parts = map(re.escape, pattern.split("*"))
-    # Each part is taken where it comes first, for good: trying others takes its length to the power
-    # of the stars.
+    # Each part matches at its first position only. Trying all positions would take a time that grows
+    # with the length to the power of the number of stars.
     between = "".join(f"(?>.*?{part})" for part in parts[:-1])
     return re.compile(first + between + "".join(f".*{part}" for part in parts[-1:]), re.DOTALL)
