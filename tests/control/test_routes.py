@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hosting_emulator.control.routes import ROUTES, load_endpoint
+from hosting_emulator.control.endpoints import load_endpoint
+from hosting_emulator.control.routes import ROUTES
 
 
 def test_every_path_has_the_parameters_that_its_handler_names():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
 from aiohttp import web
 from msgspec.structs import asdict, replace
@@ -25,13 +25,14 @@ from hosting_emulator.http.endpoint import (
     Context,
     ControlRefusal,
     Duration,
+    Example,
     Mode,
     Timestamp,
     moment,
     refused_as,
     require,
 )
-from hosting_emulator.http.query import Limit
+from hosting_emulator.http.query import Limit, Query
 from hosting_emulator.http.time_slices import LongJob, sort_in_slices
 from hosting_emulator.messages import JsonObject
 from hosting_emulator.world import views
@@ -106,7 +107,9 @@ def _operation_title(world: World, operation: Operation) -> str:
     return f"{operation.kind.replace('_', ' ')} of {project}"
 
 
-def put_clock(engine: Engine, body: ClockChange) -> messages.ClockState:
+def put_clock(
+    engine: Engine, body: Annotated[ClockChange, Example({"mode": "frozen"})]
+) -> messages.ClockState:
     """Change a clock's mode, rate or time. Moving back is refused (409)."""
     at_ms = None if body.at is None else moment(body.at)
     with refused_as(400 if at_ms is None else 409, "Clock refused", ClockRefused):
@@ -114,7 +117,9 @@ def put_clock(engine: Engine, body: ClockChange) -> messages.ClockState:
     return get_clock(engine)
 
 
-def advance_clock(engine: Engine, body: Advance) -> messages.ClockMove:
+def advance_clock(
+    engine: Engine, body: Annotated[Advance, Example({"by": "10m"})]
+) -> messages.ClockMove:
     """Move time by a duration, to a timestamp, or until an operation ends, and run all due events."""
     if sum(value is not None for value in (body.by, body.to, body.until_operation)) != 1:
         raise ControlRefusal(400, "Bad request", "give exactly one of by, to and until_operation")
@@ -147,7 +152,8 @@ def _advance_until(engine: Engine, operation_id: str) -> int:
 
 
 async def list_operations(
-    engine: Engine, unfinished: bool = False
+    engine: Engine,
+    unfinished: Annotated[bool, Query("Only operations that have not ended.")] = False,
 ) -> Iterator[messages.OperationState]:
     """List operations, oldest first; with `unfinished` only those that have not ended."""
     engine.run_due()
@@ -243,7 +249,7 @@ def find_state(engine: Engine, commit: int) -> World:
     return require(engine.history.state_after(commit), "No such commit", detail)
 
 
-def rewind(engine: Engine, body: Rewind) -> Engine:
+def rewind(engine: Engine, body: Annotated[Rewind, Example({"commit": 1})]) -> Engine:
     """Rewind to the state after a commit, which is itself a new commit; 404 if that commit is not kept."""
     state = find_state(engine, body.commit)
     engine.restore(history.SavedState(state, state.at_ms), f"rewound to {body.commit}")

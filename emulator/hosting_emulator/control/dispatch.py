@@ -11,21 +11,20 @@ from urllib.parse import parse_qs, unquote
 from aiohttp import web
 
 from hosting_emulator.contract.suggestions import unknown
+from hosting_emulator.control.endpoints import Endpoint, load_endpoint
 from hosting_emulator.control.routes import (
     PREFIX,
     ROUTES,
-    Endpoint,
     JsonList,
     Media,
     NoContent,
     Route,
-    load_endpoint,
 )
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Context, ControlRefusal
-from hosting_emulator.http.query import parameter_names, read_parameter
+from hosting_emulator.http.query import read_parameter
 from hosting_emulator.identity import faults
 from hosting_emulator.identity.request import IdentityRequest
 from hosting_emulator.world.naming import DEFAULT_WORLD
@@ -158,12 +157,10 @@ def _read_query(context: Context, route: Route, endpoint: Endpoint) -> dict[str,
     """
     query = parse_qs(context.query, keep_blank_values=True)
     if endpoint.query or not isinstance(route.response, Media):
-        known_names = [
-            name for parameter in endpoint.query.values() for name in parameter_names(parameter)
-        ]
+        names = [name for parameter in endpoint.query.values() for name in parameter.names]
         for name in query:
-            if name not in known_names:
-                detail = unknown("query parameter", name, known_names)
+            if name not in names:
+                detail = unknown("query parameter", name, names)
                 raise ControlRefusal(400, "Bad query", detail)
     return {name: read_parameter(query, parameter) for name, parameter in endpoint.query.items()}
 

@@ -14,7 +14,14 @@ from hosting_emulator.faults.arming import arm
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.views import describe_kinds, fault_view
-from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, refused_as, require
+from hosting_emulator.http.endpoint import (
+    Body,
+    Context,
+    ControlRefusal,
+    Example,
+    refused_as,
+    require,
+)
 from hosting_emulator.messages import (
     FaultsRemoved,
     InterventionDone,
@@ -60,7 +67,11 @@ def list_faults(engine: Engine, family: RuleCategory = FAULT) -> list[JsonObject
     ]
 
 
-def arm_fault(engine: Engine, body: FaultDocument, family: RuleCategory = FAULT) -> JsonObject:
+def arm_fault(
+    engine: Engine,
+    body: Annotated[FaultDocument, Example({"abort": {"code": "rate_limited"}, "times": 1})],
+    family: RuleCategory = FAULT,
+) -> JsonObject:
     """Arm a fault, after those already armed. It is written as in a scenario."""
     change = engine.begin_change()
     with refused_as(400, f"{family.noun.capitalize()} refused", DocumentRefused):
@@ -109,7 +120,10 @@ def list_outcomes(engine: Engine) -> list[JsonObject]:
     return list_faults(engine, OUTCOME)
 
 
-def arm_outcome(engine: Engine, body: OutcomeDocument) -> JsonObject:
+def arm_outcome(
+    engine: Engine,
+    body: Annotated[OutcomeDocument, Example({"fail": {"phase": "deploying"}, "project": "blog"})],
+) -> JsonObject:
     """Set in advance how the next operation ends, after the outcomes already armed."""
     return arm_fault(engine, body, OUTCOME)
 
@@ -134,7 +148,12 @@ def list_outcome_kinds() -> Any:
     return describe_kinds(OUTCOME)
 
 
-def intervene(engine: Engine, body: InterventionDocument) -> InterventionDone:
+def intervene(
+    engine: Engine,
+    body: Annotated[
+        InterventionDocument, Example({"move_dns": {"project": "shop", "to": "revoked"}})
+    ],
+) -> InterventionDone:
     """Change a world from outside the contract, and return what was done; 409 if that is not possible now."""
     # Imported here: a first answer that shows a world is not to wait for it.
     from hosting_emulator.faults.interventions import read_intervention
@@ -161,7 +180,9 @@ def get_variation(engine: Engine) -> VariationState | None:
     return variation_view(engine)
 
 
-def put_variation(engine: Engine, body: NewVariation) -> VariationState | None:
+def put_variation(
+    engine: Engine, body: Annotated[NewVariation, Example({"seed": "7", "only": ["page-size"]})]
+) -> VariationState | None:
     """Vary a world's responses from now on, also after a reset."""
     with refused_as(400, "Variation refused", VariationRefused):
         vary(engine, read_variation(body.seed, body.only))

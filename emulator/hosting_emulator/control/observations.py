@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from aiohttp import web
@@ -23,11 +23,12 @@ from hosting_emulator.http.endpoint import (
     Body,
     Context,
     ControlRefusal,
+    Example,
     find_observation,
     refused_as,
     require,
 )
-from hosting_emulator.http.query import Limit, Milliseconds
+from hosting_emulator.http.query import LATEST_REQUESTS, SEED, Limit, Milliseconds, Query
 from hosting_emulator.messages import JsonObject
 
 #: How often to look whether a request is still in progress, in seconds of real time.
@@ -45,7 +46,9 @@ class NewObservation(Body):
     replaces: str | None = None
 
 
-def begin_observation(context: Context, body: NewObservation) -> messages.ObservationState:
+def begin_observation(
+    context: Context, body: Annotated[NewObservation, Example({"worlds": None})]
+) -> messages.ObservationState:
     """Begin an observation: from now on it counts and judges every request of its worlds.
 
     It also sees worlds that are created later. Deleting, resetting, loading or replacing a world
@@ -64,7 +67,13 @@ def begin_observation(context: Context, body: NewObservation) -> messages.Observ
 
 
 async def show_observation(
-    context: Context, observation: str, final: bool = False, wait_ms: Milliseconds = 0
+    context: Context,
+    observation: str,
+    final: Annotated[bool, Query("The client has finished.")] = False,
+    wait_ms: Annotated[
+        Milliseconds,
+        Query("Wait at most this long, in real milliseconds, until no request is in progress."),
+    ] = 0,
 ) -> messages.ObservationReport:
     """Report what an observation saw, with a verdict for each chapter.
 
@@ -90,7 +99,11 @@ def end_observation(context: Context, observation: str) -> None:
 
 
 async def get_chapter_state(
-    context: Context, observation: str, chapter: str, seed: bool = False, began: bool = False
+    context: Context,
+    observation: str,
+    chapter: str,
+    seed: Annotated[bool, SEED] = False,
+    began: Annotated[bool, Query("The state as the chapter began.")] = False,
 ) -> web.Response:
     """Export the whole state of the world of a chapter, as it is or as it was when the chapter ended.
 
@@ -104,7 +117,10 @@ async def get_chapter_state(
 
 
 async def report_chapter(
-    context: Context, observation: str, chapter: str, requests: Limit = 20
+    context: Context,
+    observation: str,
+    chapter: str,
+    requests: Annotated[Limit, LATEST_REQUESTS] = 20,
 ) -> dict[str, Any]:
     """Report the world of a chapter, as it is or as it was when the chapter ended."""
     engine = _engine_of(_find_chapter(context, observation, chapter))

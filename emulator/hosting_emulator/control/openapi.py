@@ -1,37 +1,36 @@
-"""The control API's own OpenAPI 3.1 document, made of what serves it.
+"""The OpenAPI 3.1 document of the control API, made from the declarations that serve it.
 
-Paths, statuses and kinds of answers come from the table of routes; words, parameters and bodies from
-the handlers; the answers from `messages`; what scenarios, faults and interventions may say from the
-schema of scenario files. Pages for people, and what these load, are left out.
+The table of routes has the paths, statuses and types of responses. The endpoints have the descriptions,
+parameters and bodies. The schemas of responses come from `messages`, and those of scenarios, faults and
+interventions from the schema of scenario files. Pages and the files that they load are left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container
 from inspect import Parameter, cleandoc
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from hosting_emulator import messages
 from hosting_emulator.contract.json_schema import schema_components
-from hosting_emulator.contract.markdown import read_sections
+from hosting_emulator.control.endpoints import Endpoint, load_endpoint
 from hosting_emulator.control.routes import (
+    PATH_PARAMETERS,
     PREFIX,
     ROUTES,
-    Endpoint,
+    TAGS,
     JsonList,
     JsonOrNull,
     Media,
     NoContent,
     ResponseType,
     Route,
-    load_endpoint,
 )
 from hosting_emulator.http.guard import TOKEN_HEADER
-from hosting_emulator.http.query import Words
+from hosting_emulator.http.query import QueryParameter, Words, filter_documentation
 from hosting_emulator.messages import (
     ApiProblem,
     ControlMessage,
@@ -42,8 +41,8 @@ from hosting_emulator.messages import (
 from hosting_emulator.messages.faults import WRITTEN
 from hosting_emulator.scenario.schema import scenario_schema
 
-_COMPONENTS = "#/components/schemas/"
-_ABOUT = """\
+_COMPONENTS: Final = "#/components/schemas/"
+_ABOUT: Final = """\
 Everything beside `/v1`: worlds, time, failures, and the request log. The command
 line, the dashboard and the pytest plugin all use this API.
 
@@ -54,22 +53,21 @@ version.
 
 From this machine no token is needed; from another one, or through a proxy, the control token is.
 """
-_SECTIONS = read_sections(Path(__file__).with_name("openapi.md"))
-_WORDS = {section: dict(items) for section, items in _SECTIONS}
-_TEXT = {"type": "string"}
-_AFTER = {"type": "integer", "minimum": 0, "maximum": 999_999_999_999_999}
-_REFUSED = {
+_TEXT: Final[JsonObject] = {"type": "string"}
+_NUMBER: Final[JsonObject] = {"type": "integer", "minimum": 1}
+_AFTER: Final[JsonObject] = {"type": "integer", "minimum": 0, "maximum": 999_999_999_999_999}
+_REFUSED: Final = {
     "4XX": "Refused; nothing was changed.",
     "503": "The change could not be saved to disk.",
 }
-#: Endpoints that refuse as OAuth and OpenID Connect say.
-_OAUTH = ("token", "userinfo")
-#: What pages and their files are. They are no part of the API.
-_PAGE_TYPES = ("text/html", "text/css", "*/*")
+#: Endpoints whose refusals have the form of OAuth and OpenID Connect.
+_OAUTH: Final = ("token", "userinfo")
+#: The media types of pages and their files, which are no part of the API.
+_PAGE_TYPES: Final = ("text/html", "text/css", "*/*")
 
 
 class TokenForm(msgspec.Struct):
-    """What a token endpoint is sent (RFC 6749); which fields are needed depends on the grant."""
+    """The form that a token endpoint receives (RFC 6749). The grant decides which fields are needed."""
 
     grant_type: str
     client_id: str | None = None
@@ -81,27 +79,34 @@ class TokenForm(msgspec.Struct):
     organization: str | None = None
 
 
+_TOKEN_FORM_EXAMPLE: Final = {
+    "grant_type": "password",
+    "client_id": "app",
+    "username": "owner",
+}
+
+
 def control_document(base_url: str, version: str, operation_id: str | None = None) -> JsonObject:
-    """Return the document for an asker at `base_url`; `operation_id`: an example, of the default world."""
-    kinds, paths, tags, ids = _Kinds(), dict[str, JsonObject](), set[str](), set[str]()
+    """Return the document for a client that reaches the server at `base_url`.
+
+    `operation_id` is the id of an operation of the default world, as an example.
+    """
+    kinds = _Kinds()
+    paths: JsonObject = {}
+    tags = set()
+    ids: set[str] = set()
     for route in ROUTES:
         if isinstance(route.response, Media) and route.response.media_type in _PAGE_TYPES:
             continue
-        tag = route.group
-        name = route.function
-        id_ = re.sub("_(.)", lambda found: found[1].upper(), name)
-        if id_ in ids and "{world}" in route.path:  # of two places the first is the default world's
-            id_ += "OfWorld"
-        if id_ in ids:
-            id_ += route.method.title()
+        id_ = _operation_id(route, ids)
         ids.add(id_)
-        tags.add(tag)
-        made = {"operationId": id_, "tags": [tag], **_operation(route, kinds, operation_id)}
-        paths.setdefault(route.path, {})[route.method.lower()] = made
+        tags.add(route.group)
+        operation = {"operationId": id_, "tags": [route.group]}
+        operation.update(_operation(route, kinds, operation_id))
+        paths.setdefault(route.path, {})[route.method.lower()] = operation
     text = msgspec.json.encode(scenario_schema()["$defs"]).decode()
-    parts: JsonObject = msgspec.json.decode(text.replace("#/$defs/", _COMPONENTS))
-    schemas = _for_generators({**parts, **kinds.schemas})
-    about = _WORDS["Tags"].items()
+    scenario_parts: JsonObject = msgspec.json.decode(text.replace("#/$defs/", _COMPONENTS))
+    schemas = _for_generators({**scenario_parts, **kinds.schemas})
     return {
         "openapi": "3.1.0",
         "info": {
@@ -114,10 +119,10 @@ def control_document(base_url: str, version: str, operation_id: str | None = Non
         },
         "servers": [{"url": f"{base_url}{PREFIX}"}],
         "security": [{}, {"controlToken": []}],
-        "tags": [{"name": tag, "description": words} for tag, words in about if tag in tags],
+        "tags": [{"name": tag, "description": TAGS[tag]} for tag in TAGS if tag in tags],
         "paths": paths,
         "components": {
-            "schemas": _referred(paths, schemas),
+            "schemas": _referenced(paths, schemas),
             "securitySchemes": {
                 "controlToken": {"type": "apiKey", "in": "header", "name": TOKEN_HEADER}
             },
@@ -125,52 +130,76 @@ def control_document(base_url: str, version: str, operation_id: str | None = Non
     }
 
 
-def _referred(document: Any, schemas: JsonObject) -> JsonObject:
-    """Return the schemas that a part of the document refers to, and those that these refer to."""
-    found, parts = JsonObject(), [document]
+def _operation_id(route: Route, ids: Container[str]) -> str:
+    """Return the unique name of an operation: the endpoint's, in camel case."""
+    id_ = re.sub("_(.)", lambda match: match[1].upper(), route.function)
+    if id_ in ids and "{world}" in route.path:
+        # The row of the default world comes first.
+        id_ += "OfWorld"
+    if id_ in ids:
+        id_ += route.method.title()
+    return id_
+
+
+def _referenced(document: Any, schemas: JsonObject) -> JsonObject:
+    """Return the schemas to which a part of the document refers, directly or through others."""
+    names = set()
+    parts = [document]
     while parts:
-        names = re.findall(rf'"{_COMPONENTS}(\w+)"', msgspec.json.encode(parts.pop()).decode())
-        more = {name: schemas[name] for name in names if name not in found}
-        found |= more
-        parts += more.values()
-    return {name: schemas[name] for name in schemas if name in found}
+        text = msgspec.json.encode(parts.pop()).decode()
+        for name in re.findall(rf'"{_COMPONENTS}(\w+)"', text):
+            if name not in names:
+                names.add(name)
+                parts.append(schemas[name])
+    return {name: schema for name, schema in schemas.items() if name in names}
 
 
 def _for_generators(schema: Any) -> Any:
-    """Say defaults in words, tuples as arrays, and not which members must be there together.
+    """Simplify a schema for generators of clients.
 
-    Generators take a member with a default for always being there, few know `prefixItems`, and none
-    of Java knows what is an array or else a word, nor two maps of words in one class.
+    They assume that a member with a default is always present, and few support `prefixItems`. None for
+    Java supports a union of an array and a word, or two maps of words in one class.
     """
     if isinstance(schema, list):
         return [_for_generators(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _for_generators(part) for name, part in schema.items()}
-    if all(isinstance(part, dict) for part in schema.values()):  # members by name
-        return found
-    if "$ref" in found:  # a schema beside it would say the same again, and confuses generators
-        return {"$ref": found["$ref"]}
-    if "enum" in found:  # said by msgspec of words alone, but for those that it lists by hand
-        found.setdefault("type", "string" if isinstance(found["enum"][0], str) else "integer")
-    default = found.pop("default", None)
+    result = {name: _for_generators(part) for name, part in schema.items()}
+    if all(isinstance(part, dict) for part in schema.values()):
+        # These are the members of an object, by name.
+        return result
+    if "$ref" in result:
+        # Other keywords would only repeat the referenced schema, which confuses generators.
+        return {"$ref": result["$ref"]}
+    if "enum" in result:
+        result.setdefault("type", _type_of_enum(result["enum"]))
+    default = result.pop("default", None)
     if default not in (None, [], {}):
-        found.setdefault("description", f"Default: {msgspec.json.encode(default).decode()}.")
-    for word in ("anyOf", "oneOf"):  # which members go together is no kind of its own
-        parts = [part for part in found.get(word, []) if part.get("type") != "null"]
-        either = len(parts) > 1 and any(part.get("type") == "array" for part in parts)
-        if parts and all(part.keys() == {"required"} for part in parts):
-            del found[word]
-            found["minProperties"] = 1
-        elif either:
-            del found[word]
-    values = found.get("additionalProperties")
+        result.setdefault("description", f"Default: {msgspec.json.encode(default).decode()}.")
+    _simplify_unions(result)
+    values = result.get("additionalProperties")
     if isinstance(values, dict) and "enum" in values:
         words = "|".join(values["enum"])
-        found["additionalProperties"] = {"type": "string", "pattern": f"^({words})$"}
-    if found.get("type") == "array":
-        found["items"] = found.pop("prefixItems", [found.get("items", {})])[0]
-    return found
+        result["additionalProperties"] = {"type": "string", "pattern": f"^({words})$"}
+    if result.get("type") == "array":
+        items = result.pop("prefixItems", [result.get("items", {})])
+        result["items"] = items[0]
+    return result
+
+
+def _type_of_enum(values: list[Any]) -> str:
+    return "string" if isinstance(values[0], str) else "integer"
+
+
+def _simplify_unions(schema: JsonObject) -> None:
+    """Remove a union that says only which members are required, and one with an array."""
+    for keyword in ("anyOf", "oneOf"):
+        parts = [part for part in schema.get(keyword, []) if part.get("type") != "null"]
+        if parts and all(part.keys() == {"required"} for part in parts):
+            del schema[keyword]
+            schema["minProperties"] = 1
+        elif len(parts) > 1 and any(part.get("type") == "array" for part in parts):
+            del schema[keyword]
 
 
 class _Kinds:
@@ -225,71 +254,105 @@ def _without_null(schema: JsonObject) -> JsonObject:
 
 
 def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> JsonObject:
-    handler = load_endpoint(route.endpoint)
-    about = cleandoc(handler.function.__doc__ or "")
-    answered: JsonObject = {"description": "Done."}
-    if not isinstance(route.response, NoContent):
-        answered["content"] = kinds.response(route.response)
-    refusals: list[tuple[str, type[ControlMessage]]] = [("application/problem+json", ApiProblem)]
-    if route.is_identity and route.function in _OAUTH:
-        refusals.append(("application/json", OAuthError))
-    content = {media: {"schema": kinds.schema(kind)} for media, kind in refusals}
-    refused = {
-        status: {"description": words, "content": content} for status, words in _REFUSED.items()
-    }
+    endpoint = load_endpoint(route.endpoint)
+    description = cleandoc(endpoint.function.__doc__ or "")
+    first_paragraph = description.partition("\n\n")[0]
     document: JsonObject = {
-        "summary": " ".join(about.partition("\n\n")[0].split()).removesuffix("."),
-        "description": about,
-        "parameters": [*_parameters(route, handler, kinds, operation_id)],
-        "requestBody": _body(route, handler, kinds),
-        "responses": {str(_status(route)): answered, **refused},
+        "summary": " ".join(first_paragraph.split()).removesuffix("."),
+        "description": description,
     }
-    return {name: found for name, found in document.items() if found}
+    parameters = _path_parameters(route, operation_id)
+    for parameter in endpoint.query.values():
+        parameters += _query_parameters(parameter, kinds)
+    if parameters:
+        document["parameters"] = parameters
+    body = _body(route, endpoint, kinds)
+    if body is not None:
+        document["requestBody"] = body
+    document["responses"] = _responses(route, kinds)
+    return document
 
 
-def _status(route: Route) -> int:
-    return 204 if isinstance(route.response, NoContent) else route.status
+def _responses(route: Route, kinds: _Kinds) -> JsonObject:
+    success: JsonObject = {"description": "Done."}
+    status = route.status
+    if isinstance(route.response, NoContent):
+        status = 204
+    else:
+        success["content"] = kinds.response(route.response)
+    content = {"application/problem+json": {"schema": kinds.schema(ApiProblem)}}
+    if route.is_identity and route.function in _OAUTH:
+        content["application/json"] = {"schema": kinds.schema(OAuthError)}
+    responses = {str(status): success}
+    for refused_status, description in _REFUSED.items():
+        responses[refused_status] = {"description": description, "content": content}
+    return responses
 
 
-def _parameters(
-    route: Route, handler: Endpoint, kinds: _Kinds, operation_id: str | None
-) -> Iterator[JsonObject]:
+def _path_parameters(route: Route, operation_id: str | None) -> list[JsonObject]:
+    parameters = []
     for name in re.findall(r"\{(\w+)", route.path):
-        schema = {"type": "integer", "minimum": 1} if name == "n" else _TEXT
-        found = _parameter("Path", name, schema) | {"in": "path", "required": True}
+        declaration = PATH_PARAMETERS[name]
+        schema = _TEXT
+        if isinstance(declaration.example, int):
+            schema = _NUMBER
+        parameter = _parameter(name, declaration.description, schema, declaration.example)
+        parameter["in"] = "path"
+        parameter["required"] = True
         if name == "operation" and operation_id is not None:
-            found["example"] = operation_id
-        yield found
-    for parameter in handler.query.values():
-        if parameter.annotation is RequestFilters:
-            for name in _WORDS["Filters"]:
-                yield _parameter("Filters", name, _AFTER if name == "after" else _TEXT)
-            continue
-        schema = kinds.schema(parameter.annotation)
-        if parameter.default is not Parameter.empty:
-            schema = {**schema, "default": parameter.default}
-        found = _parameter("Query", parameter.name, schema)
-        yield found | ({"explode": False} if parameter.annotation is Words else {})
+            parameter["example"] = operation_id
+        parameters.append(parameter)
+    return parameters
 
 
-def _parameter(section: str, name: str, schema: JsonObject) -> JsonObject:
-    words, _, example = _WORDS[section][name].partition(" [")
-    found = {"name": name, "in": "query", "description": words, "schema": dict(schema)}
-    return found | ({"example": msgspec.json.decode(example[:-1])} if example else {})
+def _query_parameters(parameter: QueryParameter, kinds: _Kinds) -> list[JsonObject]:
+    """Return the parameters of the query that one parameter of an endpoint reads."""
+    if parameter.kind is RequestFilters:
+        return _filters()
+    schema = kinds.schema(parameter.kind)
+    if parameter.default is not Parameter.empty:
+        schema = {**schema, "default": parameter.default}
+    documentation = parameter.documentation
+    document = _parameter(parameter.name, documentation.description, schema, documentation.example)
+    if parameter.kind == Words:
+        document["explode"] = False
+    return [document]
 
 
-def _body(route: Route, handler: Endpoint, kinds: _Kinds) -> JsonObject | None:
-    form = route.is_identity and route.function == "token"
-    if handler.body is None and not form:
+def _filters() -> list[JsonObject]:
+    """Return the parameters that select requests."""
+    parameters = []
+    for name, documentation in filter_documentation().items():
+        assert documentation.examples is not None
+        example = documentation.examples[0]
+        schema = _AFTER if isinstance(example, int) else _TEXT
+        parameters.append(_parameter(name, documentation.description or "", schema, example))
+    return parameters
+
+
+def _parameter(name: str, description: str, schema: JsonObject, example: Any) -> JsonObject:
+    document = {"name": name, "in": "query", "description": description, "schema": dict(schema)}
+    if example is not None:
+        document["example"] = example
+    return document
+
+
+def _body(route: Route, endpoint: Endpoint, kinds: _Kinds) -> JsonObject | None:
+    if route.is_identity and route.function == "token":
+        schema = kinds.schema(TokenForm)
+        content = {"schema": {"$ref": schema["$ref"]}, "example": _TOKEN_FORM_EXAMPLE}
+        return {"required": True, "content": {"application/x-www-form-urlencoded": content}}
+    if endpoint.body is None:
         return None
-    schema = kinds.schema(TokenForm if form else handler.body)
-    name = schema.get("$ref", "").removeprefix(_COMPONENTS)
-    if name:  # the type of Python beside it says less
+    schema = kinds.schema(endpoint.body)
+    is_required = bool(schema.get("required"))
+    if "$ref" in schema:
+        # Python's type of such a body says less than the schema to which it refers.
         schema = {"$ref": schema["$ref"]}
-    # Faults and interventions, which are schemas of scenario files, need a member each.
-    found = kinds.schemas.get(name, {"required": [name]} if name else schema)
+        name = schema["$ref"].removeprefix(_COMPONENTS)
+        # The schemas of faults and interventions are those of scenario files: they need a member.
+        is_required = bool(kinds.schemas.get(name, {"required": [name]}).get("required"))
     content = {"schema": schema}
-    if example := _WORDS["Bodies"].get(f"{route.group}.{route.function}"):
-        content["example"] = msgspec.json.decode(example)
-    media_type = "application/x-www-form-urlencoded" if form else "application/json"
-    return {"required": bool(found.get("required")), "content": {media_type: content}}
+    if endpoint.example is not None:
+        content["example"] = endpoint.example.document
+    return {"required": is_required, "content": {"application/json": content}}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.control.faults import (
     FaultDocument,
@@ -9,7 +11,14 @@ from hosting_emulator.control.faults import (
     OutcomeDocument,
 )
 from hosting_emulator.engine.protection import KINDS, ProtectedFault
-from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, refused_as, require
+from hosting_emulator.http.endpoint import (
+    Body,
+    Context,
+    ControlRefusal,
+    Example,
+    refused_as,
+    require,
+)
 from hosting_emulator.messages import ProtectedFaultState
 
 
@@ -22,7 +31,10 @@ class NewProtectedFault(Body):
     worlds: list[str] | None = None
 
 
-def protect_fault(context: Context, body: NewProtectedFault) -> ProtectedFaultState:
+def protect_fault(
+    context: Context,
+    body: Annotated[NewProtectedFault, Example({"fault": {"timeout": {}, "times": 1}})],
+) -> ProtectedFaultState:
     """Arm a fault or outcome, or intervene, in every world, and keep it there.
 
     It returns after a reset, a scenario load, a state import, a rewind and the removal of faults.

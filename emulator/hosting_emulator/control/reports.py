@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
@@ -32,7 +32,7 @@ from hosting_emulator.faults.views import fault_view
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Context, ControlRefusal
 from hosting_emulator.http.guard import world_prefix
-from hosting_emulator.http.query import Limit, Words
+from hosting_emulator.http.query import LATEST_REQUESTS, Limit, Query, Words
 from hosting_emulator.http.time_slices import LongJob
 from hosting_emulator.messages import ConductRuleRow
 from hosting_emulator.world import tables as t
@@ -43,7 +43,9 @@ _OPERATIONS = 10
 _JUDGED_AT_ONCE = 5
 
 
-async def report(context: Context, engine: Engine, requests: Limit = 20) -> dict[str, Any]:
+async def report(
+    context: Context, engine: Engine, requests: Annotated[Limit, LATEST_REQUESTS] = 20
+) -> dict[str, Any]:
     """Report the clock, last requests (oldest first), pending operations, faults and outcomes."""
     now_ms = engine.run_due()
     world = engine.world
@@ -82,7 +84,11 @@ async def report(context: Context, engine: Engine, requests: Limit = 20) -> dict
     }
 
 
-async def show_conduct(engine: Engine, skip_rules: Words, final: bool = False) -> Any:
+async def show_conduct(
+    engine: Engine,
+    skip_rules: Annotated[Words, Query("Rules to skip.")],
+    final: Annotated[bool, Query("The client has finished.")] = False,
+) -> Any:
     """Report which conduct rules the client broke, in all requests so far.
 
     `skip_rules` skips rules. `final` also reports what can only be judged once the client has finished.

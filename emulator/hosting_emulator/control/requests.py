@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from operator import itemgetter
-from typing import Any, cast
+from typing import Annotated, Any, Final, cast
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -35,11 +35,11 @@ from hosting_emulator.engine.explanations.trail import Explanations
 from hosting_emulator.engine.feed import KINDS, FeedEvent
 from hosting_emulator.engine.request_views import NOBODY, RequestFilter, entry_view
 from hosting_emulator.http import responses
-from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, find, require
+from hosting_emulator.http.endpoint import Body, Context, ControlRefusal, Example, find, require
 from hosting_emulator.http.exchanges import wait_for
 from hosting_emulator.http.guard import world_prefix
 from hosting_emulator.http.protocol import protocol_of
-from hosting_emulator.http.query import Limit, Text, Words
+from hosting_emulator.http.query import Limit, Query, Text, Words
 from hosting_emulator.http.time_slices import LongJob, in_thread
 from hosting_emulator.messages import HeaderValues, JsonObject, RequestFilters
 from hosting_emulator.storage.documents import export_state
@@ -57,6 +57,7 @@ _ABOUT = (
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 #: How often a comment shows that the connection lives, in seconds of real time.
 HEARTBEAT_S = 15.0
+_EVENT_KINDS: Final = Query("The kinds of events to send. Default: all.")
 #: How long a listener may take nothing while something waits for it, in seconds of real time.
 STUCK_S = 30.0
 #: After how many milliseconds a browser comes back by itself.
@@ -70,7 +71,7 @@ async def list_requests(
     engine: Engine,
     filters: RequestFilters,
     limit: Limit = 50,
-    trail: bool = True,
+    trail: Annotated[bool, Query("Include every decision that led to each response.")] = True,
 ) -> web.StreamResponse:
     """List the last exchanges that match, newest first, and how many there have been in total.
 
@@ -177,7 +178,9 @@ class Resend(Body):
     same_key: bool = False
 
 
-async def resend_request(context: Context, engine: Engine, n: str, body: Resend) -> JsonObject:
+async def resend_request(
+    context: Context, engine: Engine, n: str, body: Annotated[Resend, Example({"same_key": True})]
+) -> JsonObject:
     """Send a request of the log again, and return the new exchange.
 
     The request is sent to the world as it is now, with a new access token for the same user and
@@ -238,7 +241,9 @@ async def export_har(
     engine: Engine,
     filters: RequestFilters,
     limit: Limit = 1000,
-    state: bool = False,
+    state: Annotated[
+        bool, Query("Include the world as it was before the first exchange, for replays.")
+    ] = False,
 ) -> web.StreamResponse:
     """Return the last exchanges that match, oldest first, as an HTTP Archive 1.2.
 
@@ -381,7 +386,7 @@ def _world(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
 
 
 async def listen(
-    context: Context, engine: Engine, filters: RequestFilters, only: Words
+    context: Context, engine: Engine, filters: RequestFilters, only: Annotated[Words, _EVENT_KINDS]
 ) -> web.StreamResponse:
     """Stream a world's events: `request`, `commit`, `clock`, `fault`, `outcome`
     and `world`; and `worlds`, sent to every listener when any world is created or deleted.
@@ -396,7 +401,12 @@ async def listen(
 
 
 async def listen_to_worlds(
-    context: Context, worlds: Words, only: Words, seen: Text = None
+    context: Context,
+    worlds: Annotated[
+        Words, Query("The worlds to listen to; `default` for news of others. Default: all.")
+    ],
+    only: Annotated[Words, _EVENT_KINDS],
+    seen: Annotated[Text, Query("The id of the last event that was seen.")] = None,
 ) -> web.StreamResponse:
     """Stream the events of several worlds at once: the named ones, or all.
 

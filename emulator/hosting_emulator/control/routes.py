@@ -1,31 +1,19 @@
 """The table of the paths below `/_emulator`, and of the endpoint behind each.
 
-An endpoint is a function. Its parameters say what it needs: `context`, `engine` (of the world in the
-path, or of the default world), `body` (the JSON body as the type of that parameter), the names in
-braces of its path, and parameters of the query, whose types are in `http/query.py`. Other parameters
-keep their defaults. Endpoints of the identity provider have `request` instead of `context` and `body`.
-
-An endpoint returns a value of the row's response type, or a response. A list that can be long is an
-iterator that makes each item when it is needed, so that other requests are handled in between. The
-engine of a world is written as the world's summary.
-
-An endpoint's module is imported at its first request: importing all of them would add a sixth to the
-time that `start` takes.
+The file `endpoints.py` says how an endpoint is declared. It returns a value of the row's response type,
+or a response. A list that can be long is an iterator that makes each item when it is needed, so that
+other requests are handled in between. The engine of a world is written as the world's summary.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cache, cached_property
-from importlib import import_module
-from inspect import Parameter, signature
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.http.endpoint import BODY_LIMIT, STATE_LIMIT
-from hosting_emulator.http.query import QUERY_TYPES
 from hosting_emulator.messages import (
     AccessToken,
     AssumptionRow,
@@ -157,19 +145,6 @@ class Route:
         return re.compile(pattern)
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """An endpoint's function, and the parameters to call it with.
-
-    `query` are those that are read from the query; `body` is the type of the JSON body, if it has one.
-    """
-
-    function: Callable[..., Any]
-    parameters: frozenset[str]
-    query: Mapping[str, Parameter] = field(default_factory=dict)
-    body: Any = None
-
-
 def _identity_routes(prefix: str) -> list[Route]:
     """Return the rows of the identity provider of one world."""
     return [
@@ -237,6 +212,46 @@ def _identity_routes(prefix: str) -> list[Route]:
         ),
     ]
 
+
+@dataclass(frozen=True, slots=True)
+class PathParameter:
+    """Documents a name in braces of paths. `example` is a value that a fresh world has or soon gets."""
+
+    description: str
+    example: str | int | None = None
+
+
+#: The names in braces of the paths below.
+PATH_PARAMETERS: Final = {
+    "world": PathParameter("The name of a world.", "default"),
+    "n": PathParameter("The number of an exchange in the log.", 1),
+    "name": PathParameter("The name of a scenario of the library.", "provider-outage"),
+    "operation": PathParameter("The id of an operation."),
+    "fault": PathParameter("The id of a fault.", "fault-1"),
+    "outcome": PathParameter("The id of an outcome.", "outcome-1"),
+    "snapshot": PathParameter("The id of a snapshot.", "snapshot-1"),
+    "protected_fault": PathParameter("The id of a protected fault.", "fault-1000000001"),
+    "observation": PathParameter("The id of an observation.", "observation-1"),
+    "chapter": PathParameter("The index of a chapter of the observation.", "0"),
+}
+
+#: The tags of the OpenAPI document, in its order.
+TAGS: Final = {
+    "documents": "The process, and the contract's tables",
+    "worlds": "Worlds",
+    "tokens": "Tokens and keys, and each world as an OpenID provider",
+    "clock": "Time and operations",
+    "faults": "Faults, outcomes, interventions and variation",
+    "scenarios": "Scenarios",
+    "requests": "The request log",
+    "events": "Events, as they happen",
+    "history": "Commits, snapshots and rewinding",
+    "projects": "What a world holds",
+    "protected": "Faults that a judge keeps in every world",
+    "observations": "Observations: every world and request from a beginning to an end",
+    "reports": "Reports, conduct and metrics",
+    "sign_in": "Browser sign-in",
+}
 
 #: The first row that matches a path handles it.
 ROUTES: Final = [
@@ -610,21 +625,3 @@ ROUTES: Final = [
     *_identity_routes(""),
     *_identity_routes("/worlds/{world}"),
 ]
-
-
-@cache
-def load_endpoint(endpoint: str) -> Endpoint:
-    """Return the endpoint `MODULE:FUNCTION`."""
-    module, _, function_name = endpoint.partition(":")
-    function = getattr(import_module(f"hosting_emulator.{module}"), function_name)
-    parameters = dict(signature(function, eval_str=True).parameters)
-    query = {
-        name: parameter
-        for name, parameter in parameters.items()
-        if name != "body" and parameter.annotation in QUERY_TYPES
-    }
-    required = {
-        name for name, parameter in parameters.items() if parameter.default is Parameter.empty
-    }
-    body = parameters["body"].annotation if "body" in parameters else None
-    return Endpoint(function, frozenset(required | query.keys()), query, body)

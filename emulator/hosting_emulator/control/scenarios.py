@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
@@ -11,8 +11,8 @@ from hosting_emulator.control.story_pages import respond_to_page
 from hosting_emulator.control.worlds import Chosen, check_replaceable, put_world
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.machine_clock import machine_ms
-from hosting_emulator.http.endpoint import Context, ControlRefusal, refused_as
-from hosting_emulator.http.query import Text
+from hosting_emulator.http.endpoint import Context, ControlRefusal, Example, refused_as
+from hosting_emulator.http.query import Query, Text
 from hosting_emulator.http.time_slices import LongJob, in_thread
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import Scenario, read_scenario
@@ -61,7 +61,11 @@ def schema() -> Any:
     return scenario_schema()
 
 
-async def load_scenario(context: Context, world: str, body: ScenarioLoad) -> Engine:
+async def load_scenario(
+    context: Context,
+    world: str,
+    body: Annotated[ScenarioLoad, Example({"name": "provider-outage"})],
+) -> Engine:
     """Load a scenario into a world, created if missing. The old state stays until the new one is ready.
 
     409 if the world is kept and has changed since it began, unless `replace` is true.
@@ -73,7 +77,17 @@ async def load_scenario(context: Context, world: str, body: ScenarioLoad) -> Eng
 
 
 async def record_scenario(
-    engine: Engine, first: Text = None, last: Text = None, name: Text = None
+    engine: Engine,
+    first: Annotated[
+        Text, Query("The first request or commit of the span. Default: the world's beginning.", "1")
+    ] = None,
+    last: Annotated[
+        Text,
+        Query(
+            "The last request (`12`) or commit (`commit:40`) of the span. Default: the latest.", "1"
+        ),
+    ] = None,
+    name: Annotated[Text, Query("The scenario's name. Default: `recorded`.", "recorded")] = None,
 ) -> dict[str, Any]:
     """Write what was done in a world as a scenario: requests with responses, and manual changes.
 
@@ -87,7 +101,9 @@ async def record_scenario(
         return {**read_scenario(written.text, name).row(), **written._asdict()}
 
 
-async def run_scenario(context: Context, body: ScenarioRun) -> Any:
+async def run_scenario(
+    context: Context, body: Annotated[ScenarioRun, Example({"name": "provider-outage"})]
+) -> Any:
     """Run a scenario's story in a temporary world, or in a named one, which it replaces or creates.
 
     Other requests are answered while the story runs.

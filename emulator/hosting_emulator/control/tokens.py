@@ -12,6 +12,7 @@ from hosting_emulator.http.endpoint import (
     Body,
     Context,
     ControlRefusal,
+    Example,
     KeyName,
     find,
     refused_as,
@@ -51,7 +52,11 @@ class NewKey(Body, rename={"user": "user"}):
     permissions: list[str] | None = None
 
 
-def create_token(context: Context, engine: Engine, body: NewToken) -> AccessToken:
+def create_token(
+    context: Context,
+    engine: Engine,
+    body: Annotated[NewToken, Example({"user": "member", "expires_in_seconds": 60})],
+) -> AccessToken:
     """Create an access JWT for a user, as if they had signed in."""
     return mint_token(engine, context.base_url, token_claims(engine.world, body))
 
@@ -67,7 +72,9 @@ def token_claims(world: World, body: NewToken) -> TokenClaims:
     return TokenClaims(user, organization_id, body.interactive, lifetime_s)
 
 
-def create_api_key(engine: Engine, body: NewKey) -> JsonObject:
+def create_api_key(
+    engine: Engine, body: Annotated[NewKey, Example({"user": "owner", "name": "ci"})]
+) -> JsonObject:
     """Create a user API key with chosen permissions; its value is returned once."""
     world = engine.world
     user = _find_user(world, body.user)

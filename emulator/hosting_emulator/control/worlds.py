@@ -41,6 +41,7 @@ from hosting_emulator.http.endpoint import (
     Body,
     Context,
     ControlRefusal,
+    Example,
     Mode,
     Timestamp,
     WorldName,
@@ -48,7 +49,7 @@ from hosting_emulator.http.endpoint import (
     refused_as,
 )
 from hosting_emulator.http.guard import world_prefix
-from hosting_emulator.http.query import Limit
+from hosting_emulator.http.query import SEED, Limit, Query
 from hosting_emulator.http.time_slices import in_thread, sort_in_slices
 from hosting_emulator.identity.tokens import TokenClaims, mint_token
 from hosting_emulator.messages import JsonObject
@@ -138,7 +139,9 @@ def show_world(engine: Engine) -> Engine:
     return engine
 
 
-async def create_world(context: Context, body: NewWorld) -> messages.WorldSummary:
+async def create_world(
+    context: Context, body: Annotated[NewWorld, Example({"clock": {"mode": "frozen"}, "token": {}})]
+) -> messages.WorldSummary:
     """Create a world: a default one, or from a scenario or an exported state.
 
     One without a name is temporary: it is kept in memory only. With `vary` its responses vary. With
@@ -239,7 +242,11 @@ def free_name(context: Context, name: str | None) -> str:
     return name
 
 
-def fork_world(context: Context, engine: Engine, body: NewFork) -> messages.WorldSummary:
+def fork_world(
+    context: Context,
+    engine: Engine,
+    body: Annotated[NewFork, Example({"token": {"user": "member"}})],
+) -> messages.WorldSummary:
     """Copy a world into a new, independent one."""
     name = free_name(context, body.name)
     of = None if body.commit is None else find_state(engine, body.commit)
@@ -266,7 +273,7 @@ def reset_world(context: Context, engine: Engine) -> Engine:
 # --- state and assumptions -----------------------------------------------------------------------
 
 
-async def get_state(engine: Engine, seed: bool = False) -> web.Response:
+async def get_state(engine: Engine, seed: Annotated[bool, SEED] = False) -> web.Response:
     """Export the whole state of a world.
 
     Without `seed`, a world imported from it draws a new seed: new ids and secrets differ.
@@ -299,7 +306,12 @@ def _export(world: World, with_seed: bool) -> tuple[World, bytes]:
 
 
 async def put_state(
-    context: Context, world: str, body: StateDocument, replace: bool = True
+    context: Context,
+    world: str,
+    body: StateDocument,
+    replace: Annotated[
+        bool, Query("Also replace a kept world that has changed since it began.")
+    ] = True,
 ) -> Engine:
     """Replace a world's state by an exported one, or create a world from it.
 
@@ -360,7 +372,9 @@ def list_assumptions(engine: Engine) -> list[JsonObject]:
     return describe(engine.world.assumptions)
 
 
-def patch_assumptions(engine: Engine, body: JsonObject) -> list[JsonObject]:
+def patch_assumptions(
+    engine: Engine, body: Annotated[JsonObject, Example({"default_page_size": 5})]
+) -> list[JsonObject]:
     """Change some assumptions by name, and list them all."""
     with refused_as(400, "Assumption refused", AssumptionRefused):
         changed = engine.world.assumptions.changed(body)
@@ -428,7 +442,10 @@ def world_summary(context: Context, engine: Engine) -> messages.WorldSummary:
 
 
 async def list_projects(
-    engine: Engine, deployments: Limit = _SHOWN
+    engine: Engine,
+    deployments: Annotated[
+        Limit, Query("How many of each project's newest deployments to return.")
+    ] = _SHOWN,
 ) -> Iterator[messages.ProjectState]:
     """List the projects by alias, each with everything that belongs to it.
 

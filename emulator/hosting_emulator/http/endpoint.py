@@ -25,7 +25,7 @@ from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.http.guard import Site
 from hosting_emulator.http.request_body import read_body
 from hosting_emulator.http.time_slices import in_thread
-from hosting_emulator.messages import ClockMode
+from hosting_emulator.messages import ClockMode, JsonObject
 from hosting_emulator.scenario.document import ScenarioLibrary
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.world.naming import AliasedRecord, id_of, kind_of, not_found_message
@@ -97,6 +97,13 @@ def find_observation(context: Context, id_: str) -> ProcessObservation:
 
 class Body(msgspec.Struct, forbid_unknown_fields=True):
     """The JSON object of a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Documents the body of an endpoint: a JSON object that a fresh world accepts."""
+
+    document: JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,46 +1,119 @@
-"""Parameters of the query of endpoints below `/_emulator`: their types, and how each is read."""
+"""Parameters of the query of endpoints below `/_emulator`: how they are declared, and how they are read.
+
+An endpoint's parameter is read from the query if `Query` annotates its type, or if it is a
+RequestFilters:
+
+    def list_operations(engine: Engine, unfinished: Annotated[bool, Query("Only …")] = False)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import Parameter
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 from msgspec import Meta
 
 from hosting_emulator.http.endpoint import ControlRefusal
 from hosting_emulator.messages import RequestFilters
 
-_HIGHEST_LIMIT: Final = 1000
-_LONGEST_MS: Final = 60_000
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Documents a parameter of the query. `example` is a value that a fresh world accepts."""
+
+    description: str
+    example: str | None = None
+
 
 #: The most items of a list.
-Limit = Annotated[int, Meta(ge=1, le=_HIGHEST_LIMIT)]
+Limit = Annotated[int, Meta(ge=1, le=1000), Query("Return at most this many.")]
 #: A span of real time in milliseconds.
-Milliseconds = Annotated[int, Meta(ge=0, le=_LONGEST_MS)]
+Milliseconds = Annotated[int, Meta(ge=0, le=60_000)]
 #: Words with commas between them. The parameter can be repeated.
-Words = list[str]
+Words: TypeAlias = list[str]
 #: A text that can be left out.
-Text = str | None
+Text: TypeAlias = str | None
 
-#: A parameter of an endpoint with one of these types is read from the query.
-QUERY_TYPES: Final = (Limit, Milliseconds, bool, Words, Text, RequestFilters)
+#: The documentation of parameters of several endpoints.
+SEED: Final = Query(
+    "Include the world's seed, from which its tokens, keys and tickets can be computed."
+)
+LATEST_REQUESTS: Final = Query("How many of the last requests to return.")
+
+#: The names of the filters of requests. Each is a parameter of the query.
+_FILTER_NAMES: Final = tuple(RequestFilters.__annotations__)
 
 
-def parameter_names(parameter: Parameter) -> Iterable[str]:
-    """Return the names in the query that a parameter of an endpoint reads."""
-    if parameter.annotation is RequestFilters:
-        return RequestFilters.__annotations__
-    return (parameter.name,)
+@dataclass(frozen=True, slots=True)
+class QueryParameter:
+    """A parameter of an endpoint that is read from the query.
+
+    `kind` is its type: RequestFilters, Words, Text, bool, or an integer with bounds. `default` is
+    `Parameter.empty` if there is none.
+    """
+
+    name: str
+    kind: Any
+    default: Any
+    documentation: Query
+
+    @property
+    def names(self) -> Iterable[str]:
+        """The names in the query that this parameter reads."""
+        if self.kind is RequestFilters:
+            return _FILTER_NAMES
+        return (self.name,)
 
 
-def read_parameter(query: Mapping[str, Sequence[str]], parameter: Parameter) -> Any:
+def query_parameter(parameter: Parameter) -> QueryParameter | None:
+    """Return a parameter of an endpoint as one of the query. None: it is none."""
+    kind, documentation = split_metadata(parameter.annotation, Query)
+    if kind is RequestFilters:
+        documentation = Query("")
+    if documentation is None:
+        return None
+    return QueryParameter(parameter.name, kind, parameter.default, documentation)
+
+
+def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | None]:
+    """Return a type without its metadata of one type, and the last such metadata, if any."""
+    if get_origin(annotation) is not Annotated:
+        return annotation, None
+    kind, *metadata = get_args(annotation)
+    others = []
+    match: T | None = None
+    for item in metadata:
+        if isinstance(item, metadata_type):
+            match = item
+        else:
+            others.append(item)
+    if others:
+        kind = Annotated[(kind, *others)]
+    return kind, match
+
+
+def filter_documentation() -> Mapping[str, Meta]:
+    """Return the documentation of each filter of requests, by its name in the query."""
+    hints = get_type_hints(RequestFilters, include_extras=True)
+    documentation = {}
+    for name in _FILTER_NAMES:
+        _, meta = split_metadata(hints[name], Meta)
+        assert meta is not None
+        documentation[name] = meta
+    return documentation
+
+
+def read_parameter(query: Mapping[str, Sequence[str]], parameter: QueryParameter) -> Any:
     """Return a parameter of the query, or its default. Raises ControlRefusal 400."""
     name = parameter.name
-    kind = parameter.annotation
+    kind = parameter.kind
     values = query.get(name, ())
     if kind is RequestFilters:
-        return _read_filters(query, parameter)
+        return _read_filters(query)
     if kind == Words:
         return _read_words(values)
     if not values:
@@ -48,19 +121,15 @@ def read_parameter(query: Mapping[str, Sequence[str]], parameter: Parameter) -> 
     text = _single_value(name, values)
     if kind is bool:
         return _read_bool(name, text)
-    if kind == Limit:
-        return _read_number(name, text, 1, _HIGHEST_LIMIT)
-    if kind == Milliseconds:
-        return _read_number(name, text, 0, _LONGEST_MS)
-    return text
+    if kind == Text:
+        return text
+    _, bounds = split_metadata(kind, Meta)
+    assert bounds is not None
+    return _read_number(name, text, bounds)
 
 
-def _read_filters(query: Mapping[str, Sequence[str]], parameter: Parameter) -> dict[str, str]:
-    return {
-        name: _filter_value(name, query[name])
-        for name in parameter_names(parameter)
-        if name in query
-    }
+def _read_filters(query: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    return {name: _filter_value(name, query[name]) for name in _FILTER_NAMES if name in query}
 
 
 def _filter_value(name: str, values: Sequence[str]) -> str:
@@ -95,11 +164,12 @@ def _read_bool(name: str, text: str) -> bool:
     return text == "true"
 
 
-def _read_number(name: str, text: str, lowest: int, highest: int) -> int:
+def _read_number(name: str, text: str, bounds: Meta) -> int:
     """Return a whole number within bounds. Raises ControlRefusal 400."""
-    refusal = ControlRefusal(
-        400, f"Bad {name}", f"{name} must be a number from {lowest} to {highest}"
-    )
+    lowest = int(bounds.ge or 0)
+    highest = int(bounds.le or 0)
+    detail = f"{name} must be a number from {lowest} to {highest}"
+    refusal = ControlRefusal(400, f"Bad {name}", detail)
     if not (text.isascii() and text.isdigit()):
         raise refusal
     # Reading a number of very many digits takes long, and Python refuses it from 4,300 digits on.

@@ -7,25 +7,53 @@ from collections import UserDict
 from collections.abc import Iterable
 from typing import Annotated, Any, TypedDict
 
+from msgspec import Meta
+
 from hosting_emulator.messages.declaration import ControlMessage, doc
 
 
 class RequestFilters(TypedDict, total=False):
-    """Filters of exchanges: all given ones must match.
+    """Filters of exchanges. An exchange must match all of them."""
 
-    `call` is a call's name or `none`; `status` like `404` or `4xx`; `user` and `project` are aliases
-    or ids (`nobody`: without a known token); `since` and `until` are world time, until is exclusive;
-    `text` is searched in everything shown; `after` leaves out exchanges up to that number.
-    """
-
-    call: str | None
-    status: str | None
-    user: str | None
-    project: str | None
-    since: str | None
-    until: str | None
-    text: str | None
-    after: int | None
+    call: Annotated[
+        str | None,
+        Meta(
+            description="A call's name, or `none` for paths that belong to no call.",
+            examples=["list_deployments"],
+        ),
+    ]
+    status: Annotated[
+        str | None,
+        Meta(description="The response's status, such as `404` or `4xx`.", examples=["4xx"]),
+    ]
+    user: Annotated[
+        str | None,
+        Meta(
+            description="A user, by alias or id; `nobody` for requests without a known token.",
+            examples=["owner"],
+        ),
+    ]
+    project: Annotated[
+        str | None, Meta(description="A project, by alias or id.", examples=["shop"])
+    ]
+    since: Annotated[
+        str | None,
+        Meta(description="A world timestamp, or a duration back from now (`5m`).", examples=["1h"]),
+    ]
+    until: Annotated[
+        str | None,
+        Meta(
+            description="A world timestamp (exclusive), or a duration back from now.",
+            examples=["5m"],
+        ),
+    ]
+    text: Annotated[
+        str | None,
+        Meta(description="Text to find in anything the log shows.", examples=["deployments"]),
+    ]
+    after: Annotated[
+        int | None, Meta(description="Only exchanges with a higher number.", examples=[1])
+    ]
 
 
 class Message(ControlMessage, frozen=True, kw_only=True):

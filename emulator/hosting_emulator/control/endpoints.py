@@ -1,0 +1,59 @@
+"""How the endpoints below `/_emulator` are declared, and how the server finds and calls them.
+
+An endpoint is a function. Its docstring documents it, and its parameters say what it needs: `context`,
+`engine` (of the world in the path, or of the default world), `body` (the JSON body as the type of that
+parameter, with an `Example` in its metadata), the names in braces of its path, and parameters of the
+query (see `http/query.py`). Other parameters keep their defaults. Endpoints of the identity provider
+have `request` instead of `context` and `body`.
+
+An endpoint's module is imported at its first request: importing all of them would add a sixth to the
+time that `start` takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from inspect import Parameter, signature
+from typing import Any
+
+from hosting_emulator.http.endpoint import Example
+from hosting_emulator.http.query import QueryParameter, query_parameter, split_metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An endpoint's function, and the parameters to call it with.
+
+    `query` are those that are read from the query. `body` is the type of the JSON body; None: it has
+    none. `example` is an example of the body.
+    """
+
+    function: Callable[..., Any]
+    parameters: frozenset[str]
+    query: Mapping[str, QueryParameter]
+    body: Any
+    example: Example | None
+
+
+@cache
+def load_endpoint(endpoint: str) -> Endpoint:
+    """Return the endpoint `MODULE:FUNCTION`, with the module below `hosting_emulator`."""
+    module, _, function_name = endpoint.partition(":")
+    function = getattr(import_module(f"hosting_emulator.{module}"), function_name)
+    parameters = dict(signature(function, eval_str=True).parameters)
+    body = None
+    example = None
+    if "body" in parameters:
+        body, example = split_metadata(parameters["body"].annotation, Example)
+    query = {}
+    required = []
+    for name, parameter in parameters.items():
+        declaration = query_parameter(parameter)
+        if declaration is not None:
+            query[name] = declaration
+        elif parameter.default is Parameter.empty:
+            required.append(name)
+    return Endpoint(function, frozenset([*required, *query]), query, body, example)
