@@ -255,6 +255,8 @@ def _without_null(schema: JsonObject) -> JsonObject:
 
 def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> JsonObject:
     endpoint = load_endpoint(route.endpoint)
+    # The schemas of the document stand in the order in which they are first needed.
+    responses = _responses(route, kinds)
     description = cleandoc(endpoint.function.__doc__ or "")
     first_paragraph = description.partition("\n\n")[0]
     document: JsonObject = {
@@ -269,7 +271,7 @@ def _operation(route: Route, kinds: _Kinds, operation_id: str | None) -> JsonObj
     body = _body(route, endpoint, kinds)
     if body is not None:
         document["requestBody"] = body
-    document["responses"] = _responses(route, kinds)
+    document["responses"] = responses
     return document
 
 
