@@ -54,7 +54,7 @@ from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_f
 from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory
-from hosting_emulator.storage.documents import import_state
+from hosting_emulator.storage.export import import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import read_variation

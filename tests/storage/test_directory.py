@@ -134,7 +134,7 @@ def test_a_start_finishes_the_deletion_of_a_world_that_a_kill_interrupted(
     keeper = directory.keep(fresh_world("gone"), fresh=True)
     keeper.abandon()
     trash = directory.path / "worlds" / ".gone-1234.deleted"
-    directory._list(frozenset())
+    directory._write_list(frozenset())
     (directory.path / "worlds" / "gone").rename(trash)
     directory._keepers.clear()
     directory.close()
@@ -165,20 +165,20 @@ def test_a_torn_line_is_reported(directory, messages):
     directory.load("default")
 
     assert messages == [
-        "world default: journal.ndjson: its last line was cut off and never acknowledged; dropped"
+        "world default: journal.ndjson: its last line is incomplete and was never acknowledged; dropped"
     ]
 
 
 @pytest.mark.parametrize(
-    "step", ["write_snapshot", "f.write_progress", "DataDirectory._list"], ids=str.lower
+    "step",
+    ["keeper.write_snapshot", "directory.write_progress", "directory.DataDirectory._write_list"],
+    ids=str.lower,
 )
 def test_a_world_that_cannot_be_written_leaves_no_file(directory, monkeypatch, step):
-    from hosting_emulator.storage import directory as keepers
-
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(f"{keepers.__name__}.{step}", fail)
+    monkeypatch.setattr(f"hosting_emulator.storage.{step}", fail)
     before = open_paths_below(directory)
     for _ in range(5):
         with pytest.raises(OSError, match="No space left"):

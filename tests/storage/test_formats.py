@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from hosting_emulator.contract.json_schema import schema_components
-from hosting_emulator.storage.documents import StoredCommit, export_state
+from hosting_emulator.storage.export import export_state
 from hosting_emulator.storage.format import FORMAT
+from hosting_emulator.storage.rows import StoredCommit
 from tests.support.in_process import fresh_world
 from tests.support.worlds_on_disk import table_kinds
 

@@ -105,7 +105,7 @@ def last_lines(folder, count):
 def read_commit_numbers(path, *, last=True):
     lines = JournalLines(path, last=last)
     commit_numbers = [commit.number for commit in lines.commits()]
-    lines.mend()
+    lines.repair()
     return commit_numbers, lines.notice
 
 
@@ -132,7 +132,9 @@ def test_a_missing_line_of_a_journal_is_detected(copy):
     lines = journal_of(copy).read_bytes().splitlines(keepends=True)
     journal_of(copy).write_bytes(b"".join(lines[:3] + lines[4:]))
 
-    with pytest.raises(StateRefused, match=r"commit 5 follows 3; what lay between is missing"):
+    with pytest.raises(
+        StateRefused, match=r"commit 5 follows 3; the commits in between are missing"
+    ):
         read_world(copy)
 
 
@@ -149,7 +151,7 @@ def test_the_refusal_of_a_damaged_journal_names_the_line_and_the_remedy(copy):
     lines[2] = lines[2].replace(b"at_ms", b"at_mz")
     journal_of(copy).write_bytes(b"".join(lines))
 
-    with pytest.raises(StateRefused, match=r"line 3: the checksum does not fit.* restore the file"):
+    with pytest.raises(StateRefused, match=r"line 3: its checksum is wrong.* restore the file"):
         read_world(copy)
 
 

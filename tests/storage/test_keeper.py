@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
-from hosting_emulator.storage import directory as keepers
-from hosting_emulator.storage.documents import write_snapshot
+from hosting_emulator.storage import keeper as keepers
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.journal import first_line
 from hosting_emulator.storage.recovery import sweep
+from hosting_emulator.storage.snapshot import write_snapshot
 from tests.support.in_process import InProcess, fresh_world
 from tests.support.worlds_on_disk import Folder, busy, content, folder, read_world
 

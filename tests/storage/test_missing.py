@@ -59,10 +59,10 @@ def test_a_missing_end_of_a_journal_is_detected(tmp_path: Path, damage: str, dur
         busy(stored_world.api)
         if durability == "disk":  # A commit counts once it is synced.
             stored_world.keeper._journal.sync()
-            stored_world.keeper._progress.note(COMMIT, stored_world.api.world.commit)
+            stored_world.keeper._progress.store(COMMIT, stored_world.api.world.commit)
         DAMAGE[damage](stored_world.journal)
 
-        with pytest.raises(StateRefused, match=r"were made, and are missing.* --salvage"):
+        with pytest.raises(StateRefused, match=r"were made and are missing.* --salvage"):
             read_world(stored_world.path)
 
 
@@ -91,8 +91,8 @@ def test_salvage_preserves_the_latest_reported_time(tmp_path: Path):
         assert read_world(stored_world.path)[0] is not None
         recovered = recovery.recover(stored_world.path)
         assert recovered is not None
-        assert recovered.reached is not None
-        assert recovered.reached.shown_ms == NOON_MS * 2
+        assert recovered.progress is not None
+        assert recovered.progress.shown_ms == NOON_MS * 2
 
 
 def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_path: Path):
@@ -107,8 +107,8 @@ def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_
     assert world is not None
     assert world.commit == stored_world.api.world.commit - 1
     assert notices == [
-        f"commits {world.commit + 1} to {world.commit + 1} were made, and are missing: the machine "
-        "ended before they were on its disk"
+        f"commits {world.commit + 1} to {world.commit + 1} were made and are missing: the machine "
+        "stopped before they were on its disk"
     ]
 
 
@@ -146,7 +146,7 @@ def test_a_file_of_another_world_of_the_same_name_is_refused(tmp_path: Path, nam
         paths.append(directory.path / "worlds" / "default")
     shutil.copy(paths[1] / name, paths[0] / name)
 
-    with pytest.raises(StateRefused, match=r"of another world of that name.* --salvage"):
+    with pytest.raises(StateRefused, match=r"another world of that name.* --salvage"):
         read_world(paths[0])
 
 
@@ -159,7 +159,9 @@ def test_snapshot_and_journal_of_another_world_of_the_same_name_are_refused(
     for name in ("snapshot.json", "journal.ndjson", "progress"):
         shutil.copy(tmp_path / "other" / "worlds" / "ci" / name, data / "worlds" / "ci" / name)
 
-    with pytest.raises(StateRefused, match=r"snapshot\.json: it is of another world of that name"):
+    with pytest.raises(
+        StateRefused, match=r"snapshot\.json: it belongs to another world of that name"
+    ):
         read_world(data / "worlds" / "ci")
 
 
@@ -259,7 +261,7 @@ def test_a_snapshot_of_another_world_is_not_salvaged(data: Path):
     assert directory.load("default") is None
     directory.close()
 
-    assert "snapshot.json: it is of the world 'ci'" in " ".join(messages)
+    assert "snapshot.json: it belongs to the world 'ci'" in " ".join(messages)
 
 
 @pytest.mark.parametrize("missing_file", ["", "world.json"])
@@ -274,7 +276,7 @@ def test_salvage_continues_without_missing_files(data: Path, missing_file: str):
 
     assert salvaged["default"] is not None
     assert (salvaged["ci"] is None) == (missing_file == "")
-    assert "is missing; going on without it" in messages[0]
+    assert "is missing; continuing without it" in messages[0]
 
     reopened = open_directory(data)
     readable_names = {name for name in reopened.worlds() if reopened.load(name)}
@@ -382,4 +384,4 @@ def test_a_replaced_world_may_begin_at_an_earlier_time(tmp_path: Path):
         stored_world.api.engine.replace_world(fresh_world())
 
         assert stored_world.api.engine.now_ms() < late_ms
-        assert stored_world.keeper._progress.numbers[SHOWN] < late_ms
+        assert stored_world.keeper._progress.number(SHOWN) < late_ms

@@ -124,7 +124,7 @@ def test_salvage_sets_an_unreadable_world_aside(killed_world, damage_kind):
     assert world is None
     assert not stored_world.path.exists()
     assert {path.name: path.read_bytes() for path in aside.iterdir()} == before
-    assert f"nothing of it could be salvaged; all of it is kept as {aside}" in messages[-1]
+    assert f"nothing of it could be salvaged; the whole folder is now {aside}" in messages[-1]
 
 
 def test_salvage_leaves_a_newer_format_alone(killed_world):
@@ -144,7 +144,7 @@ def test_salvage_of_a_damaged_marker_loses_only_the_count_of_starts(killed_world
     stored_world, worlds = killed_world
     (stored_world.path / "world.json").write_text('{"starts": 2}')
 
-    with pytest.raises(StateRefused, match=r"world\.json: the checksum does not fit"):
+    with pytest.raises(StateRefused, match=r"world\.json: its checksum is wrong"):
         start(stored_world)
     world, messages = start(stored_world, salvage=True)
 

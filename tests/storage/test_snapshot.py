@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hosting_emulator.storage.documents import read_snapshot, write_snapshot
 from hosting_emulator.storage.files import write_atomically
 from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
 from tests.support.in_process import InProcess, fresh_world
 from tests.support.worlds_on_disk import busy, content, indexed
 

@@ -8,13 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.contract.timestamps import LATEST_MS
-from hosting_emulator.storage.documents import (
-    export_state,
-    import_state,
-    read_snapshot,
-    write_snapshot,
-)
+from hosting_emulator.storage.export import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
 from tests.support.in_process import InProcess
 from tests.support.worlds_on_disk import busy, content, indexed
 

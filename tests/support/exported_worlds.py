@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hosting_emulator.storage.documents import export_state, import_state, rows_of
+from hosting_emulator.storage.export import export_state, import_state
+from hosting_emulator.storage.rows import rows_of
 from hosting_emulator.world.value import World
 
 

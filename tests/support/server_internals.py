@@ -18,7 +18,7 @@ from hosting_emulator.http import crowd, protocol, time_slices
 from hosting_emulator.http.protocol import HttpProtocol
 from hosting_emulator.http.time_slices import LongJob
 from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_scenario
-from hosting_emulator.storage.documents import export_state
+from hosting_emulator.storage.export import export_state
 from hosting_emulator.world.value import World
 
 #: How many requests of one connection may wait for their responses.

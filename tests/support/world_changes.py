@@ -15,7 +15,7 @@ from hosting_emulator.control import clock, faults, tokens, worlds
 from hosting_emulator.engine.history import SavedState
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.http.endpoint import ControlRefusal
-from hosting_emulator.storage.documents import export_state, import_state
+from hosting_emulator.storage.export import export_state, import_state
 from hosting_emulator.world.value import World
 from tests.support.calls import fault_document
 from tests.support.in_process import InProcess

@@ -13,10 +13,12 @@ from msgspec.structs import replace
 
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.worlds import Worlds
-from hosting_emulator.storage.directory import DataDirectory, DiskKeeper
-from hosting_emulator.storage.documents import export_state, import_state, rows_of
+from hosting_emulator.storage.directory import DataDirectory
+from hosting_emulator.storage.export import export_state, import_state
 from hosting_emulator.storage.format import Marker, write_marker
+from hosting_emulator.storage.keeper import DiskKeeper
 from hosting_emulator.storage.recovery import recover
+from hosting_emulator.storage.rows import rows_of
 from hosting_emulator.world.tables import TABLES
 from hosting_emulator.world.value import World, empty_world
 from tests.support.in_process import InProcess, Machine, fresh_world
@@ -39,7 +41,7 @@ def read_world(path: Path) -> tuple[World | None, list[str]]:
     if recovery is None:
         return None, []
     for lines in recovery.journals:
-        lines.mend()
+        lines.repair()
     return recovery.world, recovery.notices
 
 

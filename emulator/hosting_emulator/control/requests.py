@@ -42,7 +42,7 @@ from hosting_emulator.http.protocol import protocol_of
 from hosting_emulator.http.query import Limit, Query, Text, Words
 from hosting_emulator.http.time_slices import LongJob, in_thread
 from hosting_emulator.messages import HeaderValues, JsonObject, RequestFilters
-from hosting_emulator.storage.documents import export_state
+from hosting_emulator.storage.export import export_state
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.naming import DEFAULT_WORLD

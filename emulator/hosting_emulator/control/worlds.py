@@ -54,7 +54,7 @@ from hosting_emulator.http.time_slices import in_thread, sort_in_slices
 from hosting_emulator.identity.tokens import TokenClaims, mint_token
 from hosting_emulator.messages import JsonObject
 from hosting_emulator.storage.directory import WORLD_NAME
-from hosting_emulator.storage.documents import STATE_KIND, export_state, import_state
+from hosting_emulator.storage.export import STATE_KIND, export_state, import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world import tables as t

@@ -1,7 +1,7 @@
-"""Files that are their owner's alone, and that a crash leaves as the old or the new one.
+"""Files that only their owner can read, and that a crash leaves either old or new.
 
-Modes are set whatever the umask says, and whatever lay there before. Symbolic links and pipes are
-refused: a data directory can come with a folder somebody else packed, and must not lead out of itself.
+Their modes do not depend on the umask or on an earlier file. Symbolic links and pipes are refused: somebody
+else may have packed the folder that contains a data directory, and no link in it may lead out of it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _FILE_MODE = 0o600
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder that only its owner may enter, or make an existing one so. Raises OSError."""
+    """Create a folder that only its owner can enter, or protect an existing one. Raises OSError."""
     refuse_link(path)
     path.mkdir(parents=True, exist_ok=True, mode=_FOLDER_MODE)
     _set_mode(path, _FOLDER_MODE)
 
 
 def make_private(path: Path) -> None:
-    """Make a file so, or a folder with the files in it, if it is there. Raises OSError, also at a link."""
+    """Protect a file, or a folder with the files in it, if it exists. Raises OSError, also for a link."""
     refuse_link(path)
     if path.is_file():
         _set_mode(path, _FILE_MODE)
@@ -37,7 +37,7 @@ def make_private(path: Path) -> None:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open a file that only its owner may read, making it if need be. Raises OSError."""
+    """Open a file that only its owner can read; create it if necessary. Raises OSError."""
     descriptor = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW, _FILE_MODE)
     try:
         _set_mode(descriptor, _FILE_MODE)
@@ -48,7 +48,7 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def refuse_link(path: Path) -> None:
-    """Raise OSError if a path is a symbolic link, or a pipe or device, which could be read for ever."""
+    """Raise OSError if a path is a symbolic link, or a pipe or device, which could block forever."""
     if path.is_symlink():
         message = f"{path.name} is a symbolic link, which could lead out of the data directory"
         raise OSError(errno.ELOOP, message, str(path))
@@ -57,7 +57,7 @@ def refuse_link(path: Path) -> None:
 
 
 def _set_mode(file: Path | int, mode: int) -> None:
-    # Some mounted file systems have no modes of their own: whoever mounted them chose who may read.
+    # Some mounted file systems have no modes: the mount options say who can read them.
     if os.stat(file).st_mode & 0o777 != mode:  # noqa: PTH116 - also of a descriptor
         with suppress(PermissionError, NotImplementedError):
             os.chmod(file, mode)  # noqa: PTH101
@@ -66,16 +66,18 @@ def _set_mode(file: Path | int, mode: int) -> None:
 def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True) -> None:
     """Write to a temporary file beside `path` and rename it into place. Raises OSError.
 
-    `data` may come in pieces; whatever stops them leaves the old file. Without `sync` the new one
-    survives the death of the process, but not that of the machine.
+    `data` may be an iterable of pieces; an error in it leaves the old file unchanged. Without `sync` the
+    new file survives a crash of the process, but not of the machine.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.unlink(missing_ok=True)  # left by one of our number, or laid there
+        temporary.unlink(missing_ok=True)  # left by a process with our id, or put there by somebody
         descriptor = open_private(temporary, os.O_WRONLY | os.O_EXCL)
         with os.fdopen(descriptor, "wb") as file:
-            for piece in [data] if isinstance(data, bytes) else data:
-                file.write(piece)
+            if isinstance(data, bytes):
+                file.write(data)
+            else:
+                file.writelines(data)
             file.flush()
             if sync:
                 os.fsync(file.fileno())
@@ -88,10 +90,10 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = 
 
 
 def sync_directory(path: Path) -> None:
-    """Make a rename in a directory survive the machine's death, where the system can.
+    """Make a rename in a directory survive a crash of the machine, if the system can.
 
-    Some systems cannot open or sync a directory. What was renamed is there all the same, so that is
-    no error: a caller would take it for the old file still being in place.
+    Some systems cannot open or sync a directory. That is not an error: the rename has happened, and a
+    caller would conclude from an error that the old file is still in place.
     """
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)

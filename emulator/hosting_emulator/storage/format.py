@@ -1,8 +1,8 @@
-"""The files of a world's folder: the format they are of, what guards each, marker and progress.
+"""The files of a world's folder: their names, their format, their checksums, marker and progress.
 
-A format is the shape of the documents in snapshot, journal and export, which all carry its number.
-To change what is stored, raise FORMAT: a number never stands for two formats, which a test holds
-(`tests/storage/test_formats.py`). Files of another format are refused with advice.
+A format is the shape of the documents in snapshot, journal and export. Each of these files has its number.
+To change what is stored, raise FORMAT: a number must never mean two formats, which
+`tests/storage/test_formats.py` checks. Files of another format are refused with advice.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import os
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -29,15 +29,15 @@ MARKER = "world.json"
 PROGRESS = "progress"
 INDEX = "worlds.json"
 ADVICE = (
-    "restore it from a copy, start with --salvage to go on with what is there, or move the folder "
+    "restore it from a copy, start with --salvage to continue with what is there, or move the folder "
     "away to start afresh"
 )
 
 
-#: What helps with whole files of another format. To salvage them does not.
+#: The advice for intact files of another format, which salvage cannot read.
 _FORMAT_ADVICE = (
-    "or use another --data-dir, or move the folder away to start afresh. To take over what a world "
-    "holds, let that build write it as a scenario (`hosting-emulator scenario record world.yaml`)"
+    "or use another --data-dir, or move the folder away to start afresh. To keep the content of a "
+    "world, let that build write it as a scenario (`hosting-emulator scenario record world.yaml`)"
 )
 
 
@@ -46,21 +46,23 @@ class StateRefused(Exception):
 
 
 class FormatRefused(StateRefused):
-    """The state is whole but of a format that this version cannot read: salvage is no help."""
+    """The state is intact but has a format that this version cannot read. Salvage does not help."""
 
 
 @contextmanager
-def found_in(where: object, advice: str = "") -> Iterator[None]:
-    """Say of what is refused where it stands, and what to do. Raises what was raised.
+def locate(path: object, advice: str = "") -> Iterator[None]:
+    """Add the path and advice to the message of a StateRefused that is raised within.
 
-    `advice` is about damaged files; whole files of another format need another one.
+    `advice` is about damaged files. Intact files of another format get advice of their own.
     """
     try:
         yield
     except FormatRefused as refused:
-        raise FormatRefused(f"{where}: {refused}{advice and f', {_FORMAT_ADVICE}'}") from None
+        ending = f", {_FORMAT_ADVICE}" if advice else ""
+        raise FormatRefused(f"{path}: {refused}{ending}") from None
     except StateRefused as refused:
-        raise type(refused)(f"{where}: {refused}{advice and f'; {advice}'}") from None
+        ending = f"; {advice}" if advice else ""
+        raise type(refused)(f"{path}: {refused}{ending}") from None
 
 
 def check_format(number: object, written_by: object) -> None:
@@ -75,23 +77,23 @@ def check_format(number: object, written_by: object) -> None:
 
 
 def checked_line(kind: bytes, payload: bytes) -> bytes:
-    """Return a line of JSON that knows whether it is whole: `{"crc32":"…","<kind>":{…}}`."""
+    """Return a line of JSON with its own checksum: `{"crc32":"…","<kind>":{…}}`."""
     return b'{"crc32":"%08x","%b":%b}\n' % (crc32(payload), kind, payload)
 
 
 def payload_of(line: bytes, kind: bytes) -> bytes | None:
-    """Return the JSON of a line without its newline; None when it is not whole, or not this kind."""
+    """Return the JSON in a line without its newline; None if it is damaged or of another kind."""
     payload = line[len(checked_line(kind, b"")) - len(b"}\n") : -len(b"}")]
     return payload if checked_line(kind, payload) == line + b"\n" else None
 
 
 class Marker(msgspec.Struct, frozen=True):
-    """`world.json`: says that a world lives in a folder.
+    """`world.json`: marks the folder of a world.
 
-    Without it, a folder whose snapshot was lost would look like one that never had any. `boot` is the
-    run of the machine in which commits were not synced, if there was one: only its end may lose some.
-    `lineage` tells the world from all others of its name, such as one that was here before: it is
-    drawn when a world is first kept, and each of its files names it.
+    Without it, a folder that lost its snapshot would look like a folder that never had one. `boot` is
+    the boot of the machine in which commits were not synced, or empty: only the end of that boot may
+    lose commits. `lineage` distinguishes the world from others with its name, such as an earlier one:
+    it is drawn when a world is first stored, and each of its files contains it.
     """
 
     boot: str = ""
@@ -99,31 +101,33 @@ class Marker(msgspec.Struct, frozen=True):
 
 
 def read_marker(folder: Path) -> Marker | None:
-    """Return a folder's marker; None when it has none. Raises StateRefused, OSError."""
+    """Return a folder's marker, or None if it has none. Raises StateRefused, OSError."""
     path = folder / MARKER
     if not path.exists():
         return None
     line = path.read_bytes()
-    if not line:  # the machine died before it was on disk: that it is there is all it says
+    if not line:  # the machine stopped before the content was on disk
         return Marker()
-    payload = payload_of(line[:-1], b"world") if line.endswith(b"\n") else None
+    payload = None
+    if line.endswith(b"\n"):
+        payload = payload_of(line[:-1], b"world")
     try:
         return decode_json(payload or b"", Marker)
     except msgspec.MsgspecError:
         raise StateRefused(
-            f"{path}: the checksum does not fit, so the file was changed or damaged; restore it "
+            f"{path}: its checksum is wrong, so the file was changed or damaged; restore it "
             "from a copy, or start with --salvage"
         ) from None
 
 
 def write_marker(folder: Path, marker: Marker, *, sync: bool) -> None:
-    """Put a folder's marker in place; `sync` makes it survive the machine's death. Raises OSError."""
+    """Write a folder's marker. With `sync` it survives a crash of the machine. Raises OSError."""
     line = checked_line(b"world", msgspec.json.encode(marker))
     write_atomically(folder / MARKER, line, sync=sync)
 
 
 def boot_id() -> str:
-    """Return what tells this run of the machine from all others; empty where nothing does."""
+    """Return the id of this boot of the machine; empty if the system has none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -131,78 +135,102 @@ def boot_id() -> str:
 
 
 _NUMBER = struct.Struct("<Q")
-_CHECKED = 2 * _NUMBER.size
-#: More starts than any world has had: of one whose count was lost.
+_CHECKED_SIZE = 2 * _NUMBER.size
+#: The count of starts of a world whose count was lost: above any real count.
 NEVER_REACHED = 1_000_000
 
 
-class ProgressNumbers(NamedTuple):
-    """How far a world came: its last commit, the last moment shown, how often it was read back."""
+@dataclass(frozen=True)
+class ProgressNumbers:
+    """How far a world came: its last commit, the latest time shown, how often it was read back."""
 
     commit: int = 0
     shown_ms: int = 0
     starts: int = 0
 
+    def in_order(self) -> tuple[int, ...]:
+        """Return the numbers in their order in the file."""
+        return self.commit, self.shown_ms, self.starts
 
-#: The places of its numbers.
-COMMIT, SHOWN, STARTS = range(3)
+
+#: The position of each number in the file.
+COMMIT = 0
+SHOWN = 1
+STARTS = 2
+_COUNT = 3
 
 
 class Progress:
     """How far a world has come, in an open file.
 
-    Its numbers are mapped into memory, so that noting one costs no more than writing a number, and
-    they outlive the process, though not always the machine. By them a start knows whether the end of
-    a journal is missing, which a file that ends with a whole line does not show, and time goes on from
-    where it was. Beside each stands its checksum, which also says of which lineage it is.
+    Its numbers are mapped into memory. Storing one costs no more than writing a number, and the numbers
+    outlive the process, though not always the machine. They tell the next start whether the end of a
+    journal is missing, which a file that ends with a complete line does not show, and the time from
+    which the world continues. Each number has a checksum, which also covers the lineage.
     """
 
     def __init__(self, folder: Path, lineage: str) -> None:
-        """Open a folder's file, or make it. Raises OSError."""
-        found = read_progress(folder, lineage)
-        if found is None:
-            write_progress(folder, lineage, found := ProgressNumbers(), sync=False)
-        self.numbers, self._lineage = list(found), lineage
+        """Open a folder's file, or create it. Raises OSError."""
+        numbers = read_progress(folder, lineage)
+        if numbers is None:
+            numbers = ProgressNumbers()
+            write_progress(folder, lineage, numbers, sync=False)
+        self._numbers = [*numbers.in_order()]
+        self._lineage = lineage
         descriptor = open_private(folder / PROGRESS, os.O_RDWR)
         try:
-            self._map = mmap.mmap(descriptor, len(ProgressNumbers._fields) * _CHECKED)
+            self._map = mmap.mmap(descriptor, _COUNT * _CHECKED_SIZE)
         finally:
             os.close(descriptor)
 
-    def note(self, place: int, number: int) -> None:
-        """Note a number: COMMIT, SHOWN or STARTS."""
-        self.numbers[place] = number
+    @property
+    def numbers(self) -> ProgressNumbers:
+        """The numbers as they are now."""
+        return ProgressNumbers(*self._numbers)
+
+    def number(self, index: int) -> int:
+        """Return a number: COMMIT, SHOWN or STARTS."""
+        return self._numbers[index]
+
+    def store(self, index: int, number: int) -> None:
+        """Store a number: COMMIT, SHOWN or STARTS."""
+        self._numbers[index] = number
         if not self._map.closed:  # a deleted world may still be asked for the time
             # In one piece, so that no kill leaves a number without its checksum.
-            at = place * _CHECKED
-            self._map[at : at + _CHECKED] = _checked(self._lineage, place, number)
+            offset = index * _CHECKED_SIZE
+            self._map[offset : offset + _CHECKED_SIZE] = _checked(self._lineage, index, number)
 
     def close(self) -> None:
-        """Close the file; closing it again is no error."""
+        """Close the file. Closing it twice is not an error."""
         self._map.close()
 
 
-def _checked(lineage: str, place: int, number: int) -> bytes:
+def _checked(lineage: str, index: int, number: int) -> bytes:
     data = _NUMBER.pack(number)
-    return data + _NUMBER.pack(crc32(b"%b %d %b" % (data, place, lineage.encode())))
+    return data + _NUMBER.pack(crc32(b"%b %d %b" % (data, index, lineage.encode())))
 
 
-def _file(lineage: str, reached: ProgressNumbers) -> bytes:
-    return b"".join(_checked(lineage, *numbered) for numbered in enumerate(reached))
+def _content(lineage: str, numbers: ProgressNumbers) -> bytes:
+    return b"".join(
+        _checked(lineage, index, number) for index, number in enumerate(numbers.in_order())
+    )
 
 
-def write_progress(folder: Path, lineage: str, reached: ProgressNumbers, *, sync: bool) -> None:
-    """Put a folder's file in place; `sync` makes it survive the machine's death. Raises OSError."""
-    write_atomically(folder / PROGRESS, _file(lineage, reached), sync=sync)
+def write_progress(folder: Path, lineage: str, numbers: ProgressNumbers, *, sync: bool) -> None:
+    """Write a folder's file. With `sync` it survives a crash of the machine. Raises OSError."""
+    write_atomically(folder / PROGRESS, _content(lineage, numbers), sync=sync)
 
 
 def read_progress(folder: Path, lineage: str) -> ProgressNumbers | None:
-    """Return what a folder's file says; None when it is missing, damaged or of another lineage."""
+    """Return the numbers of a folder; None if the file is missing, damaged or of another lineage."""
     path = folder / PROGRESS
-    data = path.read_bytes() if path.exists() else b""
-    if len(data) != len(ProgressNumbers._fields) * _CHECKED:
+    if not path.exists():
         return None
-    reached = ProgressNumbers(
-        *(_NUMBER.unpack_from(data, at)[0] for at in range(0, len(data), _CHECKED))
-    )
-    return reached if data == _file(lineage, reached) else None
+    data = path.read_bytes()
+    if len(data) != _COUNT * _CHECKED_SIZE:
+        return None
+    offsets = range(0, len(data), _CHECKED_SIZE)
+    numbers = ProgressNumbers(*(_NUMBER.unpack_from(data, offset)[0] for offset in offsets))
+    if data != _content(lineage, numbers):
+        return None
+    return numbers

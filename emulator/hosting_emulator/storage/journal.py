@@ -1,8 +1,8 @@
-"""The journal: one checked line for each commit, appended before its answer leaves.
+"""The journal: one line with a checksum for each commit, appended before its response is sent.
 
-A journal begins with a line that gives its format. A line that was cut off at the end of the file
-was never acknowledged: it is dropped, and said. Anything else wrong is an error, because guessing
-would lose what was promised.
+A journal begins with a line that contains its format. An incomplete line at the end of the file was never
+acknowledged: it is dropped and reported. Any other damage is an error, because a guess could lose commits
+that were acknowledged.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,58 +19,71 @@ import msgspec
 from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.contract.conversion import decode_json
 from hosting_emulator.engine.history import Commit
-from hosting_emulator.storage import format as f
-from hosting_emulator.storage.documents import StoredCommit, read_row
 from hosting_emulator.storage.files import open_private, write_atomically
+from hosting_emulator.storage.format import (
+    ADVICE,
+    FORMAT,
+    StateRefused,
+    check_format,
+    checked_line,
+    locate,
+    payload_of,
+)
+from hosting_emulator.storage.rows import StoredCommit, read_row
 
-_HEAD, _COMMIT = b"journal", b"commit"
-_ADVICE = f.ADVICE.replace("restore it", "restore the file")
+_HEAD = b"journal"
+_COMMIT = b"commit"
+_ADVICE = ADVICE.replace("restore it", "restore the file")
 _encode = msgspec.json.Encoder().encode
 
 
 def first_line(world: str, lineage: str = "") -> bytes:
-    """Return the first line of a journal of a world. Its own form must never change."""
-    head = {"format": f.FORMAT, "written_by": FULL_VERSION, "world": world, "lineage": lineage}
-    return f.checked_line(_HEAD, msgspec.json.encode(head))
+    """Return the first line of a world's journal. The form of this line must never change."""
+    head = {"format": FORMAT, "written_by": FULL_VERSION, "world": world, "lineage": lineage}
+    return checked_line(_HEAD, msgspec.json.encode(head))
 
 
 def encode_line(commit: Commit) -> bytes:
     """Return the line of a commit, with its newline."""
     line = StoredCommit(commit.world.commit, commit.world.at_ms, commit.title, commit.writes)
-    return f.checked_line(_COMMIT, _encode(line))
+    return checked_line(_COMMIT, _encode(line))
 
 
 def decode_line(line: bytes) -> StoredCommit:
-    """Return the commit of a line without its newline. Raises StateRefused, saying what is wrong."""
-    payload = f.payload_of(line, _COMMIT)
+    """Return the commit of a line without its newline. Raises StateRefused, which says what is wrong."""
+    payload = payload_of(line, _COMMIT)
     if payload is None:
-        raise f.StateRefused("the checksum does not fit, so the line was changed or damaged")
+        raise StateRefused("its checksum is wrong, so the line was changed or damaged")
     try:
         commit = decode_json(payload, StoredCommit)
     except msgspec.MsgspecError as error:
-        raise f.StateRefused(str(error)) from None
-    commit.writes = {
-        table: {
-            key: None if document is None else read_row(table, key, document)
-            for key, document in rows.items()
-        }
-        for table, rows in commit.writes.items()
-    }
+        raise StateRefused(str(error)) from None
+    commit.writes = {table: _read_rows(table, rows) for table, rows in commit.writes.items()}
     return commit
 
 
-class Journal:
-    """An open journal file. `size` is its length in bytes up to the last whole line.
+def _read_rows(table: str, documents: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the records of documents; None stands for a row that the commit deleted."""
+    rows: dict[str, Any] = {}
+    for key, document in documents.items():
+        rows[key] = None
+        if document is not None:
+            rows[key] = read_row(table, key, document)
+    return rows
 
-    `broken` says why it takes no more lines, once it does not: its end is then unknown. `unsynced`
-    says that a sync failed: what was appended before may be lost, and nobody can tell.
+
+class Journal:
+    """An open journal file. `size` is its length in bytes up to the last complete line.
+
+    `broken` says why it accepts no more lines, if it does not: its end is then unknown. `unsynced` says
+    that a sync failed: earlier lines may be lost, and there is no way to find out.
     """
 
     def __init__(self, path: Path, world: str, lineage: str = "") -> None:
         self.path = path
         self._first_line = first_line(world, lineage)
         self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
-        self._open = threading.Lock()  # held while a thread syncs, so that nobody closes it then
+        self._open = threading.Lock()  # held while a thread syncs, which prevents a close
         self.size = os.fstat(self._descriptor).st_size
         self.broken: str | None = None
         self.unsynced: str | None = None
@@ -83,28 +96,30 @@ class Journal:
 
     @property
     def empty(self) -> bool:
-        """True when it holds no commit."""
+        """Whether it contains no commit."""
         return self.size <= len(self._first_line)
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the open file has no name any more, so that nothing written to it can be found."""
+        """Whether the open file was deleted, so that its lines are lost when it is closed."""
         return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink == 0
 
     def condition(self) -> Literal["intact", "missing", "replaced", "shortened"]:
-        """Compare the file at the path with the one that is open. Raises OSError."""
+        """Compare the file at the path with the open file. Raises OSError."""
         if self._descriptor < 0:
-            return "intact"  # it is closed: the next append begins it again
+            return "intact"  # it is closed, and the next append starts a new one
         try:
             at_path = self.path.stat()
         except (FileNotFoundError, NotADirectoryError):
             return "missing"
         if not os.path.samestat(at_path, os.fstat(self._descriptor)):
             return "replaced"
-        return "shortened" if at_path.st_size < self.size else "intact"
+        if at_path.st_size < self.size:
+            return "shortened"
+        return "intact"
 
     def append(self, line: bytes) -> None:
-        """Append a line in one write. Raises OSError; the file is then as it was."""
+        """Append a line in one write. Raises OSError, which leaves the file unchanged."""
         if self.broken is not None:
             raise OSError(errno.EIO, self.broken)
         try:
@@ -119,14 +134,16 @@ class Journal:
         self.size += len(line)
 
     def sync(self) -> None:
-        """Make all that was appended survive the machine's death. Raises OSError.
+        """Make all lines survive a crash of the machine. Raises OSError.
 
-        A closed journal needs none: whoever closed it has put something durable in its place.
+        A closed journal needs no sync: a durable snapshot has replaced it.
         """
         with self._open:
             if self._descriptor < 0:
                 return
-            if self.broken is not None:  # after a failed sync the system forgets what was lost
+            if (
+                self.broken is not None
+            ):  # after a failed sync the next would succeed in spite of the loss
                 raise OSError(errno.EIO, self.broken)
             try:
                 os.fsync(self._descriptor)
@@ -136,58 +153,64 @@ class Journal:
                 raise
 
     def close(self) -> None:
-        """Close the file; closing it again is no error."""
+        """Close the file. Closing it twice is not an error."""
         with self._open:
             if self._descriptor >= 0:
-                # The system gives a closed descriptor's number to the next file or socket.
-                descriptor, self._descriptor = self._descriptor, -1
+                # Forget it first: the system gives its number to the next file or socket.
+                descriptor = self._descriptor
+                self._descriptor = -1
                 self.broken = self.broken or f"the journal {self.path} is closed"
                 os.close(descriptor)
 
 
 def begin_journal(path: Path, world: str, lineage: str, *, sync: bool) -> Journal:
-    """Put an empty journal in the place of whatever is there, in one step. Raises OSError."""
+    """Replace the journal at a path by an empty one, in one step. Raises OSError."""
     write_atomically(path, first_line(world, lineage), sync=sync)
     return Journal(path, world, lineage)
 
 
 class JournalLines:
-    """A journal as read from its file: its lines, and what is to be said of it."""
+    """The lines of a journal file, and a notice about a line that was dropped."""
 
     def __init__(self, path: Path, *, last: bool) -> None:
-        """Read a file; `last` allows a torn line at its end. Raises StateRefused, OSError."""
+        """Read a file; `last` allows an incomplete line at its end. Raises StateRefused, OSError."""
         self.path = path
         self.notice: str | None = None
         data = path.read_bytes()
-        self._end = len(data)  # where the file should end; not there when something was torn
+        self._end = len(data)  # where the file should end: before an incomplete line
         self._ends_whole = True
         *lines, tail = data.split(b"\n")
         if tail:
-            with f.found_in(path, _ADVICE):
+            with locate(path, _ADVICE):
                 self._read_tail(tail, lines, last=last)
-        first = f.payload_of(lines[0], _HEAD) if lines else None
-        #: The name and the lineage of the world that it is of; None where it does not say.
-        self.world = None if first is None else _check_head(path, first)
-        self._start = 1 if first is None else 2
-        #: The lines that hold commits, or should.
-        self.lines = lines[self._start - 1 :]
+        #: The name and the lineage of its world; None if the first line is missing.
+        self.world: tuple[str, str] | None = None
+        self._first_number = 1
+        head = payload_of(lines[0], _HEAD) if lines else None
+        if head is not None:
+            self.world = _check_head(path, head)
+            self._first_number = 2
+        #: The lines that should contain commits.
+        self.lines = lines[self._first_number - 1 :]
 
     def _read_tail(self, tail: bytes, lines: list[bytes], *, last: bool) -> None:
-        kind = _COMMIT if lines or f.payload_of(tail, _HEAD) is None else _HEAD
-        if f.payload_of(tail, kind) is not None:
-            lines.append(tail)  # only its newline was lost: the line is whole
+        kind = _COMMIT
+        if not lines and payload_of(tail, _HEAD) is not None:
+            kind = _HEAD
+        if payload_of(tail, kind) is not None:
+            lines.append(tail)  # only its newline is missing
             self._ends_whole = False
-        elif f.payload_of(tail[:-1], kind) is not None:
-            raise f.StateRefused("the last byte was changed or damaged")
+        elif payload_of(tail[:-1], kind) is not None:
+            raise StateRefused("the last byte was changed or damaged")
         elif not last:
-            raise f.StateRefused("its last line is cut off, but later journals follow it")
+            raise StateRefused("its last line is incomplete, but later journals follow it")
         else:
             name = self.path.name
-            self.notice = f"{name}: its last line was cut off and never acknowledged; dropped"
+            self.notice = f"{name}: its last line is incomplete and was never acknowledged; dropped"
             self._end -= len(tail)
 
-    def mend(self) -> None:
-        """Make the file end after its last whole line, so that more can follow. Raises OSError."""
+    def repair(self) -> None:
+        """Let the file end after its last complete line, so that others can follow. Raises OSError."""
         if not self._ends_whole:
             with self.path.open("ab") as file:
                 file.write(b"\n")
@@ -195,32 +218,33 @@ class JournalLines:
             os.truncate(self.path, self._end)
 
     def commits(self) -> Iterator[StoredCommit]:
-        """Walk the commits. Raises StateRefused at the first line that is damaged."""
-        for number, line in enumerate(self.lines, self._start):
+        """Yield the commits. Raises StateRefused at the first damaged line."""
+        for number, line in enumerate(self.lines, self._first_number):
             try:
                 yield decode_line(line)
-            except f.StateRefused as refused:
+            except StateRefused as refused:
                 where = f"{self.path}, line {number}"
-                raise f.StateRefused(f"{where}: {refused}; {_ADVICE}") from None
+                raise StateRefused(f"{where}: {refused}; {_ADVICE}") from None
 
 
 def read_leniently(path: Path, world: tuple[str, str]) -> Iterator[tuple[int, StoredCommit | None]]:
-    """Walk a journal's lines by number; None for one that cannot be read, or is of another world."""
+    """Yield the number and commit of each line; None for a line that is damaged or of another world."""
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):
-        if number == 1 and (first := f.payload_of(line, _HEAD)) is not None:
-            if _check_head(path, first) != world:
+        head = payload_of(line, _HEAD) if number == 1 else None
+        if head is not None:
+            if _check_head(path, head) != world:
                 yield number, None
                 return
             continue
         try:
             yield number, decode_line(line)
-        except f.StateRefused:
+        except StateRefused:
             yield number, None
 
 
-def _check_head(path: Path, first: bytes) -> tuple[str, str]:
-    head = msgspec.json.decode(first, type=dict[str, Any])
-    with f.found_in(path):
-        f.check_format(head.get("format"), head.get("written_by"))
+def _check_head(path: Path, payload: bytes) -> tuple[str, str]:
+    head = msgspec.json.decode(payload, type=dict[str, Any])
+    with locate(path):
+        check_format(head.get("format"), head.get("written_by"))
     return str(head.get("world")), str(head.get("lineage", ""))

@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hosting_emulator.storage.directory import COMPACT_BYTES
+from hosting_emulator.storage.keeper import COMPACT_BYTES
 from tests.storage.processes.clients import (
     PROJECTS,
     DeploymentAdder,
@@ -44,7 +44,7 @@ OPERATION_CALLS = ("apply_project_domains", "initialize_managed_source")
 #: and the step of its work on files at which it kills itself (0: never).
 SELF_KILLING_EMULATOR = """
 import os, signal, sys
-from hosting_emulator.storage import directory as keeper
+from hosting_emulator.storage import keeper
 from hosting_emulator_cli.main import main
 
 fold_bytes, left = int(sys.argv[1]), int(sys.argv[2])

@@ -1,0 +1,374 @@
+"""One world's folder: a snapshot, and the journal of the commits after it.
+
+When the journal has grown long, a new one is begun and a snapshot is written in a thread. The old journal is
+deleted only when the snapshot is safely there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from secrets import token_hex
+from typing import Literal
+
+from hosting_emulator.engine.history import Commit
+from hosting_emulator.engine.keeper import Keeper
+from hosting_emulator.storage import files
+from hosting_emulator.storage.format import (
+    COMMIT,
+    JOURNAL,
+    MARKER,
+    PROGRESS,
+    SHOWN,
+    SNAPSHOT,
+    STARTS,
+    Marker,
+    Progress,
+    StateRefused,
+    boot_id,
+    read_marker,
+    write_marker,
+    write_progress,
+)
+from hosting_emulator.storage.journal import Journal, begin_journal, encode_line
+from hosting_emulator.storage.snapshot import SnapshotStopped, write_snapshot
+from hosting_emulator.world.value import World
+
+_log = logging.getLogger("hosting_emulator.storage")
+Durability = Literal["process", "disk"]
+#: What the folder of a deleted world ends with, until it is gone.
+DELETED = ".deleted"
+#: The journal is folded into a snapshot when it is longer than this and than the snapshot itself.
+COMPACT_BYTES = 128 * 1024 * 1024
+#: A world of more rows keeps its journal at a stop: writing it out would take over 0.1 s, and a
+#: start reads a journal about as fast as a snapshot.
+ROWS_FOLDED_AT_STOP = 10_000
+
+
+def empty_trash(trash: Path, complain: Callable[[str], None]) -> None:
+    """Delete our files in the folder of a deleted or unfinished world, and then the folder."""
+    try:
+        files.refuse_link(trash)
+        for pattern in (f"{SNAPSHOT}*", "journal*.ndjson*", f"{MARKER}*", f"{PROGRESS}*"):
+            for path in trash.glob(pattern):
+                path.unlink()
+        trash.rmdir()
+    except OSError as error:
+        complain(f"{trash} could not be deleted: {error.strerror}")
+
+
+class DiskKeeper(Keeper):
+    """Stores one world's commits in a folder (see `engine.keeper.Keeper`)."""
+
+    is_on_disk = True
+
+    def __init__(
+        self,
+        folder: Path,
+        world: World,
+        durability: Durability,
+        executor: ThreadPoolExecutor,
+        complain: Callable[[str], None],
+        compact_bytes: int = COMPACT_BYTES,
+        lineage: str = "",
+    ) -> None:
+        self.lineage = lineage
+        self.waits = durability != "process"
+        self._folder = folder
+        self._world = world
+        self._durability = durability
+        self._executor = executor
+        self._complain = complain
+        self._compact_bytes = compact_bytes
+        self._snapshot_size = _size(folder / SNAPSHOT)
+        self._snapshot_commit = -1
+        self._snapshot_lock = threading.Lock()
+        self._compaction: Future[None] | None = None
+        self._closing = threading.Event()
+        self._journal = Journal(folder / JOURNAL, world.name, lineage)
+        self._progress = Progress(folder, lineage)
+        self.starts = self._progress.number(STARTS)
+        self._deleted = False
+        self._appended = 0
+        self._synced = 0
+        self._sync: asyncio.Task[None] | None = None
+        self._failed: OSError | None = None
+        #: Why no change can be stored until a restart: the files at the path are not this world's.
+        self._foreign: str | None = None
+        #: Called if the open journal was deleted. Raises OSError.
+        self.repair_all: Callable[[], object] = self.repair
+        unfolded = sorted(folder.glob("journal-*.ndjson"))
+        if unfolded:
+            # A fold was interrupted. Without a new one, every start would read these journals.
+            self._compaction = executor.submit(self._fold, world, unfolded)
+
+    def append(self, commit: Commit) -> None:
+        """Append a commit to the journal. Raises OSError, which leaves the journal unchanged."""
+        self._check_foreign()
+        if self._journal.is_deleted:
+            self.repair_all()
+            if self._journal.is_deleted:
+                raise OSError(errno.ENOENT, f"{self._folder} was deleted")
+        if self._journal.broken is not None:
+            self._check_writable()
+            self._write_snapshot(self._world)
+            self._restart_journal()
+        self._journal.append(encode_line(commit))
+        self._world = commit.world
+        self._appended += 1
+        if self._durability == "process":
+            self._progress.store(COMMIT, commit.world.commit)
+        if self._journal.size > max(self._compact_bytes, self._snapshot_size):
+            self._compact()
+
+    def replace(self, world: World) -> None:
+        """Write a whole world. Its commit must be later than every earlier one. Raises OSError."""
+        self._check_writable()
+        self._write_snapshot(world)
+        self._world = world
+        self._progress.store(COMMIT, world.commit)
+        self._progress.store(SHOWN, 0)
+        self._restart_journal()
+
+    @property
+    def shown_ms(self) -> int:
+        """The latest time shown to a client. After a kill, time continues from it."""
+        return self._progress.number(SHOWN)
+
+    @shown_ms.setter
+    def shown_ms(self, at_ms: int) -> None:
+        self._progress.store(SHOWN, at_ms)
+
+    def start(self) -> None:
+        """Store that the world was read back, and its commit."""
+        self._progress.store(COMMIT, self._world.commit)
+        self.starts += 1
+        self._progress.store(STARTS, self.starts)
+
+    def _check_writable(self) -> None:
+        if self._deleted:  # by one request while the body of another was still arriving
+            raise OSError(errno.ENOENT, "this world was deleted")
+        self._check_foreign()
+        if self._journal.unsynced is not None:
+            # The system may have dropped data that it could not write, and reports that only once. From
+            # now on nothing is certain to be on disk, not even a new snapshot.
+            raise OSError(
+                errno.EIO, f"{self._journal.unsynced}; this world takes no changes until a restart"
+            )
+
+    def _check_foreign(self) -> None:
+        if self._foreign is not None:
+            raise OSError(errno.EEXIST, self._foreign)
+
+    def refuse_changes(self, reason: str) -> None:
+        """Refuse all changes from now on, and leave the files at the path alone."""
+        self._foreign = reason
+
+    def is_intact(self) -> bool:
+        """Return whether the world's files are those that this keeper writes. Raises OSError."""
+        if self._deleted or self._foreign is not None or self._is_compacting():
+            return True
+        names = [PROGRESS]
+        if self._snapshot_size:
+            names.append(SNAPSHOT)
+        is_complete = all((self._folder / name).exists() for name in names)
+        return is_complete and self._journal.condition() == "intact"
+
+    def repair(self) -> bool:
+        """Write the world again if its files were deleted; return whether they were.
+
+        Files of another world stay, and changes are refused from then on. Raises OSError.
+        """
+        if self.is_intact():
+            return False
+        if self._journal.condition() == "replaced" or self._is_of_another_world():
+            self.refuse_changes(
+                f"{self._folder} was replaced by other files while the emulator was running; "
+                "restart the emulator to use them"
+            )
+            self._check_foreign()
+        is_durable = self._durability == "disk"
+        files.make_private_folder(self._folder)
+        numbers = self._progress.numbers
+        if not (self._folder / PROGRESS).exists():
+            write_progress(self._folder, self.lineage, numbers, sync=is_durable)
+            self._progress.close()
+            self._progress = Progress(self._folder, self.lineage)
+        self._write_snapshot(self._world)
+        self._restart_journal()
+        self._synced = self._appended
+        marker = Marker("" if is_durable else boot_id(), self.lineage)
+        write_marker(self._folder, marker, sync=is_durable)
+        if is_durable:
+            files.sync_directory(self._folder.parent)
+        return True
+
+    def _is_compacting(self) -> bool:
+        return self._compaction is not None and not self._compaction.done()
+
+    def _is_of_another_world(self) -> bool:
+        try:
+            marker = read_marker(self._folder)
+        except (StateRefused, NotADirectoryError):
+            return True
+        return marker is not None and marker.lineage != self.lineage
+
+    def durable(self) -> Awaitable[None] | None:
+        """Return what to await until all commits are on disk; None if there is nothing to wait for."""
+        if not self.waits or self._failed is not None or self._appended <= self._synced:
+            return None
+        return self._until_synced(self._appended)
+
+    async def _until_synced(self, appended: int) -> None:
+        """Wait for a sync. The next sync serves all callers that arrive while one runs."""
+        while self._synced < appended:
+            if self._failed is not None:
+                raise self._failed
+            if self._sync is None:
+                self._sync = asyncio.create_task(self._sync_all())
+            await asyncio.shield(self._sync)
+
+    async def _sync_all(self) -> None:
+        appended = self._appended
+        commit = self._world.commit
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, self._journal.sync)
+            self._synced = appended
+            self._progress.store(COMMIT, max(commit, self._progress.number(COMMIT)))
+        except OSError as error:
+            # Set here, in the event loop, and not in the thread that syncs. A change that is being
+            # made still waits for this sync, and so receives the error.
+            self._failed = error
+            self._complain(
+                f"{self._folder}: a sync failed ({error.strerror}): the latest changes may be "
+                "lost; this world takes no changes until a restart, and can be read until then"
+            )
+        self._sync = None
+
+    def close(self, *, fold: bool = True) -> None:
+        """Close the journal; first write a last snapshot if that is quick.
+
+        Raises OSError, and the journal then still has all commits.
+        """
+        self._closing.set()
+        if self._compaction is not None:
+            self._compaction.result()
+        if self._foreign is not None:
+            self.abandon()
+            return
+        row_count = sum(map(len, self._world.tables.values()))
+        is_quick = fold and row_count <= ROWS_FOLDED_AT_STOP
+        is_necessary = self._journal.unsynced is not None or not (self._folder / SNAPSHOT).exists()
+        try:
+            if is_necessary or (is_quick and not self._journal.empty):
+                self._write_snapshot(self._world)
+                self._restart_journal()
+        finally:
+            self.abandon()
+
+    def describe_remains(self) -> str:
+        """Describe what is stored although no snapshot could be written."""
+        try:
+            if self._journal.path.stat().st_size >= self._journal.size > 0:
+                return "the journal has all of it"
+        except OSError:
+            pass
+        return "changes since the last snapshot are lost"
+
+    def abandon(self) -> None:
+        """Close the files and leave them as they are."""
+        self._journal.close()
+        self._progress.close()
+
+    def discard(self) -> None:
+        """Delete the world's files, and no others, and its folder. Raises OSError, and all files stay.
+
+        The folder is first renamed in one step, so that no crash leaves a part of a world.
+        """
+        if self._compaction is not None:
+            self._compaction.result()
+        trash = self._folder.with_name(f".{self._folder.name}-{token_hex(4)}{DELETED}")
+        self._folder.rename(trash)
+        self._deleted = True
+        self.abandon()
+        files.sync_directory(trash.parent)
+        empty_trash(trash, self._complain)
+
+    def _write_snapshot(self, world: World, stopped: Callable[[], bool] = lambda: False) -> None:
+        with self._snapshot_lock:
+            if world.commit < self._snapshot_commit:
+                return  # a later snapshot was written in the meantime
+            write_snapshot(self._folder / SNAPSHOT, world, self.lineage, stopped)
+            self._snapshot_commit = world.commit
+            self._snapshot_size = _size(self._folder / SNAPSHOT)
+            _log.info(
+                "wrote a snapshot of commit %d, %d bytes",
+                world.commit,
+                self._snapshot_size,
+                extra={"fields": {"world": world.name}},
+            )
+
+    def _restart_journal(self) -> None:
+        """Begin an empty journal after a snapshot has been written.
+
+        A failure is reported but is not an error: the old lines are older than the snapshot, so a start
+        skips them, and the next append tries again because the journal is closed.
+        """
+        self._journal.close()
+        try:
+            # In one step, so that a crash leaves no snapshot without a journal beside it.
+            self._journal = begin_journal(
+                self._folder / JOURNAL,
+                self._world.name,
+                self.lineage,
+                sync=self._durability == "disk",
+            )
+            for path in self._folder.glob("journal-*.ndjson"):
+                path.unlink(missing_ok=True)  # a fold that ends at this moment deletes its own
+        except OSError as error:
+            self._complain(f"{self._folder}: the journal could not be begun again: {error}")
+
+    def _compact(self) -> None:
+        if self._compaction is not None and not self._compaction.done():
+            return
+        world = self._world
+        current = self._folder / JOURNAL
+        old = self._folder / f"journal-{world.commit:012d}.ndjson"
+        try:
+            if self._durability == "disk":
+                self._journal.sync()
+            current.rename(old)
+            try:
+                fresh = Journal(current, world.name, self.lineage)
+            except OSError:
+                old.rename(current)
+                raise
+            if self._durability == "disk":
+                files.sync_directory(self._folder)
+        except OSError as error:
+            self._complain(f"{self._folder}: the journal could not be folded: {error}")
+            return
+        self._journal.close()
+        self._journal = fresh
+        self._compaction = self._executor.submit(self._fold, world, [old])
+
+    def _fold(self, world: World, journals: Sequence[Path]) -> None:
+        """Replace journals by a snapshot of a world that contains all of their commits."""
+        try:
+            self._write_snapshot(world, self._closing.is_set)
+            for journal in journals:
+                journal.unlink(missing_ok=True)
+        except SnapshotStopped:
+            pass  # the old journal stays, and the next start reads it
+        except OSError as error:
+            # Nothing is lost: the old journal stays, and the next start reads it.
+            self._complain(f"{self._folder}: no snapshot could be written: {error}")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

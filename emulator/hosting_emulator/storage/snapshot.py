@@ -1,0 +1,153 @@
+"""The snapshot: a whole world as one readable TinyDB file, with a table for each kind of record.
+
+TinyDB reads and writes the whole file at each operation. It must therefore never be used while a request
+waits; `journal` stores the commits between two snapshots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import msgspec
+from tinydb import TinyDB
+from tinydb.middlewares import CachingMiddleware
+from tinydb.storages import Storage
+
+from hosting_emulator.storage.files import write_atomically
+from hosting_emulator.storage.format import ADVICE, SNAPSHOT, StateRefused, check_format, locate
+from hosting_emulator.storage.rows import Row, StoredState, heading_of, rows_of
+from hosting_emulator.world.tables import STREAMS, TABLES
+from hosting_emulator.world.value import World
+
+_HEADING = "heading"
+_CHECKSUM = "crc32"
+_KEY = "_key"
+_VALUE = "value"
+#: How many rows are converted between two checks of `stopped`: a few milliseconds of work.
+_ROWS_BETWEEN_CHECKS = 2_000
+
+_Rows = list[dict[str, Any]]
+
+
+class SnapshotStopped(Exception):
+    """The writing of a snapshot was stopped. The old snapshot is unchanged."""
+
+
+class AtomicStorage(Storage):
+    """A TinyDB storage that replaces its file in one step. `check` may raise to keep the old file."""
+
+    def __init__(self, path: Path, check: Callable[[], None]) -> None:
+        self._path = path
+        self._check = check
+
+    def read(self) -> Any:
+        """Return the file's tables, or None if there is no file. Raises StateRefused."""
+        try:
+            content = self._path.read_bytes()
+            return msgspec.json.decode(content, type=dict[str, dict[int, dict[str, Any]]])
+        except FileNotFoundError:
+            return None
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise StateRefused(f"it is not a snapshot: {error}") from None
+
+    def write(self, data: Any) -> None:
+        """Replace the file. Raises OSError, which leaves the old file unchanged."""
+        write_atomically(self._path, self._pieces(data))
+
+    def _pieces(self, data: dict[str, Any]) -> Iterator[bytes]:
+        """Yield the file table by table, so that memory never holds the text of a large world."""
+        before = b"{\n"
+        for name, rows in data.items():
+            self._check()
+            text = msgspec.json.format(msgspec.json.encode({name: rows}), indent=1)
+            yield before + text[len(b"{\n") : -len(b"\n}")]
+            before = b",\n"
+        yield b"\n}"
+
+
+def _database(path: Path, check: Callable[[], None] = lambda: None) -> TinyDB:
+    # Cached, because TinyDB reads and writes the whole file at each operation.
+    storage: Any = CachingMiddleware(AtomicStorage)  # type: ignore[no-untyped-call]
+    return TinyDB(path, check, storage=storage)
+
+
+def write_snapshot(
+    path: Path, world: World, lineage: str = "", stopped: Callable[[], bool] = lambda: False
+) -> None:
+    """Write a world to a file. The world is immutable, so this may run in a thread.
+
+    Raises SnapshotStopped soon after `stopped` returns true, and OSError. Both leave the old file
+    unchanged.
+    """
+
+    def check() -> None:
+        if stopped():
+            raise SnapshotStopped
+
+    tables: dict[str, _Rows] = {name: [] for name in TABLES}
+    for number, (name, key, document) in enumerate(rows_of(world)):
+        if number % _ROWS_BETWEEN_CHECKS == 0:
+            check()
+        fields = document
+        if name == STREAMS.name:
+            fields = {_VALUE: document}
+        tables[name].append({_KEY: key, **fields})
+    heading = {**heading_of(world), "lineage": lineage}
+    database = _database(path, check)
+    database.drop_tables()
+    database.table(_HEADING).insert({**heading, _CHECKSUM: _checksum(heading, tables)})
+    for name, rows in tables.items():
+        check()
+        database.table(name).insert_multiple(rows)
+    database.close()
+
+
+def read_snapshot(path: Path, *, complain: Callable[[str], None] | None = None) -> StoredState:
+    """Return the world of a snapshot. Raises StateRefused, which names file and row, and OSError.
+
+    With `complain`, a wrong checksum is reported and the rows are used all the same.
+    """
+    with locate(path, ADVICE):
+        database = _database(path)
+        tables: dict[str, _Rows] = {
+            name: list(database.table(name).all()) for name in sorted(database.tables())
+        }
+        headings = tables.pop(_HEADING, [])
+        if len(headings) != 1:
+            raise StateRefused("it is not a snapshot: it has no heading")
+        heading = dict(headings[0])
+        checksum = heading.pop(_CHECKSUM, None)
+        check_format(heading.get("format"), heading.get("written_by"))
+    is_intact = checksum == _checksum(heading, tables)
+    with locate(path):
+        if not is_intact and complain is None:
+            raise StateRefused(
+                f"its checksum is wrong, so the file was changed or damaged; {ADVICE} (to change "
+                "a world by hand, use export and import)"
+            )
+        state = StoredState(heading, _rows_of(tables))
+    if not is_intact and complain is not None:
+        complain(
+            f"{SNAPSHOT}: its checksum is wrong, so some of its content was changed or damaged; its "
+            "rows fit together and are used as they are"
+        )
+    return state
+
+
+def _rows_of(tables: dict[str, _Rows]) -> Iterator[Row]:
+    for name, documents in tables.items():
+        for document in documents:
+            key = str(document.pop(_KEY, "?"))
+            if name == STREAMS.name:
+                yield name, key, document.get(_VALUE)
+            else:
+                yield name, key, document
+
+
+def _checksum(heading: dict[str, Any], tables: dict[str, _Rows]) -> str:
+    """Return the checksum of a snapshot's content, which does not depend on its layout."""
+    filled_tables = sorted((name, rows) for name, rows in tables.items() if rows)
+    return f"{crc32(msgspec.json.encode([heading, filled_tables])):08x}"
