@@ -1,4 +1,4 @@
-"""What `doctor` looks at: each check judges facts of this machine by what stands in `doctor.toml`."""
+"""The checks of `doctor`: each looks at this machine and returns findings of `doctor_findings`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import resource
 import socket
 import ssl
 import threading
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -26,6 +26,7 @@ from hosting_emulator import DEFAULT_PORT, EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIA
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.sdk.control import start_line
+from hosting_emulator_cli.doctor_findings import FINDINGS
 from hosting_emulator_cli.files import scenario_text
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.options import open_client, origin_of
@@ -33,25 +34,27 @@ from hosting_emulator_cli.options import open_client, origin_of
 if TYPE_CHECKING:
     from hosting_emulator.inspection import Inspection
 
-_KINDS = tomllib.loads(Path(__file__).with_name("doctor.toml").read_text("utf-8"))
 _PACKAGE = "hosting-emulator"
 _DEFAULT_DIRECTORY = Path(".hosting-emulator")
 _HERE = "127.0.0.1"
-#: Variables that `start` does not read, but the other commands.
+#: Variables that other commands than `start` read.
 _OTHER_VARIABLES = (
     "HOSTING_EMULATOR_URL",
     "HOSTING_EMULATOR_WORLD",
     EXEC_URL_VARIABLE,
     EXEC_CONDUCT_VARIABLE,
 )
-#: It stands for all dev origins.
+#: A name that represents the names of all dev origins.
 _DEV_NAME = "x.dev.localhost"
-#: How long an emulator may take to answer, in real seconds. A slower resolver is as good as none.
-_PATIENCE_S, _RESOLVER_S = 3.0, 5.0
+#: How long an emulator may take to respond, in real seconds.
+_PATIENCE_S = 3.0
+#: How long the resolver may take. A slower one is as bad as none.
+_RESOLVER_S = 5.0
 
 
-class CheckFinding(NamedTuple):
-    """One check's verdict. `seen` is one sentence; `advice` says what to do, if anything is."""
+@dataclass(frozen=True)
+class CheckFinding:
+    """The verdict of one check. `seen` is a sentence; `advice` says what to do, if anything."""
 
     check: str
     verdict: str
@@ -60,18 +63,32 @@ class CheckFinding(NamedTuple):
 
 
 def finding(check: str, kind: str, **facts: object) -> CheckFinding:
-    """Fill a kind of finding with its facts."""
-    row = {name: text.format(**facts) for name, text in _KINDS[check][kind].items()}
-    return CheckFinding(check, **row)
+    """Return a finding of a kind, with facts filled in."""
+    text = FINDINGS[check][kind]
+    advice = text.advice
+    if advice is not None:
+        advice = advice.format(**facts)
+    return CheckFinding(check, text.verdict, text.message.format(**facts), advice)
 
 
-class EmulatorAnswer(NamedTuple):
-    """What an address answered: no `version` is no emulator, no `info` one that wants its control token."""
+@dataclass(frozen=True)
+class EmulatorProbe:
+    """What an address responded. `version` is None if no emulator responded.
+
+    `info` is None if the emulator wants its control token, or if there is none; `reason` says why.
+    """
 
     version: str | None
-    info: Info | None
-    why: str = ""
-    silent: bool = False
+    info: Info | None = None
+    reason: str = ""
+    is_silent: bool = False
+
+    @property
+    def data_dir(self) -> str | None:
+        """The data directory of the emulator, if it is known."""
+        if self.info is None:
+            return None
+        return self.info.data_dir
 
 
 def examine(
@@ -84,24 +101,25 @@ def examine(
     tls_port: int | None,
     data_dir: Path | None,
 ) -> list[CheckFinding]:
-    """Make every check, whatever becomes of the others. Raises BadParameter: `url` is no address.
+    """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    What is None is what the running emulator uses, else what `start` would. `named`: somebody chose
-    `url`, on the command line or in the environment.
+    An option that is None has the running emulator's value, or else that of `start`. `named`: the
+    command line or the environment chose `url`.
     """
-    settings, kept = check_settings(start)
-    running = ask(url, control_token)
-    used = running.info and running.info.data_dir
-    path = data_dir or (Path(used) if used and Path(used).is_dir() else kept)
-    uses = bool(used) and Path(str(used)).resolve() == path.resolve()
-    its_port = running.info.tls_port if running.info and uses else None
+    settings, start_directory = check_settings(start)
+    probe = ask(url, control_token)
+    path = data_dir or _directory_of(probe) or start_directory
+    is_used = probe.data_dir is not None and Path(probe.data_dir).resolve() == path.resolve()
+    served_port = None
+    if is_used and probe.info is not None:
+        served_port = probe.info.tls_port
     checks: dict[str, Callable[[], Iterable[CheckFinding]]] = {
         "versions": check_versions,
         "settings": lambda: settings,
-        "emulator": lambda: [check_emulator(url, running, named=named)],
-        "port": lambda: check_ports(url, port, tls_port, running),
-        "data": lambda: check_data(path, answers=uses),
-        "certificates": lambda: check_certificates(path / "tls", its_port),
+        "emulator": lambda: [check_emulator(url, probe, named=named)],
+        "port": lambda: check_ports(url, port, tls_port, probe),
+        "data": lambda: check_data(path, is_reached=is_used),
+        "certificates": lambda: check_certificates(path / "tls", served_port),
         "localhost": lambda: [check_name("localhost", "localhost", _resolve_in_time)],
         "dev origins": lambda: [check_name("dev origins", _DEV_NAME, _resolve_in_time)],
         "open files": lambda: [check_open_files(resource.getrlimit(resource.RLIMIT_NOFILE)[1])],
@@ -118,169 +136,210 @@ def examine(
     return findings
 
 
+def _directory_of(probe: EmulatorProbe) -> Path | None:
+    """Return the data directory of an emulator if it is on this machine."""
+    if probe.data_dir and Path(probe.data_dir).is_dir():
+        return Path(probe.data_dir)
+    return None
+
+
 # --- Versions ------------------------------------------------------------------------------------
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*>=\s*([0-9.]+)\s*$")
 
 
 def check_versions() -> Iterator[CheckFinding]:
-    """Hold Python and the dependencies, but for extras, against what the installed package asks for."""
+    """Compare Python and the dependencies, except extras, with the requirements of the package."""
     try:
-        known = importlib.metadata.distribution(_PACKAGE)
+        package = importlib.metadata.distribution(_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
         yield finding("versions", "not_installed")
         return
     version = platform.python_version()
-    least = (known.metadata["Requires-Python"] or ">=3.11").removeprefix(">=").strip()
+    least = (package.metadata["Requires-Python"] or ">=3.11").removeprefix(">=").strip()
     kind = "ok" if _release(version) >= _release(least) else "old"
     yield finding("python", kind, version=version, least=least)
-    needed = [match.groups() for match in map(_REQUIREMENT.match, known.requires or []) if match]
+    matches = [_REQUIREMENT.match(requirement) for requirement in package.requires or []]
+    requirements = [match.groups() for match in matches if match is not None]
     old = []
-    for name, least in needed:
-        version, state = "", "is not installed"
+    for name, least in requirements:
+        version = ""
+        state = "is not installed"
         with suppress(importlib.metadata.PackageNotFoundError):
             version = importlib.metadata.version(name)
             state = f"is {version}"
         if _release(version) < _release(least):
             old.append(finding("dependencies", "old", name=name, state=state, least=least))
-    yield from old or [finding("dependencies", "ok", count=len(needed))]
+    yield from old or [finding("dependencies", "ok", count=len(requirements))]
 
 
 def _release(version: str) -> list[int]:
-    """Return a version's numbers, to be compared; `rc1` does not count."""
+    """Return a version's numbers for a comparison, without an ending such as `rc1`."""
     plain = re.sub(r"[^\d.].*", "", version)
     return [*map(int, filter(None, plain.split("."))), 0, 0, 0][:4]
 
 
-# --- What `start` is told -------------------------------------------------------------------------
+# --- The settings of `start` ----------------------------------------------------------------------
 
 
 def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
-    """Say where each setting of `start` comes from that is not as by default; and where it keeps state."""
+    """Return the origin of each setting that is not a default, and the data directory."""
     try:
         ctx = start.make_context("start", [])
     except click.ClickException as error:
         return [finding("settings", "wrong", why=error.format_message())], _DEFAULT_DIRECTORY
-    found = []
+    findings = []
     for param in start.params:
-        name, option = str(param.name), max(param.opts, key=len)
-        if (origin := origin_of(ctx, param)) is None:
-            continue
-        value = "(hidden)" if name == "control_token" else ctx.params[name]
-        if isinstance(value, tuple):
-            value = " ".join("=".join(v) if isinstance(v, tuple) else str(v) for v in value)
-        found.append(finding("settings", "given", option=option, value=value, origin=origin))
-    known = [*(str(param.envvar) for param in start.params), *_OTHER_VARIABLES]
+        origin = origin_of(ctx, param)
+        if origin is not None:
+            option = max(param.opts, key=len)
+            value = _value_text(param, ctx.params[str(param.name)])
+            findings.append(finding("settings", "given", option=option, value=value, origin=origin))
+    variables = [*(str(param.envvar) for param in start.params), *_OTHER_VARIABLES]
     for name in os.environ:
-        if name.startswith("HOSTING_EMULATOR_") and name not in known:
-            found.append(finding("settings", "unknown", name=name, hint=nearest(name, known)))
-    try:
-        if (scenario := ctx.params["scenario"]) is not None:
+        if name.startswith("HOSTING_EMULATOR_") and name not in variables:
+            hint = nearest(name, variables)
+            findings.append(finding("settings", "unknown", name=name, hint=hint))
+    scenario = ctx.params["scenario"]
+    if scenario is not None:
+        try:
             scenario_text(scenario)
-    except Failure as error:
-        found.append(finding("settings", "wrong", why=error.format_message()))
-    return found or [finding("settings", "default")], ctx.params["data_dir"] or _DEFAULT_DIRECTORY
+        except Failure as error:
+            findings.append(finding("settings", "wrong", why=error.format_message()))
+    directory = ctx.params["data_dir"] or _DEFAULT_DIRECTORY
+    return findings or [finding("settings", "default")], directory
+
+
+def _value_text(param: click.Parameter, value: object) -> object:
+    if param.name == "control_token":
+        return "(hidden)"
+    if not isinstance(value, tuple):
+        return value
+    return " ".join("=".join(item) if isinstance(item, tuple) else str(item) for item in value)
 
 
 # --- The emulator and its ports ------------------------------------------------------------------
 
 
-def ask(url: str, control_token: str | None = None) -> EmulatorAnswer:
-    """Ask whoever answers at a base URL who they are."""
+def ask(url: str, control_token: str | None = None) -> EmulatorProbe:
+    """Ask the program at a base URL which emulator it is."""
     version = None
     with open_client(url, control_token, timeout_s=_PATIENCE_S) as client:
         try:
             version = str(client.health().version)
-            return EmulatorAnswer(version, client.info())
+            return EmulatorProbe(version, client.info())
         except EmulatorUnreachable as error:
-            return EmulatorAnswer(None, None, error.reason, silent=version is None)
+            return EmulatorProbe(None, reason=error.reason, is_silent=version is None)
         except ControlRefused as error:
-            return EmulatorAnswer(version, None, str(error))
+            return EmulatorProbe(version, reason=str(error))
         except (ControlError, LookupError, TypeError) as error:
-            return EmulatorAnswer(None, None, str(error))
+            return EmulatorProbe(None, reason=str(error))
 
 
-def check_emulator(url: str, running: EmulatorAnswer, *, named: bool) -> CheckFinding:
+def check_emulator(url: str, probe: EmulatorProbe, *, named: bool) -> CheckFinding:
     """Judge the emulator that commands would talk to."""
-    version, info, why, silent = running
-    if version is None:
-        kind = ("silent" if silent else "other") if named else "none"
-        why = why if silent else _capitalized(why)
-    else:
-        kind = "version" if version != __version__ else "closed" if info is None else "ok"
-    pid, start = info and info.pid, start_line(url)
-    facts = {"url": url, "version": version, "ours": __version__, "why": why}
-    return finding("emulator", kind, pid=pid, start=start, **facts)
+    reason = probe.reason
+    if probe.version is None and not probe.is_silent:
+        reason = _capitalized(reason)
+    return finding(
+        "emulator",
+        _emulator_kind(probe, named=named),
+        url=url,
+        version=probe.version,
+        ours=__version__,
+        why=reason,
+        pid=probe.info.pid if probe.info is not None else None,
+        start=start_line(url),
+    )
+
+
+def _emulator_kind(probe: EmulatorProbe, *, named: bool) -> str:
+    if probe.version is None:
+        if not named:
+            return "none"
+        return "silent" if probe.is_silent else "other"
+    if probe.version != __version__:
+        return "version"
+    return "closed" if probe.info is None else "ok"
 
 
 def check_ports(
-    url: str, port: int | None, tls_port: int | None, running: EmulatorAnswer
+    url: str, port: int | None, tls_port: int | None, probe: EmulatorProbe
 ) -> Iterator[CheckFinding]:
-    """Judge the ports that `start` would take."""
+    """Judge the ports that `start` would listen on."""
     parts = urlsplit(url)
-    at = parts.port if parts.hostname in (_HERE, "localhost", "::1") else None
-    port = (at or DEFAULT_PORT) if port is None else port
+    probed_port = None
+    if parts.hostname in (_HERE, "localhost", "::1"):
+        probed_port = parts.port
+    if port is None:
+        port = probed_port or DEFAULT_PORT
     if port == 0:
         yield finding("port", "any")
     else:
-        yield check_port("port", port, running if at == port else None)
+        yield check_port("port", port, probe if probed_port == port else None)
     if tls_port:
-        its = running.info is not None and running.info.tls_port == tls_port
-        yield check_port("tls port", tls_port, running if its else None)
+        is_served = probe.info is not None and probe.info.tls_port == tls_port
+        yield check_port("tls port", tls_port, probe if is_served else None)
 
 
-def check_port(check: str, port: int, answered: EmulatorAnswer | None) -> CheckFinding:
-    """Judge a port of this machine by listening on it; `answered` is who speaks there, if known."""
-    kind, facts = "free", {"port": port, "option": f"--{check.replace(' ', '-')}"}
+def check_port(check: str, port: int, probe: EmulatorProbe | None) -> CheckFinding:
+    """Judge a port of this machine by listening on it. `probe` is what responds there, if known."""
+    option = f"--{check.replace(' ', '-')}"
+    facts: dict[str, object] = {"port": port, "option": option}
+    kind = "free"
     try:
         socket.create_server((_HERE, port)).close()
     except OSError as error:
-        kind, facts["why"] = "refused", os.strerror(error.errno or 0).lower()
+        kind = "refused"
+        facts["why"] = os.strerror(error.errno or 0).lower()
         if error.errno == errno.EADDRINUSE:
-            answered = answered or ask(f"http://{_HERE}:{port}")
-            kind = "taken" if answered.version is None else "ours"
-            folder = answered.info and answered.info.data_dir
-            facts["version"] = answered.version or ""
-            facts["kept"] = f" and keeps its state in {folder}" if folder else ""
-    return finding("port", kind, **facts)._replace(check=check)
+            probe = probe or ask(f"http://{_HERE}:{port}")
+            kind = "taken" if probe.version is None else "ours"
+            facts["version"] = probe.version or ""
+            facts["kept"] = f" and keeps its state in {probe.data_dir}" if probe.data_dir else ""
+    return replace(finding("port", kind, **facts), check=check)
 
 
 # --- The data directory --------------------------------------------------------------------------
 
 
-def check_data(path: Path, *, answers: bool) -> Iterator[CheckFinding]:
-    """Judge the data directory and what is in it. `answers`: the emulator that has it was reached."""
-    there = path.exists()
-    above = next(found for found in (path.absolute(), *path.absolute().parents) if found.exists())
-    if path.is_symlink() and not there:
+def check_data(path: Path, *, is_reached: bool) -> Iterator[CheckFinding]:
+    """Judge the data directory and its content. `is_reached`: its emulator responded."""
+    exists = path.exists()
+    existing_parts = [part for part in (path.absolute(), *path.absolute().parents) if part.exists()]
+    if path.is_symlink() and not exists:
         yield finding("data", "link", path=path)
-    elif there and not path.is_dir():
+    elif exists and not path.is_dir():
         yield finding("data", "file", path=path)
-    elif not os.access(above, os.W_OK | os.X_OK):
-        yield finding("data", "unwritable", path=path if there else above)
-    elif not there:
+    elif not os.access(existing_parts[0], os.W_OK | os.X_OK):
+        yield finding("data", "unwritable", path=path if exists else existing_parts[0])
+    elif not exists:
         yield finding("data", "none", path=path)
     else:
-        from hosting_emulator.inspection import inspect  # the emulator's machinery
+        # Imported here, because only this check needs the emulator's own code.
+        from hosting_emulator.inspection import inspect
 
-        found = inspect(path)
-        yield from _judge_worlds(path, found, answers=answers)
-        yield _judge_secrets(path, found)
+        inspection = inspect(path)
+        yield from _judge_worlds(path, inspection, is_reached=is_reached)
+        yield _judge_secrets(path, inspection)
 
 
-def _judge_worlds(path: Path, found: Inspection, *, answers: bool) -> Iterator[CheckFinding]:
-    count = f"{len(found.worlds)} {'world' if len(found.worlds) == 1 else 'worlds'}"
-    if found.held:
-        yield finding("data", "in_use" if answers else "held", path=path, count=count)
+def _judge_worlds(
+    path: Path, inspection: Inspection, *, is_reached: bool
+) -> Iterator[CheckFinding]:
+    count = f"{len(inspection.worlds)} {'world' if len(inspection.worlds) == 1 else 'worlds'}"
+    if inspection.held:
+        yield finding("data", "in_use" if is_reached else "held", path=path, count=count)
         return
-    for words in found.refused:
-        seen, _, advice = words.rpartition("; ")  # the store says what to do last
-        if not seen:
-            seen, advice = words, "restore the folder from a copy, or move it away"
-        yield finding("data", "damaged", seen=_sentence(seen), advice=_sentence(advice))
-    for words in found.notices:
-        yield finding("data", "notice", seen=_sentence(words))
-    if not found.refused and not found.notices:
+    for refusal in inspection.refused:
+        message, _, advice = refusal.rpartition("; ")  # a refusal ends with its advice
+        if not message:
+            message = refusal
+            advice = "restore the folder from a copy, or move it away"
+        yield finding("data", "damaged", seen=_sentence(message), advice=_sentence(advice))
+    for notice in inspection.notices:
+        yield finding("data", "notice", seen=_sentence(notice))
+    if not inspection.refused and not inspection.notices:
         yield finding("data", "ok", path=path, count=count)
 
 
@@ -289,16 +348,17 @@ def _sentence(text: str) -> str:
 
 
 def _capitalized(text: str) -> str:
-    """Begin a sentence with a capital letter, unless its first word is a path, a file or an address."""
-    first = text.split(maxsplit=1)[0].rstrip(".,:;") if text.strip() else ""
-    if any(mark in first for mark in "/\\."):
+    """Capitalize the first letter, unless the first word is a path, a file or an address."""
+    words = text.split(maxsplit=1)
+    if words and any(mark in words[0].rstrip(".,:;") for mark in "/\\."):
         return text
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _judge_secrets(path: Path, found: Inspection) -> CheckFinding:
-    """Judge who else on this machine may read or change what is kept."""
-    mode, exposed = path.stat().st_mode, found.exposed
+def _judge_secrets(path: Path, inspection: Inspection) -> CheckFinding:
+    """Judge whether other users of this machine can read or change the stored state."""
+    mode = path.stat().st_mode
+    exposed = inspection.exposed
     if mode & 0o022:
         return finding("secrets", "writable", path=path, mode=f"{mode & 0o777:o}")
     if not exposed:
@@ -309,12 +369,12 @@ def _judge_secrets(path: Path, found: Inspection) -> CheckFinding:
 
 # --- Certificates --------------------------------------------------------------------------------
 
-#: With less than this left, the next start makes another authority.
-_LEFT = timedelta(days=30)
+#: The next start replaces an authority that expires within this time.
+_RENEWED_BEFORE = timedelta(days=30)
 
 
 def check_certificates(folder: Path, port: int | None) -> Iterator[CheckFinding]:
-    """Judge the authority that is kept, and what the emulator that uses it presents at its TLS port."""
+    """Judge the stored authority, and the certificates that its emulator presents at its TLS port."""
     yield check_authority(folder, datetime.now(UTC))
     if port and (folder / "ca.pem").exists():
         yield check_served(folder / "ca.pem", port)
@@ -322,14 +382,16 @@ def check_certificates(folder: Path, port: int | None) -> Iterator[CheckFinding]
 
 def check_authority(folder: Path, now: datetime) -> CheckFinding:
     """Judge the authority in a data directory's folder `tls`. Raises OSError."""
-    path, key = folder / "ca.pem", folder / "ca.key"
+    path = folder / "ca.pem"
+    key = folder / "ca.key"
     missing = [file for file in (path, key) if not file.exists()]
     if len(missing) == 2:
         return finding("certificates", "none")
     if missing:
         return finding("certificates", "useless", why=f"{missing[0]} is missing")
-    entered = all(above.stat().st_mode & 0o011 for above in (folder, folder.absolute().parent))
-    if key.stat().st_mode & 0o077 and entered:
+    folders = (folder, folder.absolute().parent)
+    can_be_entered = all(folder.stat().st_mode & 0o011 for folder in folders)
+    if key.stat().st_mode & 0o077 and can_be_entered:
         return finding("certificates", "readable", key=key, folder=folder)
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
     from cryptography.x509 import load_pem_x509_certificate
@@ -341,16 +403,22 @@ def check_authority(folder: Path, now: datetime) -> CheckFinding:
         return finding("certificates", "useless", why=f"{path} or its key is damaged")
     if private.public_key() != certificate.public_key():
         return finding("certificates", "useless", why=f"{key} is not the key of {path}")
-    begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    begins = certificate.not_valid_before_utc
+    ends = certificate.not_valid_after_utc
     if now > ends:
         return finding("certificates", "useless", why=f"{path} expired on {ends.date()}")
-    kind = "early" if now < begins else "soon" if ends - now < _LEFT else "ok"
+    kind = "ok"
+    if now < begins:
+        kind = "early"
+    elif ends - now < _RENEWED_BEFORE:
+        kind = "soon"
     return finding("certificates", kind, path=path, begins=begins.date(), ends=ends.date())
 
 
 def check_served(ca_file: Path, port: int) -> CheckFinding:
-    """Judge what the emulator's TLS port presents, to a client that trusts the file."""
-    context, names = ssl.create_default_context(cafile=str(ca_file)), ("localhost", _DEV_NAME)
+    """Judge the certificates of the emulator's TLS port as a client does that trusts the file."""
+    context = ssl.create_default_context(cafile=str(ca_file))
+    names = ("localhost", _DEV_NAME)
     for name in names:
         try:
             with (
@@ -359,75 +427,93 @@ def check_served(ca_file: Path, port: int) -> CheckFinding:
             ):
                 pass
         except (OSError, ValueError) as error:
-            why = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else error
-            return finding("certificates", "refused", port=port, name=name, path=ca_file, why=why)
+            reason = str(error)
+            if isinstance(error, ssl.SSLCertVerificationError):
+                reason = error.verify_message
+            return finding(
+                "certificates", "refused", port=port, name=name, path=ca_file, why=reason
+            )
     return finding("certificates", "served", port=port, names=" and ".join(names))
 
 
 # --- The machine ---------------------------------------------------------------------------------
 
-_FEW_FILES, _ENOUGH_FILES = 256, 4096
+_FEW_FILES = 256
+_ENOUGH_FILES = 4096
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
 def _resolve_in_time(name: str) -> list[str]:
-    """Resolve a name; a resolver that hangs is left behind. Raises OSError."""
-    answer: list[str] | OSError = TimeoutError(f"no response in {_RESOLVER_S:.0f} seconds")
+    """Resolve a name. Leaves a resolver that hangs behind. Raises OSError."""
+    result: list[str] | OSError = TimeoutError(f"no response in {_RESOLVER_S:.0f} seconds")
 
     def resolve() -> None:
-        nonlocal answer
+        nonlocal result
         try:
-            found = socket.getaddrinfo(name, 80, type=socket.SOCK_STREAM)
-            answer = list(dict.fromkeys(str(address[0]) for *_, address in found))
+            entries = socket.getaddrinfo(name, 80, type=socket.SOCK_STREAM)
+            result = list(dict.fromkeys(str(address[0]) for *_, address in entries))
         except OSError as error:
-            answer = error
+            result = error
 
-    resolving = threading.Thread(target=resolve, daemon=True)
-    resolving.start()
-    resolving.join(_RESOLVER_S)
-    if isinstance(answer, OSError):
-        raise answer
-    return answer
+    resolver = threading.Thread(target=resolve, daemon=True)
+    resolver.start()
+    resolver.join(_RESOLVER_S)
+    if isinstance(result, OSError):
+        raise result
+    return result
 
 
 def check_name(check: str, name: str, resolve: Callable[[str], Collection[str]]) -> CheckFinding:
-    """Judge whether a name leads here: `localhost`, or one of those of dev origins."""
+    """Judge whether a name leads to this machine: `localhost`, or the name of a dev origin."""
     try:
-        found = resolve(name)
+        addresses = resolve(name)
     except OSError as error:
         return finding(check, "unknown", name=name, why=error.strerror or error)
-    kind = "only_ipv6" if check == "localhost" and _HERE not in found else "ok"
-    if not all(ipaddress.ip_address(each.partition("%")[0]).is_loopback for each in found):
+    kind = "ok"
+    if not all(ipaddress.ip_address(text.partition("%")[0]).is_loopback for text in addresses):
         kind = "elsewhere"
-    return finding(check, kind, name=name, addresses=", ".join(found))
+    elif check == "localhost" and _HERE not in addresses:
+        kind = "only_ipv6"
+    return finding(check, kind, name=name, addresses=", ".join(addresses))
 
 
 def check_open_files(most: int) -> CheckFinding:
-    """Judge the most files a process may open here, its hard limit."""
+    """Judge the hard limit of the files that a process can have open."""
     if most == resource.RLIM_INFINITY:
         return finding("open files", "ok", most="any number of")
-    kind = "few" if most < _FEW_FILES else "some" if most < _ENOUGH_FILES else "ok"
+    kind = "ok"
+    if most < _FEW_FILES:
+        kind = "few"
+    elif most < _ENOUGH_FILES:
+        kind = "some"
     return finding("open files", kind, most=f"{most:,}")
 
 
 def check_clock(now: datetime) -> CheckFinding:
-    """Judge this machine's clock, which worlds with a real clock follow."""
+    """Judge this machine's clock, which worlds with a real clock use."""
     if 2025 <= now.year < 2100:
         return finding("clock", "ok", now=f"{now:%Y-%m-%d %H:%M}")
     return finding("clock", "wrong", now=now.date())
 
 
 def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
-    """Judge whether proxies named in the environment would be sent what is meant for this machine."""
-    named = [name for base in _PROXIES for name in (base, base.lower()) if environ.get(name)]
-    if not named:
+    """Judge whether clients would send requests for this machine to a proxy of the environment."""
+    names = [name for base in _PROXIES for name in (base, base.lower()) if environ.get(name)]
+    if not names:
         return finding("proxies", "none")
-    spared = ",".join(environ.get(name, "") for name in ("NO_PROXY", "no_proxy"))
-    entries = [part.strip().lower().lstrip(".") for part in spared.split(",")]
-    spares_address = {"*", _HERE} & {*entries}
-    for entry in entries:
-        with suppress(ValueError):
-            if ipaddress.ip_address(_HERE) in ipaddress.ip_network(entry):
-                spares_address.add(entry)
-    fine = spares_address and {"*", "localhost"} & {*entries}
-    return finding("proxies", "ok" if fine else "wrong", names=", ".join(named))
+    exceptions = ",".join(environ.get(name, "") for name in ("NO_PROXY", "no_proxy"))
+    entries = {part.strip().lower().lstrip(".") for part in exceptions.split(",")}
+    excludes_name = bool({"*", "localhost"} & entries)
+    excludes_address = any(_matches_address(entry) for entry in entries)
+    kind = "ok" if excludes_name and excludes_address else "wrong"
+    return finding("proxies", kind, names=", ".join(names))
+
+
+def _matches_address(entry: str) -> bool:
+    """Return whether an entry of NO_PROXY excludes 127.0.0.1."""
+    if entry in ("*", _HERE):
+        return True
+    try:
+        return ipaddress.ip_address(_HERE) in ipaddress.ip_network(entry)
+    except ValueError:
+        return False

@@ -50,7 +50,6 @@ PLAIN = {
 TEXTS = (
     "*.md",
     "docs/*.md",
-    "cli/hosting_emulator_cli/*.toml",
     "emulator/**/*.md",
     "emulator/hosting_emulator/dashboard/static/**/*.js",
     "scenarios/hosting_emulator_scenarios/*.yaml",

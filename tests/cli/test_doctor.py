@@ -18,7 +18,7 @@ import pytest
 
 from hosting_emulator import __version__
 from hosting_emulator_cli import doctor_checks
-from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorAnswer
+from hosting_emulator_cli.doctor_checks import CheckFinding, EmulatorProbe
 from tests.support.control_samples import HEALTH, INFO
 from tests.support.emulator_in_thread import emulator_in_thread
 from tests.support.fake_control import ANOTHER_SERVER, FakeControl, refusal
@@ -210,7 +210,7 @@ def test_doctor_reports_another_server_at_the_address(run, control: FakeControl)
 
 
 def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():
-    no_response = EmulatorAnswer(None, None, "connection refused", silent=True)
+    no_response = EmulatorProbe(None, None, "connection refused", is_silent=True)
 
     chosen = doctor_checks.check_emulator("http://here", no_response, named=True)
     default = doctor_checks.check_emulator("http://here", no_response, named=False)
@@ -221,7 +221,7 @@ def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():
 
 
 def test_doctor_reports_a_port_that_another_program_uses(port: int):
-    no_response = EmulatorAnswer(None, None, "it says nothing")
+    no_response = EmulatorProbe(None, None, "it says nothing")
 
     finding = doctor_checks.check_port("tls port", port, no_response)
 
@@ -329,7 +329,7 @@ def data_directory(tmp_path: Path) -> Path:
 
 
 def first_finding(path: Path) -> CheckFinding:
-    return next(iter(doctor_checks.check_data(path, answers=False)))
+    return next(iter(doctor_checks.check_data(path, is_reached=False)))
 
 
 # --- The data directory --------------------------------------------------------------------------
@@ -404,7 +404,7 @@ def test_doctor_reports_a_data_directory_that_is_a_file(tmp_path: Path):
     path = tmp_path / "file"
     path.touch()
 
-    (finding,) = doctor_checks.check_data(path, answers=False)
+    (finding,) = doctor_checks.check_data(path, is_reached=False)
 
     assert (finding.verdict, finding.seen) == ("problem", f"{path} is a file.")
 
@@ -414,7 +414,7 @@ def test_doctor_names_the_folder_in_which_no_data_directory_can_be_created(
 ):
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
 
-    (finding,) = doctor_checks.check_data(tmp_path / "a" / "b", answers=False)
+    (finding,) = doctor_checks.check_data(tmp_path / "a" / "b", is_reached=False)
 
     assert finding.seen == f"{tmp_path} cannot be written by this user."
 
@@ -422,7 +422,7 @@ def test_doctor_names_the_folder_in_which_no_data_directory_can_be_created(
 def test_doctor_reports_secrets_that_other_users_can_read(data_directory: Path):
     snapshot = data_directory / "worlds" / "default" / "snapshot.json"
     snapshot.chmod(0o644)
-    *_, hidden = doctor_checks.check_data(data_directory, answers=False)
+    *_, hidden = doctor_checks.check_data(data_directory, is_reached=False)
     assert hidden.verdict == "ok"  # The folders above are closed to other users.
 
     for folder in (
@@ -432,7 +432,7 @@ def test_doctor_reports_secrets_that_other_users_can_read(data_directory: Path):
     ):
         folder.chmod(0o755)
 
-    *_, finding = doctor_checks.check_data(data_directory, answers=False)
+    *_, finding = doctor_checks.check_data(data_directory, is_reached=False)
     assert finding.verdict == "problem"
     assert finding.seen == f"Other users of this machine can read {snapshot}."
     assert str(finding.advice).startswith(f"`chmod -R go= {data_directory}`")
@@ -441,7 +441,7 @@ def test_doctor_reports_secrets_that_other_users_can_read(data_directory: Path):
 def test_doctor_reports_a_data_directory_that_other_users_can_write(tmp_path: Path):
     tmp_path.chmod(0o777)
 
-    *_, finding = doctor_checks.check_data(tmp_path, answers=False)
+    *_, finding = doctor_checks.check_data(tmp_path, is_reached=False)
 
     assert (finding.verdict, finding.advice) == ("problem", f"`chmod go-w {tmp_path}`")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import textwrap
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -195,8 +197,8 @@ def why(world: opt.HostingEmulator, operation: str, as_json: bool) -> None:
 _COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
 
 
-def _findings_text(found: dict[str, Any]) -> str:
-    findings = found["findings"]
+def _findings_text(report: dict[str, Any]) -> str:
+    findings = report["findings"]
     width = max(len(finding["check"]) for finding in findings)
     lines = []
     for finding in findings:
@@ -204,9 +206,13 @@ def _findings_text(found: dict[str, Any]) -> str:
         lines.append(f"{verdict}  {finding['check']:<{width}}  {finding['seen']}")
         if finding["advice"] is not None:
             lines.append(f"{'':<7}  {'':<{width}}  -> {finding['advice']}")
-    counts = {v: sum(found["verdict"] == v for found in findings) for v in ("problem", "note")}
-    told = [f"{n} {word}{'' if n == 1 else 's'}" for word, n in counts.items() if n]
-    return "\n".join([*lines, "", f"{', '.join(told) or 'No problems'}."])
+    counts = Counter(finding["verdict"] for finding in findings)
+    parts = []
+    for verdict in ("problem", "note"):
+        if counts[verdict]:
+            plural = "" if counts[verdict] == 1 else "s"
+            parts.append(f"{counts[verdict]} {verdict}{plural}")
+    return "\n".join([*lines, "", f"{', '.join(parts) or 'No problems'}."])
 
 
 @click.command(
@@ -234,7 +240,7 @@ def _findings_text(found: dict[str, Any]) -> str:
     metavar="PORT",
     help="Port that `start --tls-port` should use.",
 )
-@prints(_findings_text, fails=lambda found: not found["ok"])
+@prints(_findings_text, fails=lambda report: not report["ok"])
 @opt.url_options
 def doctor(**options: Any) -> dict[str, Any]:
     """Find out why the emulator does not start or cannot be reached.
@@ -247,5 +253,6 @@ def doctor(**options: Any) -> dict[str, Any]:
     from hosting_emulator_cli.doctor_checks import examine
 
     named = opt.source("url") is not opt.ParameterSource.DEFAULT
-    findings = [finding._asdict() for finding in examine(start, named=named, **options)]
-    return {"ok": all(f["verdict"] != "problem" for f in findings), "findings": findings}
+    findings = examine(start, named=named, **options)
+    is_ok = all(finding.verdict != "problem" for finding in findings)
+    return {"ok": is_ok, "findings": [asdict(finding) for finding in findings]}
