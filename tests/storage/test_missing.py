@@ -124,7 +124,7 @@ def test_swapped_journals_are_refused(tmp_path: Path):
         (tmp_path / "aside").rename(second.journal)
 
         for stored_world, name in ((first, "b"), (second, "a")):
-            with pytest.raises(StateRefused, match=f"it is the journal of the world '{name}'"):
+            with pytest.raises(StateRefused, match=f"it belongs to the world '{name}'"):
                 read_world(stored_world.path)
 
         messages: list[str] = []
