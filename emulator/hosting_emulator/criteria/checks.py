@@ -88,8 +88,8 @@ def _check_mapping(
     for name, value in expected.items():
         inner = kind.field(str(name))
         if inner is None:
-            known = (*kind.field_names(), *COMPARISONS)
-            hint = nearest(str(name), known) or f"; there are {', '.join(kind.field_names())}"
+            names = (*kind.field_names(), *COMPARISONS)
+            hint = nearest(str(name), names) or f"; there are {', '.join(kind.field_names())}"
             message = f"there is no field {str(name)!r} here{hint}"
             raise Impossible(message, (*path, name), key=True)
         check(inner, value, (*path, name), variables=variables)
@@ -104,7 +104,7 @@ def _check_word(kind: ValueType, word: str, operand: Any, path: Path, *, variabl
                 f"{word} needs a number or a timestamp, not {display_value(operand)}", path
             )
         if isinstance(kind, Either):
-            kind = next(one for one in kind.types if one.rank(operand) is not None)
+            kind = next(member for member in kind.types if member.rank(operand) is not None)
         least, most = kind.limits()
         is_met = ORDERS[word](
             kind.rank(operand) or 0, most if word in ("at_least", "above") else least

@@ -74,7 +74,11 @@ def match(kind: ValueType, expected: Any, actual: Any) -> Result:
     if actual is MISSING and not isinstance(expected, list | tuple):
         return kind.is_null_when_absent() and kind.means_nothing(expected)
     if isinstance(expected, list | tuple) and not isinstance(actual, list):
-        return None if kind.is_list() else any_result(match(kind, one, actual) for one in expected)
+        return (
+            None
+            if kind.is_list()
+            else any_result(match(kind, choice, actual) for choice in expected)
+        )
     if isinstance(expected, list | tuple | Mapping):
         return _match_parts(kind, expected, actual)
     if isinstance(expected, str) and expected == "*":
@@ -99,7 +103,7 @@ def _match_parts(kind: ValueType, expected: Any, actual: Any) -> Result:
         return False
     else:
         pairs = [(kind.items(), *pair) for pair in zip(expected, actual, strict=True)]
-    results = [match(inner or ANY, value, found) for inner, value, found in pairs]
+    results = [match(inner or ANY, value, part) for inner, value, part in pairs]
     return None if None in results else all(results)
 
 

@@ -219,10 +219,10 @@ def request_filters(
     `users` and `projects` are the aliases and ids of the world. None: any name may exist there.
     """
 
-    def names(form: str, known: Iterable[str] | None, *more: str) -> ValueType:
-        if known is None:
+    def names(form: str, aliases: Iterable[str] | None, *more: str) -> ValueType:
+        if aliases is None:
             return NameSet(form, True, Text(form))
-        return NameSet(form, True, Word(form, words=(*sorted(known), *more)))
+        return NameSet(form, True, Word(form, words=(*sorted(aliases), *more)))
 
     return {
         "call": CallWord(),

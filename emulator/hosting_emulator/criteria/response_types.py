@@ -125,8 +125,8 @@ def _kind_type(
     if schema.get("pattern") == ULID_PATTERN:
         return Text("a Ulid of 26 characters", pattern=ULID_PATTERN)
     if schema.get("type") == "string":
-        known = tuple(words.get(assumption, ()))
-        return Word(f"a {name}", words=known) if known else Text()
+        open_set = tuple(words.get(assumption, ()))
+        return Word(f"a {name}", words=open_set) if open_set else Text()
     return ANY
 
 
@@ -151,7 +151,7 @@ def open_words(*sets: Mapping[str, Any]) -> OpenWords:
                 "array",
             ):
                 continue
-            listed = [one.get(field.assumption) for one in sets]
+            listed = [words_by_name.get(field.assumption) for words_by_name in sets]
             more = [word for words_of_one in listed for word in words_of_one or ()]
             words[field.assumption] = tuple(dict.fromkeys([*map(str, usual), *map(str, more)]))
     return words
@@ -218,10 +218,10 @@ def find_field(kind: ValueType, path: str) -> ValueType:
     """Return the type at a dotted path. Raises Impossible if no response has a value there."""
     inner = kind
     for name in path.split("."):
-        found = inner.field(name)
-        if found is None:
+        field_type = inner.field(name)
+        if field_type is None:
             names = inner.field_names()
             hint = nearest(name, names) or (f"; there are {', '.join(names)}" if names else "")
             raise Impossible(f"no response here has the field {path!r}{hint}")
-        inner = found
+        inner = field_type
     return inner

@@ -78,7 +78,7 @@ class ValueType:
         raise NotImplementedError
 
     def equals(self, expected: Any, actual: Any) -> Result:
-        """Compare a plain wanted value with an actual one. Neither is null."""
+        """Compare a plain expected value with an actual one. Neither is null."""
         raise NotImplementedError
 
     def rank(self, value: Any) -> float | None:
@@ -142,7 +142,7 @@ class AnyValue(ValueType):
         return True
 
     def check_plain(self, expected: Any, path: Path) -> None:
-        """Accept every value: nothing is known that it could contradict."""
+        """Accept every value, because no type is declared that it could contradict."""
 
     def equals(self, expected: Any, actual: Any) -> Result:
         if _is_number(expected) and _is_number(actual):
@@ -483,10 +483,10 @@ def or_null(kind: ValueType) -> ValueType:
 
 def any_result(results: Iterable[Result]) -> Result:
     """Return whether any result is True. None: none of them could be decided."""
-    known = list(results)
-    if any(result is True for result in known):
+    decided = list(results)
+    if any(result is True for result in decided):
         return True
-    return False if False in known else None
+    return False if False in decided else None
 
 
 def _is_number(value: Any) -> bool:

@@ -96,9 +96,9 @@ class UsageCounter:
     def observe_removals(self, before: World, writes: Mapping[str, Any]) -> None:
         """Remember the entries that a commit removes from a world."""
         for table in (FAULTS, OUTCOMES):
-            for entry_id, written in writes.get(table.name, {}).items():
+            for entry_id, record in writes.get(table.name, {}).items():
                 removed = before.get(table, entry_id)
-                if written is None and removed is not None:
+                if record is None and removed is not None:
                     self.removed[entry_id] = removed
 
     def observe_faults(

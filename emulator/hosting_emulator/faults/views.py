@@ -29,26 +29,27 @@ def fault_view(
 ) -> dict[str, Any]:
     """Return a fault: its effect by name, its match and counts, and whether it can still act.
 
-    `usage` has the counts that are kept beside the world. With it, `unused` says why the fault has
+    `usage` has the counts that are stored beside the world. With it, `unused` says why the fault has
     never acted, and is null once it has.
     """
     rule: dict[str, Any] = msgspec.to_builtins(fault.rule)
-    # These stand behind the others, as they are written for people.
-    named = (*RECORD_TABLES, "from", "until", "phase", "optional")
-    shown = {name: rule[name] for name in RULE_FIELDS if name in rule and name not in named}
+    # These fields follow the others, in the form that people write.
+    later_fields = (*RECORD_TABLES, "from", "until", "phase", "optional")
+    fields = {name: rule[name] for name in RULE_FIELDS if name in rule and name not in later_fields}
     for field, table in RECORD_TABLES.items():
-        if record := world.get(table, rule.get(field, "")):
-            shown[field] = record.alias
-    shown |= {name: rule[name] for name in ("from", "until") if name in rule}
+        record = world.get(table, rule.get(field, ""))
+        if record is not None:
+            fields[field] = record.alias
+    fields |= {name: rule[name] for name in ("from", "until") if name in rule}
     if fault.kind not in OUTCOME_KINDS:
-        shown["phase"] = fault.rule.phase
+        fields["phase"] = fault.rule.phase
     if fault.rule.optional:
-        shown["optional"] = True
+        fields["optional"] = True
     return {
         "id": fault.id,
         "order": fault.order,
         fault.kind: fault.options,
-        **shown,
+        **fields,
         "armed_at": format_timestamp(fault.armed_ms),
         **({"considered": usage.considered} if usage is not None else {}),
         "seen": fault.seen,
@@ -59,7 +60,7 @@ def fault_view(
 
 
 def describe_outcome_kinds() -> dict[str, Any]:
-    """Return the same of outcomes as `describe_kinds` of faults."""
+    """Return the catalogue of the kinds of outcomes."""
     return describe_kinds(OUTCOME)
 
 

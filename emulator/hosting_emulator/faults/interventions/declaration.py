@@ -1,7 +1,8 @@
 """How an intervention is declared, read as people write it, described and carried out.
 
-A declaration is one function in `table`: its name is the word, its docstring what it does, its
-parameters the fields. A parameter of a record's type is written as a name and found in the world.
+A declaration is one function: its name is the word of the intervention, its docstring says what it does,
+and its parameters are the fields. A parameter whose type is a record is written as a name, and looked up
+in the world.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import Change
 
-#: An intervention: what it does to a change, said in one sentence.
+#: An intervention. It changes a world, and returns one sentence about what it did.
 Function = Callable[..., str]
 F = TypeVar("F", bound=Function)
 
@@ -92,14 +93,14 @@ def _find_key(
         )
     record = change.get(API_KEYS, key)
     if record is None:
-        named = [each for _, each in change.applied().rows(API_KEYS) if each.name == key]
-        active = [each for each in named if state_of(each) == "active"]
+        matches = [each for _, each in change.applied().rows(API_KEYS) if each.name == key]
+        active = [each for each in matches if state_of(each) == "active"]
         if len(active) > 1:
             ids = ", ".join(sorted(each.id for each in active))
             raise DocumentRefused(
                 f"{len(active)} active API keys are named {key!r}; name one by id: {ids}"
             )
-        record = max(active or named, key=lambda each: each.id, default=None)
+        record = max(active or matches, key=lambda each: each.id, default=None)
     if record is None:
         raise DocumentRefused(f"there is no API key {key[:80]!r} (by id or name)")
     if not lifecycles.API_KEY.may(state_of(record), "revoked"):
@@ -163,7 +164,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     function: ClassVar[Function]
     parameters: ClassVar[dict[str, Any]]
     #: The fields that name a record by its alias, each with its table.
-    named: ClassVar[dict[str, Table[Any]]]
+    aliased_fields: ClassVar[dict[str, Table[Any]]]
 
     def apply(self, change: Change) -> str:
         """Change the world and say what was done; or raise DocumentRefused, with nothing changed."""
@@ -173,16 +174,17 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for name, kind in self.parameters.items():
             if kind in _ALIASED:
                 arguments[name] = _find(_ALIASED[kind], change, getattr(self, name))
-            elif subject := _SUBJECTS.get(kind):
-                fields = (subject.name, *subject.of)
-                arguments[name] = subject.find(change, *(getattr(self, one) for one in fields))
+            elif kind in _SUBJECTS:
+                subject = _SUBJECTS[kind]
+                values = [getattr(self, field) for field in (subject.name, *subject.of)]
+                arguments[name] = subject.find(change, *values)
             else:
                 arguments[name] = getattr(self, name)
         return self.function(change, **arguments)
 
     def _apply_to_all(self, change: Change) -> str:
-        """Do it to all that there are, the oldest first; what makes no sense for one passes it over."""
-        subject = next(s for kind in self.parameters.values() if (s := _SUBJECTS.get(kind)))
+        """Apply the intervention to all records, the oldest first. Records that refuse it are skipped."""
+        subject = next(_SUBJECTS[kind] for kind in self.parameters.values() if kind in _SUBJECTS)
         if getattr(self, subject.name) is not None:
             raise DocumentRefused(f"give either {subject.name} or all, not both", subject.name)
         owners = {
@@ -191,30 +193,31 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if (owner := getattr(self, field)) is not None
         }
         alone = dict.fromkeys(subject.of) | {"all": False}
-        said, refused = [], []
+        reports: list[str] = []
+        refusals: list[str] = []
         rows = change.applied().rows(subject.table)  # several interventions may share a change
         for key, record in sorted(rows):  # ids sort as they were made
             others = any(getattr(record, id_) != its for id_, its in owners.items())
             if others or subject.over(record):
                 continue
-            one = msgspec.structs.replace(self, **alone, **{subject.name: key})
+            single = msgspec.structs.replace(self, **alone, **{subject.name: key})
             try:
-                said.append(one.apply(change))
+                reports.append(single.apply(change))
             except DocumentRefused as error:
-                refused.append(str(error))
-        if not said:
-            raise DocumentRefused(refused[0] if refused else f"there is no such {subject.noun}")
-        rest = f", and {len(said) - 1} more" if len(said) > 1 else ""
-        skipped = f"; {len(refused)} skipped: {refused[0]}" if refused else ""
-        return f"{said[0]}{rest}{skipped}"
+                refusals.append(str(error))
+        if not reports:
+            raise DocumentRefused(refusals[0] if refusals else f"there is no such {subject.noun}")
+        rest = f", and {len(reports) - 1} more" if len(reports) > 1 else ""
+        skipped = f"; {len(refusals)} skipped: {refusals[0]}" if refusals else ""
+        return f"{reports[0]}{rest}{skipped}"
 
     def check_names(self, change: Change) -> None:
         """Check the records it names by alias, but for variables of a story. Raises DocumentRefused."""
-        for field, table in self.named.items():
-            written = getattr(self, field)
-            if written is not None and "${" not in written:
+        for field, table in self.aliased_fields.items():
+            name = getattr(self, field)
+            if name is not None and "${" not in name:
                 try:
-                    _find(table, change, written)
+                    _find(table, change, name)
                 except DocumentRefused as error:
                     raise DocumentRefused(str(error), field) from None
 
@@ -226,26 +229,33 @@ INTERVENTIONS: dict[str, type[Intervention]] = {}
 def intervention(function: F) -> F:
     """Declare an intervention."""
     hints = get_type_hints(function, include_extras=True)
-    declared = [one for one in signature(function).parameters.values() if one.name != "change"]
+    declared = [
+        parameter
+        for parameter in signature(function).parameters.values()
+        if parameter.name != "change"
+    ]
     fields: list[Any] = []
-    named: dict[str, Table[Any]] = {}
-    for name, default in ((one.name, one.default) for one in declared):
+    aliased_fields: dict[str, Table[Any]] = {}
+    for parameter in declared:
+        name = parameter.name
+        default = parameter.default
         kind = hints[name]
         if kind in _ALIASED:
             fields.append((name, str))
-            named[name] = _ALIASED[kind]
-        elif subject := _SUBJECTS.get(kind):
+            aliased_fields[name] = _ALIASED[kind]
+        elif kind in _SUBJECTS:
+            subject = _SUBJECTS[kind]
             fields += [(field, str | None, None) for field in (subject.name, *subject.of)]
             fields.append(("all", bool, False))
-            named |= {field: table for field, (table, _) in subject.of.items()}
+            aliased_fields |= {field: table for field, (table, _) in subject.of.items()}
         else:
             fields.append((name, kind) if default is Parameter.empty else (name, kind, default))
     word = function.__name__
     namespace = {
         "__doc__": function.__doc__,
         "function": staticmethod(function),
-        "named": named,
-        "parameters": {one.name: hints[one.name] for one in declared},
+        "aliased_fields": aliased_fields,
+        "parameters": {parameter.name: hints[parameter.name] for parameter in declared},
     }
     name = word.title().replace("_", "")
     kind = msgspec.defstruct(name, fields, bases=(Intervention,), namespace=namespace, frozen=True)

@@ -140,8 +140,8 @@ def set_database(
     before = databases
     if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
         # One physical database for both environments (contract, DatabaseCompute): dev's.
-        one = min(databases.values(), key=lambda record: record.placement is None)
-        before = dict.fromkeys(databases, one)
+        database = min(databases.values(), key=lambda record: record.placement is None)
+        before = dict.fromkeys(databases, database)
     for name, record in before.items():
         placement = _placed(record.placement, state, details)
         record = replace(record, data_mode=data_mode or record.data_mode, placement=placement)
