@@ -6,10 +6,11 @@ import json
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from hosting_emulator.scenario.arrival import PageHandler
 from hosting_emulator.scenario.document import REQUESTS, Scenario
 from hosting_emulator.scenario.session import any_response
 from hosting_emulator.scenario.source import Path, ScenarioError
-from hosting_emulator.scenario.story import Visit, run_document
+from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator_lab.delta_debugging import read_target, smallest
 
@@ -45,7 +46,7 @@ class SmallestScenario(NamedTuple):
 
 
 def shrink_scenario(
-    scenario: Scenario, keeps: str, *, max_runs: int = 500, visit: Visit | None = None
+    scenario: Scenario, keeps: str, *, max_runs: int = 500, visit: PageHandler | None = None
 ) -> SmallestScenario:
     """Find the fewest steps, faults and other parts with which a step still is answered so.
 
@@ -128,7 +129,7 @@ def _with_used_parts(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "parts": parts} if parts else rest
 
 
-def _true(document: dict[str, Any], visit: Visit | None) -> dict[str, Any]:
+def _true(document: dict[str, Any], visit: PageHandler | None) -> dict[str, Any]:
     """Return a scenario without the expectations and saves that make no sense any more."""
     story = [dict(step) for step in document["story"]]
     document = {**document, "story": story}

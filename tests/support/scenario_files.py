@@ -18,7 +18,7 @@ from hosting_emulator.scenario.document import (
     scenario_of,
 )
 from hosting_emulator.scenario.source import ScenarioError, Source
-from hosting_emulator.scenario.story import check_text, run_apart
+from hosting_emulator.scenario.story import check_text, run_in_other_world
 from hosting_emulator.stories import respond_to_page
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from hosting_emulator.world.value import World
@@ -80,7 +80,7 @@ class ScenarioFile:
         world = self.world(seed=seed)
         if variation_seed is not None:
             world = varied_world(world, read_variation(variation_seed))
-        return run_apart(self._scenario, world, respond_to_page)
+        return run_in_other_world(self._scenario, world, respond_to_page)
 
 
 def read_file(path: Path) -> ScenarioFile:

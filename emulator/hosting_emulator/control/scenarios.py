@@ -19,7 +19,7 @@ from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
 from hosting_emulator.scenario.source import ScenarioError
-from hosting_emulator.scenario.story import StoryRun, story_apart
+from hosting_emulator.scenario.story import StoryRun, story_in_other_world
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
 from hosting_emulator.world.value import World
@@ -118,7 +118,7 @@ async def run_scenario(
     else:
         name = context.worlds.new_name()
         built = varied_world(_build(scenario, name, context.facts.seed), variation)
-        story = story_apart(scenario, built, respond_to_page)
+        story = story_in_other_world(scenario, built, respond_to_page)
     slices = story.run_in_slices()
     async with LongJob() as job:
         while True:

@@ -25,7 +25,7 @@ from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.request_head import PlainHead
 from hosting_emulator.identity import faults
 from hosting_emulator.identity.request import IdentityRequest
-from hosting_emulator.scenario.story import PageRequest
+from hosting_emulator.scenario.arrival import PageRequest
 
 _PROVIDER_PATH: Final = f"{PREFIX}/idp"
 

@@ -1,0 +1,99 @@
+"""A response as a story receives it, and a request to a page beside the API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from msgspec import UNSET
+
+from hosting_emulator.calls.request import Reply
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.request_views import document_of
+from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.faults.matching import value_at
+
+#: The URL under which a story sees the emulator.
+OWN_URL = "http://127.0.0.1:4620"
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """A request to a page beside the API, at a path or a dev origin; `own_url` is the emulator's."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    body: bytes
+    own_url: str = OWN_URL
+
+
+#: Returns the response of a page, and the fault that breaks it on its way to the client.
+#: It passes the milliseconds of a delay to its last argument.
+PageHandler: TypeAlias = Callable[
+    [Engine, PageRequest, Callable[[int], None]], tuple[Reply, FaultKind | None]
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A response: how many real milliseconds late it came, and the fault that broke it on its way.
+
+    `n` is the number of its request in the log.
+    """
+
+    reply: Reply
+    late_ms: int = 0
+    effect: FaultKind | None = None
+    n: int | None = None
+
+    def summary(self) -> str:
+        """Return its status and its problem code, such as `403 forbidden`."""
+        code = self.at("code")
+        if isinstance(code, str):
+            return f"{self.reply.status} {code}"
+        return str(self.reply.status)
+
+    def report(self) -> dict[str, Any]:
+        """Return what a step reports of it."""
+        code = self.at("code")
+        detail = self.at("detail")
+        return {
+            "n": self.n,
+            "status": self.reply.status or None,
+            "code": code if isinstance(code, str) else None,
+            "detail": detail if isinstance(detail, str) else None,
+            "lost": self.lost,
+        }
+
+    @property
+    def lost(self) -> str | None:
+        """The kind of the fault that lost the response; None: it arrived."""
+        if self.effect is None or self.effect.delivers_response:
+            return None
+        return self.effect.name
+
+    @property
+    def is_delayed(self) -> bool:
+        """Whether the response came late or slowly."""
+        return self.late_ms > 0 or (self.effect is not None and self.effect.delivers_response)
+
+    def header(self, name: str) -> str | None:
+        """Return the value of a header, or None. A repeated header has its last value."""
+        headers = {"content-type": self.reply.content_type}
+        for header, value in self.reply.headers:
+            headers[header.lower()] = value
+        return headers.get(name.lower())
+
+    def at(self, path: str) -> Any:
+        """Return the value at a path, such as `key.id` or `headers.Location`, or UNSET."""
+        if path.startswith("headers."):
+            value = self.header(path.removeprefix("headers."))
+            return UNSET if value is None else value
+        return value_at(document_of(self.reply.body), path)
+
+
+def drip_ms(effect: FaultKind | None, reply: Reply) -> int:
+    """Return how long a response takes whose body drips."""
+    return 0 if effect is None else effect.late_ms(len(reply.body))

@@ -1,0 +1,134 @@
+"""The step `log` of a story: which requests of the log match, and which ones come nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.criteria.checks import check
+from hosting_emulator.criteria.comparisons import Mismatch, match
+from hosting_emulator.criteria.request_filters import has_failed
+from hosting_emulator.criteria.value_types import Impossible, ValueType
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.request_log import CAPACITY
+from hosting_emulator.engine.request_views import entry_view, sent_header
+from hosting_emulator.scenario.build import texts_in
+from hosting_emulator.scenario.expectations import judge, log_filters
+from hosting_emulator.scenario.slices import Slices
+from hosting_emulator.world.tables import OPERATIONS, PROJECTS, STREAMS
+from hosting_emulator.world.value import World
+
+#: How many requests a failing `log` shows.
+_MOST_NEAREST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LogResult:
+    """The result of a step `log`. If it fails, `nearest` describes the requests that come nearest."""
+
+    message: str
+    mismatches: list[Mismatch]
+    nearest: list[str]
+
+
+def count_requests(engine: Engine, expected: dict[str, Any]) -> Slices[LogResult]:
+    """Count the requests that match, with the values of variables filled in.
+
+    Raises ValueError if the log may lack requests, or if no request can ever match.
+    """
+    world = engine.world
+    filters = log_filters(_ids_by_alias(world, "user"), _ids_by_alias(world, "project"))
+    count_type = filters.pop("count")
+    expected_count = expected.pop("count", {"at_least": 1})
+    for name, value in expected.items():
+        _check_filter(world, name, filters[name], value)
+    entries = engine.log.after(0)
+    if len(entries) == CAPACITY:
+        raise ValueError(f"the request log keeps only the last {CAPACITY} requests")
+    views = []
+    count = 0
+    for entry in entries:
+        yield
+        view = _log_view(world, entry)
+        views.append(view)
+        count += all(
+            match(filters[name], value, view[name]) is True for name, value in expected.items()
+        )
+    mismatches = judge(count_type, expected_count, count, "log.count")
+    nearest = _nearest_requests(filters, expected, views) if mismatches else []
+    return LogResult(f"{count} of {len(entries)} requests match", mismatches, nearest)
+
+
+def _ids_by_alias(world: World, index: str) -> dict[str, str]:
+    """Return the ids of users or projects by their aliases."""
+    prefix = f"{index}:"
+    return {
+        key.removeprefix(prefix): str(id_)
+        for key, id_ in world.indexes.items()
+        if key.startswith(prefix)
+    }
+
+
+def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
+    """Raise ValueError if no request of this world can ever have a value."""
+    try:
+        check(kind, value)
+    except Impossible as error:
+        raise ValueError(f"{name} can never match: {error}") from None
+    for _, text in texts_in(value):
+        if name == "operation" and is_ulid(text) and world.get(OPERATIONS, text) is None:
+            raise ValueError(f"there is no operation {text}")
+        number = text.removeprefix("fault-")
+        if name == "fault" and number != text and number.isdecimal():
+            armed_count = world.get(STREAMS, "fault order") or 0
+            if int(number) > armed_count:
+                raise ValueError(f"there is no fault {text}: {armed_count} were armed so far")
+
+
+def _log_view(world: World, entry: Entry) -> dict[str, Any]:
+    """Return the values of a request that filters of `log` compare."""
+    view = entry_view(world, entry)
+    project = world.get(PROJECTS, view["project"] or "")
+    names = (view["project"], project.alias if project else None)
+    view["project"] = tuple(filter(None, names)) or None
+    view["user"] = tuple(filter(None, (view["principal"], view["user"]))) or None
+    view["key"] = sent_header(entry, b"idempotency-key")
+    acted = [name for fault in entry.acted for name in (fault.id, fault.kind)]
+    view["fault"] = tuple(acted) or None
+    view["why"] = tuple(view["why"]) or None
+    view["failed"] = has_failed(view)
+    return view
+
+
+def _value_text(value: Any) -> str:
+    """Return the value of a request for a filter in words."""
+    if isinstance(value, tuple):
+        return " or ".join(map(str, value))
+    return "none" if value is None else str(value)
+
+
+def _nearest_requests(
+    filters: Mapping[str, ValueType], expected: Mapping[str, Any], views: Iterable[dict[str, Any]]
+) -> list[str]:
+    """Say which requests match, or else which come nearest and how they differ."""
+    differences = {
+        view["n"]: [
+            f"{name} is {_value_text(view[name])}"
+            for name, value in expected.items()
+            if match(filters[name], value, view[name]) is not True
+        ]
+        for view in views
+    }
+    matching = [f"request {n} matches" for n, texts in differences.items() if not texts]
+    if matching:
+        return matching[-_MOST_NEAREST:]
+    least = min((len(texts) for texts in differences.values()), default=0)
+    nearest = [
+        f"request {n} differs: {', '.join(texts)}"
+        for n, texts in differences.items()
+        if len(texts) == least and least < len(expected)
+    ]
+    return nearest[-_MOST_NEAREST:]

@@ -1,0 +1,106 @@
+"""The steps of a story that change its world by hand: the clock, interventions, faults, assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.explanations.operations import standstill
+from hosting_emulator.faults.arming import arm
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.interventions import read_intervention
+from hosting_emulator.scenario.source import Place
+from hosting_emulator.world.tables import ASSUMPTIONS, FAULTS, OPERATIONS, SINGLETON_KEY
+
+_Change = Mapping[str, Any]
+
+
+class ManualChanges:
+    """Makes the manual changes of a story. Each method returns in words what it did."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        #: The steps that armed faults and outcomes, by the ids of those.
+        self.armed_at: dict[str, Place] = {}
+
+    def advance(self, duration: str) -> str:
+        """Move the clock by a duration."""
+        self._engine.move_by(parse_duration_ms(duration))
+        return f"time moved by {duration}"
+
+    def move_to(self, timestamp: str) -> str:
+        """Move the clock to a moment."""
+        self._engine.move_to(parse_timestamp(timestamp))
+        return f"time moved to {timestamp}"
+
+    def move_until_ended(self, operation_id: str) -> str:
+        """Move the clock to the end of an operation. Raises ValueError if it cannot end."""
+        engine = self._engine
+        if engine.world.get(OPERATIONS, operation_id) is None:
+            raise ValueError(f"there is no operation {operation_id}")
+        if engine.move_until_ended(operation_id) is None:
+            raise ValueError(standstill(engine, operation_id))
+        return f"the operation is {engine.world.tables[OPERATIONS.name][operation_id].state}"
+
+    def intervene(self, change_document: _Change, place: Place) -> str:
+        """Make an intervention."""
+        intervention = read_intervention(change_document["intervene"] or {})
+        change = self._engine.begin_change()
+        earlier_ids = {id_ for id_, _ in change.world.rows(FAULTS)}
+        message = intervention.apply(change)
+        self._engine.commit(change, "intervention", change_document)
+        for id_, _ in self._engine.world.rows(FAULTS):
+            if id_ not in earlier_ids:
+                self.armed_at[id_] = place / "intervene"
+        return message
+
+    def arm(self, change_document: _Change, place: Place) -> str:
+        """Arm a fault or an outcome, and return its id."""
+        ((noun, document),) = change_document.items()
+        change = self._engine.begin_change()
+        id_ = arm(change, document, _category(noun)).id
+        self.armed_at[id_] = place / noun
+        self._engine.commit(change, f"{noun} armed", change_document)
+        return id_
+
+    def remove(self, change_document: _Change) -> str:
+        """Remove a fault or an outcome. Raises ValueError if it is not armed."""
+        ((action, id_),) = change_document.items()
+        category = _category(action.removeprefix("remove_"))
+        noun = category.noun
+        change = self._engine.begin_change()
+        armed_ids = [entry.id for entry in faults_in_order(change.world, category.table)]
+        if id_ not in armed_ids:
+            armed = ", ".join(armed_ids) or "none"
+            raise ValueError(f"no {noun} is {id_}: armed are {armed}")
+        change.delete(category.table, id_)
+        self._engine.commit(change, f"{noun}s removed", change_document)
+        return f"{id_} removed"
+
+    def clear(self, change_document: _Change) -> str:
+        """Remove all faults or all outcomes."""
+        (action,) = change_document
+        category = _category(action.removeprefix("clear_").removesuffix("s"))
+        noun = category.noun
+        change = self._engine.begin_change()
+        armed = faults_in_order(change.world, category.table)
+        for entry in armed:
+            change.delete(category.table, entry.id)
+        self._engine.commit(change, f"{noun}s removed", change_document)
+        return f"{len(armed)} {noun}s removed"
+
+    def assume(self, change_document: _Change) -> str:
+        """Change assumptions."""
+        changed = self._engine.world.assumptions.changed(change_document["assume"] or {})
+        change = self._engine.begin_change()
+        change.put(ASSUMPTIONS, SINGLETON_KEY, changed)
+        self._engine.commit(change, "assumptions", change_document)
+        return "assumptions changed"
+
+
+def _category(noun: str) -> RuleCategory:
+    return OUTCOME if noun == "outcome" else FAULT

@@ -1,0 +1,236 @@
+"""The requests of a story: what a step sends, and how requests that come together are handled.
+
+They take the engine's steps as a socket's requests do. Nobody waits in real time: a delay is added
+up, and a running clock moves on by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+from msgspec import UNSET
+from multidict import CIMultiDict
+
+from hosting_emulator.calls.dev_access import project_at
+from hosting_emulator.contract.calls import CALLS, CallSpec
+from hosting_emulator.engine.driver import run_exchange
+from hosting_emulator.engine.effects import Delay, Exchange
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
+from hosting_emulator.engine.problem_replies import too_large
+from hosting_emulator.engine.sign_ins import home_of
+from hosting_emulator.scenario.arrival import OWN_URL, Arrival, PageHandler, PageRequest, drip_ms
+from hosting_emulator.scenario.build import NOBODY, USUAL
+from hosting_emulator.scenario.document import StepPart
+from hosting_emulator.scenario.slices import Slices
+from hosting_emulator.scenario.variables import Variables
+from hosting_emulator.world.records import Project, User
+from hosting_emulator.world.tables import OPERATIONS, USERS
+from hosting_emulator.world.value import Change
+
+
+@dataclass(order=True, slots=True)
+class _Waiting:
+    """An exchange that continues at a time, in milliseconds after it began."""
+
+    at_ms: int
+    order: int
+    index: int = field(compare=False)
+    exchange: Exchange = field(compare=False)
+
+
+class StepRequests:
+    """Sends the requests of a story's steps. Without a `page_handler` the story has no pages."""
+
+    def __init__(
+        self, engine: Engine, variables: Variables, page_handler: PageHandler | None
+    ) -> None:
+        self._engine = engine
+        self._variables = variables
+        self._page_handler = page_handler
+        #: How many Idempotency-Keys the story has made up.
+        self.key_count = 0
+        #: How many real milliseconds a client would have waited for the responses of this step.
+        self.waited_ms = 0
+
+    def visit_page(self, step: StepPart, method: str, url: str) -> Arrival:
+        """Request a page. Raises ValueError if it cannot be visited."""
+        if self._page_handler is None:
+            raise ValueError(f"{url[:80]} is a page, which cannot be visited here")
+        if step.query:
+            separator = "&" if "?" in url else "?"
+            url = f"{url}{separator}{_query(step)}"
+        began_ms = self.waited_ms
+        # A browser has no token: a page finds out by itself who its user is.
+        headers = self._headers(step, None, NOBODY)
+        request = PageRequest(method, url, headers, _body(step))
+        reply, effect = self._page_handler(self._engine, request, self._wait)
+        self._wait(drip_ms(effect, reply))
+        return Arrival(reply, self.waited_ms - began_ms, effect)
+
+    def send(self, steps: Sequence[StepPart]) -> Slices[list[Arrival]]:
+        """Let all requests arrive, in their order, before any response leaves.
+
+        Then each response leaves as its delays end. The arrivals have the order of the steps.
+        """
+        began_ms = self.waited_ms
+        requests = []
+        for step in steps:
+            requests.append(self._request(step))
+            yield
+        order = count()
+        waiting = []
+        for index, (context, exchange_steps) in enumerate(requests):
+            context.held = len(steps) > 1
+            exchange = run_exchange(self._engine, context, exchange_steps)
+            waiting.append(_Waiting(0, next(order), index, exchange))
+        arrivals: dict[int, Arrival] = {}
+        try:
+            while waiting:
+                yield
+                current = heappop(waiting)
+                self._wait(max(0, began_ms + current.at_ms - self.waited_ms))
+                try:
+                    effect = current.exchange.send(None)
+                except StopIteration as end:
+                    context, _ = requests[current.index]
+                    late_ms = current.at_ms + drip_ms(context.effect, end.value)
+                    arrivals[current.index] = Arrival(end.value, late_ms, context.effect, context.n)
+                    continue
+                if isinstance(effect, Delay):
+                    current.at_ms += effect.ms
+                current.order = next(order)
+                heappush(waiting, current)
+        finally:
+            for unfinished in waiting:  # the story was cancelled
+                unfinished.exchange.close()
+        last_ms = max(arrival.late_ms for arrival in arrivals.values())
+        self._wait(max(0, began_ms + last_ms - self.waited_ms))
+        return [arrivals[index] for index in range(len(steps))]
+
+    def _wait(self, ms: int) -> None:
+        self.waited_ms += ms
+        self._engine.skip_time(ms)
+
+    def _request(self, step: StepPart) -> tuple[ExchangeContext, Sequence[Step]]:
+        """Return the request of a step, and the steps of the engine that handle it."""
+        if step.redeem is not None:
+            return self._redemption(step, step.redeem), REDEEM_STEPS
+        method, url = self._target(step)
+        spec = CALLS[step.call] if step.call is not None else None
+        headers = self._headers(step, spec, USUAL["user"])
+        return self._context(step, method, url, headers), CALL_STEPS
+
+    def _redemption(self, step: StepPart, url: str) -> ExchangeContext:
+        address = urlsplit(url)
+        project = project_at(Change(self._engine.world, 0), address.hostname or "")
+        if project is None:
+            raise ValueError(f"{url} is at no project's dev origin")
+        # A visit to a dev origin has no token, unless the step names a user.
+        headers = self._headers(step, None, NOBODY)
+        target = f"{address.path}?{address.query}"
+        return self._context(step, "GET", target, headers, project=project, port=address.port)
+
+    def _target(self, step: StepPart) -> tuple[str, str]:
+        """Return the method and the URL of a step's request."""
+        world = self._engine.world
+        if step.call is not None:
+            spec = CALLS[step.call]
+            alias = getattr(step, spec.subject) or USUAL[spec.subject]
+            subject_id = self._variables.id_of(spec.subject, alias)
+            return spec.method, spec.path.replace(f"{{{spec.subject}_id}}", subject_id)
+        if step.poll is not None:
+            operation = world.get(OPERATIONS, str(step.poll))
+            project_id = operation.project_id if operation else "-"
+            path = world.assumptions.operation_path
+            return "GET", path.format(operation_id=step.poll, project_id=project_id)
+        method, _, url = str(step.request).partition(" ")
+        return method, url
+
+    def _context(
+        self,
+        step: StepPart,
+        method: str,
+        url: str,
+        headers: dict[str, str],
+        *,
+        project: Project | None = None,
+        port: int | None = None,
+    ) -> ExchangeContext:
+        path, _, query = url.partition("?")
+        assumptions = self._engine.world.assumptions
+        body = _body(step)
+        limit = assumptions.body_limit_bytes
+        return ExchangeContext(
+            method=method,
+            path=path,
+            query="&".join(filter(None, (query, _query(step)))),
+            headers=CIMultiDict(headers.items()),
+            raw_headers=[(name.encode(), value.encode()) for name, value in headers.items()],
+            body=body,
+            refused=too_large(limit, assumptions) if len(body) > limit else None,
+            docs_url=lambda: f"{OWN_URL}/_emulator/docs",
+            dev_port=port,
+            record=project,
+        )
+
+    def _headers(self, step: StepPart, spec: CallSpec | None, usual_user: str) -> dict[str, str]:
+        headers = {name.lower(): str(value) for name, value in step.headers.items()}
+        user = step.user or usual_user
+        if step.token is not None:
+            headers.setdefault("authorization", f"Bearer {step.token}")
+        elif user != NOBODY:
+            headers.setdefault("authorization", f"Bearer {self.mint(user, step)}")
+        key = step.key
+        if spec is not None and spec.idempotent:
+            self.key_count += 1
+            key = key or f"step-{self.key_count}"
+        if key is not None:
+            headers.setdefault("idempotency-key", str(key))
+        if step.form is not None:
+            headers.setdefault("content-type", "application/x-www-form-urlencoded")
+        elif step.body is not UNSET or step.text is not None:
+            headers.setdefault("content-type", "application/json")
+        return headers
+
+    def mint(self, name: str, step: StepPart) -> str:
+        """Return a new access token of a user. Raises ValueError if the user does not exist."""
+        user, organization_id = self.user_and_organization(name, step)
+        self._engine.run_due()
+        return self._engine.mint(user, organization_id, OWN_URL, interactive=step.interactive)
+
+    def user_and_organization(self, name: str, step: StepPart) -> tuple[User, str | None]:
+        """Return a user, and the organization that a step names, or else the user's."""
+        world = self._engine.world
+        user = world.get(USERS, self._variables.id_of("user", name))
+        if user is None:
+            raise ValueError(f"there is no user {name!r}")
+        # The field `organization` of a call about an organization is the subject of the call.
+        subject = CALLS[step.call].subject if step.call else ""
+        if step.organization is not None and subject != "organization":
+            return user, self._variables.id_of("organization", step.organization)
+        return user, home_of(world, user)
+
+
+def _query(step: StepPart) -> str:
+    return urlencode({name: _sent_text(value) for name, value in step.query.items()})
+
+
+def _sent_text(value: Any) -> str:
+    """Return a value of a query or a form as it is sent: `true`, and not `True`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _body(step: StepPart) -> bytes:
+    if step.body is not UNSET:
+        return msgspec.json.encode(step.body)
+    if step.form:
+        return urlencode({name: _sent_text(value) for name, value in step.form.items()}).encode()
+    return str(step.text or "").encode()

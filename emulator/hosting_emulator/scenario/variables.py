@@ -1,0 +1,107 @@
+"""The variables of a running story: what its steps saved, the world's time, and ids by alias."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import UNSET
+
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.json_values import each_text
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.criteria.comparisons import Mismatch
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.scenario.arrival import Arrival
+from hosting_emulator.scenario.build import MOMENT, NOW, USUAL, VARIABLE, read_saved
+
+#: What is expected of a step that cannot be carried out at all.
+POSSIBLE = "to be possible"
+
+
+class Variables:
+    """The values of variables in one run of a story."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._saved: dict[str, Any] = {}
+        self._bodies: dict[str, bytes] = {}
+
+    def saved_body(self, name: str) -> bytes | None:
+        """Return the body of a response that was saved as a whole, or None."""
+        return self._bodies.get(name)
+
+    def id_of(self, index: str, name: str) -> str:
+        """Return the id that an alias stands for. Anything else stands for itself."""
+        return str(self._engine.world.indexes.get(f"{index}:{name}") or name)
+
+    def fill(self, value: Any) -> Any:
+        """Replace variables by their values. A text that is one variable takes the value's type."""
+        return each_text(value, self._fill_text)
+
+    def _fill_text(self, text: str) -> Any:
+        whole = VARIABLE.fullmatch(text)
+        if whole is not None:
+            return self.value_of(whole[1])
+        return VARIABLE.sub(lambda variable: str(self.value_of(variable[1])), text)
+
+    def value_of(self, name: str) -> Any:
+        """Return the value of a variable. Raises ValueError if there is none."""
+        if name in self._saved:
+            return self._saved[name]
+        if name == NOW:
+            return format_timestamp(self._engine.now_ms())
+        index, _, alias = name.partition(".")
+        id_ = self._engine.world.indexes.get(f"{index}:{alias}")
+        if id_ is not None and index in USUAL:
+            return id_
+        moment = MOMENT.fullmatch(name)
+        if moment is not None:
+            base_ms = parse_timestamp(str(self.value_of(moment[1])))
+            distance_ms = parse_duration_ms(moment[3])
+            if moment[2] == "-":
+                distance_ms = -distance_ms
+            return format_timestamp(base_ms + distance_ms)
+        names = ", ".join(sorted(self._saved)) or "nothing"
+        raise ValueError(f"there is no ${{{name}}}: saved so far is {names}")
+
+    @contextmanager
+    def scope(self, values: Mapping[str, Any]) -> Iterator[None]:
+        """Set variables for the steps of a part. Afterwards those names have their former values."""
+        former = self._saved
+        self._saved = {**former, **values}
+        yield
+        saved = {name: value for name, value in self._saved.items() if name not in values}
+        for name in values:
+            if name in former:
+                saved[name] = former[name]
+        self._saved = saved
+
+    def save(self, save: Mapping[str, str], arrival: Arrival) -> list[Mismatch]:
+        """Save values of a response, and return those that it does not have."""
+        missing = []
+        for name, text in save.items():
+            path, pattern = read_saved(text)
+            if path == "response" and arrival.lost is None:
+                self._bodies[name] = arrival.reply.body
+                continue
+            value = UNSET if arrival.lost else arrival.at(path)
+            if pattern is not None and value is not UNSET:
+                match = pattern.search(str(value))
+                value = UNSET if match is None else match[1 if match.re.groups else 0]
+            if value is UNSET:
+                reason = _why_not_saved(arrival, name, text)
+                missing.append(Mismatch(f"save.{name}", POSSIBLE, reason))
+            else:
+                self._saved[name] = value
+        return missing
+
+
+def _why_not_saved(arrival: Arrival, name: str, text: str) -> str:
+    """Say why a value cannot be saved."""
+    if arrival.lost:
+        return f"the response was lost ({arrival.lost}): there is no {text} to save as {name}"
+    if arrival.reply.status >= 400:
+        return f"response was {arrival.summary()}: there is no {text} to save as {name}"
+    return f"the response has no {text} to save as {name}"
