@@ -413,7 +413,7 @@ def _how(
     from hosting_emulator_lab.replay import Beginning
 
     with suppress(AssumptionRefused):  # the emulator refuses it
-        out.say_warnings({"warnings": warnings_of(DEFAULTS.changed(dict(assume)))})
+        out.say_warnings(warnings_of(DEFAULTS.changed(dict(assume))))
     beginning = Beginning(assumptions=dict(assume), **began)
     return beginning, {"user": user, "move_time": not no_time}
 

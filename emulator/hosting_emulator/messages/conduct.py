@@ -88,7 +88,7 @@ class ChapterReport(ControlMessage, frozen=True, kw_only=True):
     began: Annotated[str, doc("When the chapter began, in world time.")]
     ended: Annotated[
         Literal["deleted", "reset", "loaded", "replaced"] | None,
-        doc("What ended the chapter; null if it goes on."),
+        doc("What ended the chapter; null while it continues."),
     ]
     requests: Annotated[int, doc("How many requests arrived.")]
     released: Annotated[bool, doc("Whether the state and the requests are no longer kept.")]
