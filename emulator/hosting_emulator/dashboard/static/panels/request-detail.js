@@ -54,7 +54,7 @@ function Trail({ steps }) {
   </ol>`;
 }
 
-/** A fault that was there and did nothing, or was only counted, is no event. @param {string} step @param {string} says */
+/** A fault that was there and did nothing, or was only counted, is no event. @param {string} step @param {string} text */
 const idle = (step, text) => step === "fault" && / did not act: |not match the request|^Commit /.test(text);
 
 function Acts({ item }) {
