@@ -104,7 +104,7 @@ def test_everyday_faults_are_armed_with_one_click(
         page.click("DisclosureTriangle", "Advanced")
         page.find("combobox", "Kind")
 
-    armed: list[Any] = [fault.now for fault in api.emulator.faults]
+    armed: list[Any] = [fault.now.written for fault in api.emulator.faults]
     assert (armed[0]["abort"]["code"], armed[0]["times"]) == ("service_unavailable", 1)
     assert armed[0]["call"] == "set_project_powered_by_flag"
     assert [
@@ -171,7 +171,7 @@ def test_the_faults_panel_sends_every_matching_condition(
         page.click("button", "Arm")
         page.read("is armed.")
 
-    fault: Any = api.emulator.faults[0].now
+    fault: Any = api.emulator.faults[0].now.written
     assert fault["probability"] == 0.5
     assert fault["header"] == {"X-Client": "mobile*"}
     assert "until" in fault
