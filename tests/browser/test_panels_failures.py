@@ -116,7 +116,7 @@ def test_everyday_faults_are_armed_with_one_click(
         "connection_reset",
         "connection_reset",
     ]
-    assert armed[4]["phase"] == "after_commit"
+    assert api.emulator.faults[4].now.phase == "after_commit"
     assert not any("times" in fault for fault in armed[1:])
 
 

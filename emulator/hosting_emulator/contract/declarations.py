@@ -37,7 +37,7 @@ class Component(Struct, frozen=True, kw_only=True):
 
 
 class Format(Struct, frozen=True):
-    """Names a type of text that the contract itself names, such as `ulid`."""
+    """Names the form of a text, such as `ulid`. Readers, such as the contract check, have rules for each."""
 
     name: str
 

@@ -29,18 +29,25 @@ Timestamp = Annotated[
     Format("timestamp"),
     Meta(extra_json_schema={"format": "date-time", "x-assumption": "timestamp_form"}),
 ]
-UriReference = Annotated[str, Meta(extra_json_schema={"format": "uri-reference"})]
+UriReference = Annotated[
+    str, Format("uri_reference"), Meta(extra_json_schema={"format": "uri-reference"})
+]
+#: Text that reports must not show.
+Secret = Annotated[str, Format("secret")]
 FilledText = Annotated[str, Meta(min_length=1)]
 RequestId = Annotated[str, Meta(min_length=1, max_length=128)]
 ApiKeyName = Annotated[str, Meta(min_length=1, max_length=64)]
-Cursor = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]+$")]
+Cursor = Annotated[str, Format("cursor"), Meta(pattern="^[A-Za-z0-9_-]+$")]
 Zone = Annotated[
-    str, Meta(min_length=4, max_length=253, pattern=r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$")
+    str,
+    Format("zone"),
+    Meta(min_length=4, max_length=253, pattern=r"^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$"),
 ]
 _DEV_ORIGIN = r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+"
-DevOrigin = Annotated[str, Meta(pattern=f"^{_DEV_ORIGIN}$")]
+DevOrigin = Annotated[str, Format("origin"), Meta(pattern=f"^{_DEV_ORIGIN}$")]
 RedeemUrl = Annotated[
     str,
+    Format("redeem_url"),
     Meta(
         pattern=rf"^{_DEV_ORIGIN}/\.service/dev-access/redeem"
         r"\?stage=dev&ticket=[A-Za-z0-9_-]{43}$"
@@ -57,7 +64,10 @@ DnsAuthorizationStatus = Annotated[
     Component(name="DnsAuthorizationStatus"),
 ]
 ProblemCode = Annotated[
-    str, Component(name="ProblemCode"), Meta(extra_json_schema={"enum": list(PROBLEMS)})
+    str,
+    Format("enum"),
+    Component(name="ProblemCode"),
+    Meta(extra_json_schema={"enum": list(PROBLEMS)}),
 ]
 OperationResult = Annotated[
     dict[str, Any],
@@ -415,7 +425,7 @@ class UserApiKeyCreation(Struct, frozen=True, kw_only=True):
         ),
     ]
     value: Annotated[
-        str | None,
+        Secret | None,
         FieldSpec(
             sentence=(
                 "| value | string or null | the full token; returned only by the first creation; "
