@@ -265,7 +265,7 @@ def test_a_span_of_commits_begins_with_the_manual_change_of_its_first_commit():
     ("span", "says"),
     [
         ({"first": "9"}, "there is nothing at 9: kept are requests 1 to 1"),
-        ({"last": "soon"}, "to must be a request's number (12) or a commit's (commit:40)"),
+        ({"last": "soon"}, "last must be a request's number (12) or a commit's (commit:40)"),
     ],
 )
 def test_a_span_that_does_not_exist_is_refused(span: dict[str, str], says: str):

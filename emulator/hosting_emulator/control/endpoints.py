@@ -20,7 +20,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from hosting_emulator.http.endpoint import Example
-from hosting_emulator.http.query import QueryParameter, query_parameter, split_metadata
+from hosting_emulator.http.query import EndpointParameter, query_parameter, split_metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Endpoint:
 
     function: Callable[..., Any]
     parameters: frozenset[str]
-    query: Mapping[str, QueryParameter]
+    query: Mapping[str, EndpointParameter]
     body: Any
     example: Example | None
 

@@ -30,7 +30,7 @@ from hosting_emulator.control.routes import (
     Route,
 )
 from hosting_emulator.http.guard import TOKEN_HEADER
-from hosting_emulator.http.query import QueryParameter, Words, filter_documentation
+from hosting_emulator.http.query import EndpointParameter, Words, filter_documentation
 from hosting_emulator.messages import (
     ApiProblem,
     ControlMessage,
@@ -307,7 +307,7 @@ def _path_parameters(route: Route, operation_id: str | None) -> list[JsonObject]
     return parameters
 
 
-def _query_parameters(parameter: QueryParameter, kinds: _Kinds) -> list[JsonObject]:
+def _query_parameters(parameter: EndpointParameter, kinds: _Kinds) -> list[JsonObject]:
     """Return the parameters of the query that one parameter of an endpoint reads."""
     if parameter.kind is RequestFilters:
         return _filters()

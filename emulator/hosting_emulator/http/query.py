@@ -49,7 +49,7 @@ _FILTER_NAMES: Final = tuple(RequestFilters.__annotations__)
 
 
 @dataclass(frozen=True, slots=True)
-class QueryParameter:
+class EndpointParameter:
     """A parameter of an endpoint that is read from the query.
 
     `kind` is its type: RequestFilters, Words, Text, bool, or an integer with bounds. `default` is
@@ -69,14 +69,14 @@ class QueryParameter:
         return (self.name,)
 
 
-def query_parameter(parameter: Parameter) -> QueryParameter | None:
+def query_parameter(parameter: Parameter) -> EndpointParameter | None:
     """Return a parameter of an endpoint as one of the query. None: it is none."""
     kind, documentation = split_metadata(parameter.annotation, Query)
     if kind is RequestFilters:
         documentation = Query("")
     if documentation is None:
         return None
-    return QueryParameter(parameter.name, kind, parameter.default, documentation)
+    return EndpointParameter(parameter.name, kind, parameter.default, documentation)
 
 
 def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | None]:
@@ -107,7 +107,7 @@ def filter_documentation() -> Mapping[str, Meta]:
     return documentation
 
 
-def read_parameter(query: Mapping[str, Sequence[str]], parameter: QueryParameter) -> Any:
+def read_parameter(query: Mapping[str, Sequence[str]], parameter: EndpointParameter) -> Any:
     """Return a parameter of the query, or its default. Raises ControlRefusal 400."""
     name = parameter.name
     kind = parameter.kind

@@ -169,11 +169,11 @@ def _find_span(found: list[PastEvent], first: str | None, last: str | None) -> t
     """Return the places where a span begins and ends. Raises NotRecordable."""
     start, end = 0, len(found)
     if first is not None:
-        number, by_commit = _number(first, "from")
+        number, by_commit = _number(first, "first")
         fits = [one.last >= number if by_commit else one.n == number for one in found]
         start = fits.index(True) if True in fits else -1
     if last is not None:
-        number, by_commit = _number(last, "to")
+        number, by_commit = _number(last, "last")
         fits = [one.first <= number if by_commit else one.n == number for one in found]
         end = max((place + 1 for place, fit in enumerate(fits) if fit), default=-1)
     if start < 0 or end < 0:

@@ -126,7 +126,10 @@ def test_scenario_record_can_shrink_at_once(api: HttpWorld, run: Run):
     ("arguments", "phrase"),
     [
         (("record", "x.yaml", "--first", "9"), "there is nothing at 9: kept are no request"),
-        (("record", "x.yaml", "--to", "end"), "to must be a request's number (12) or a commit's"),
+        (
+            ("record", "x.yaml", "--last", "end"),
+            "last must be a request's number (12) or a commit's",
+        ),
         (("shrink", "x.yaml", "--step", "n=1"), "x.yaml: No such file"),
     ],
 )

@@ -70,9 +70,9 @@ def test_requests_replay_lists_differences_and_exits_with_1(
         (["nowhere.har"], "cannot read nowhere.har"),
         (["-"], "Error: stdin: "),
         (["-", "--world", "default", "--seed", "x"], "leave out --fresh, --scenario"),
-        (["99"], "no request '99'"),
-        (["99", "--seed", "x"], "only --same-key goes with N"),
-        (["-", "--same-key"], "--same-key goes with N"),
+        (["99"], "`requests resend 99`"),
+        (["99", "--seed", "x"], "`requests resend 99`"),
+        (["-", "--same-key"], "No such option '--same-key'"),
     ],
 )
 def test_requests_replay_refuses_bad_arguments_in_one_line(
@@ -83,3 +83,11 @@ def test_requests_replay_refuses_bad_arguments_in_one_line(
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert phrase in result.stderr
+
+
+def test_requests_resend_names_a_request_that_is_not_in_the_log(run: Run):
+    result = run("requests", "resend", "99")
+
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "'99'" in result.stderr
