@@ -116,7 +116,8 @@ def test_everyday_faults_are_armed_with_one_click(
         "connection_reset",
         "connection_reset",
     ]
-    assert api.emulator.faults[4].now.phase == "after_commit"
+    response_lost: Any = api.emulator.faults[4].now
+    assert response_lost.phase == "after_commit"
     assert not any("times" in fault for fault in armed[1:])
 
 
