@@ -46,7 +46,7 @@ def test_growth_measures_every_call():
 def test_the_core_is_profiled():
     profile = slowest.of_core("list_deployments")
 
-    assert "exchange" in {function for _, _, function in profile.stats}  # type: ignore[attr-defined]
+    assert "run_exchange" in {function for _, _, function in profile.stats}  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow
@@ -74,4 +74,4 @@ def test_the_server_is_profiled(monkeypatch: pytest.MonkeyPatch):
 
     profile = slowest.of_server("list_deployments", 0.2)
 
-    assert "exchange" in {function for _, _, function in profile.stats}  # type: ignore[attr-defined]
+    assert "run_exchange" in {function for _, _, function in profile.stats}  # type: ignore[attr-defined]
