@@ -12,6 +12,7 @@ from aiohttp import web
 
 from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.control.endpoints import Endpoint, load_endpoint
+from hosting_emulator.control.provider import provider_exchange
 from hosting_emulator.control.routes import (
     PREFIX,
     ROUTES,
@@ -25,7 +26,6 @@ from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Context, ControlRefusal
 from hosting_emulator.http.query import read_parameter
-from hosting_emulator.identity import faults
 from hosting_emulator.identity.request import IdentityRequest
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
@@ -131,23 +131,6 @@ async def _respond_as_provider(
     if isinstance(response, web.Response):
         responses.dated(response, engine.date_s())
     return response
-
-
-def provider_exchange(request: IdentityRequest, engine: Engine, route: Route) -> faults.Exchange:
-    """Return a request to an endpoint of the identity provider, in progress.
-
-    Unknown parameters are ignored there (RFC 6749, 3.1).
-    """
-    endpoint = load_endpoint(route.endpoint)
-    arguments = {"request": request, "engine": engine}
-
-    def respond() -> web.Response:
-        value = endpoint.function(**{name: arguments[name] for name in endpoint.parameters})
-        if isinstance(value, web.Response):
-            return value
-        return responses.json(value, route.status)
-
-    return faults.exchange(request, engine, route.identity_call, route.path, respond)
 
 
 def _read_query(context: Context, route: Route, endpoint: Endpoint) -> dict[str, Any]:

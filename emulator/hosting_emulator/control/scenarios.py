@@ -6,23 +6,21 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType
 
+from hosting_emulator.control.chosen_scenario import Chosen
 from hosting_emulator.control.faults import Point, variation_or_usual
+from hosting_emulator.control.scenario_worlds import build, read
 from hosting_emulator.control.story_pages import respond_to_page
-from hosting_emulator.control.worlds import Chosen, check_replaceable, put_world
+from hosting_emulator.control.worlds import check_replaceable, put_world
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.machine_clock import machine_ms
-from hosting_emulator.http.endpoint import Context, ControlRefusal, Example, refused_as
+from hosting_emulator.http.endpoint import Context, Example, refused_as
 from hosting_emulator.http.query import Query, Text
 from hosting_emulator.http.time_slices import LongJob, in_thread
-from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
-from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, story_in_other_world
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
-from hosting_emulator.world.value import World
 
 
 class ScenarioLoad(Chosen):
@@ -47,12 +45,12 @@ async def list_scenarios(context: Context) -> Any:
     """List the scenario library."""
     names = context.library.names()
     # In a thread: the first time, reading all of them takes a second.
-    return await in_thread(lambda: [_read(context, Chosen(name=n)).row() for n in names])
+    return await in_thread(lambda: [read(context, Chosen(name=n)).row() for n in names])
 
 
 def show_scenario(context: Context, name: str) -> dict[str, Any]:
     """Show a scenario of the library with its YAML."""
-    scenario = _read(context, Chosen(name=name))
+    scenario = read(context, Chosen(name=name))
     return {**scenario.row(), "text": scenario.text}
 
 
@@ -70,7 +68,7 @@ async def load_scenario(
 
     409 if the world is kept and has changed since it began, unless `replace` is true.
     """
-    scenario = await in_thread(_read, context, body)
+    scenario = await in_thread(read, context, body)
     if not body.replace:
         check_replaceable(context, world)
     return _load(context, world, scenario, context.facts.variation)
@@ -108,7 +106,7 @@ async def run_scenario(
 
     Other requests are answered while the story runs.
     """
-    scenario = await in_thread(_read, context, body)
+    scenario = await in_thread(read, context, body)
     variation = variation_or_usual(context, body.vary, body.only)
     if body.world is not None:
         if not body.replace:
@@ -117,7 +115,7 @@ async def run_scenario(
         story = StoryRun(scenario, engine, respond_to_page)
     else:
         name = context.worlds.new_name()
-        built = varied_world(_build(scenario, name, context.facts.seed), variation)
+        built = varied_world(build(scenario, name, context.facts.seed), variation)
         story = story_in_other_world(scenario, built, respond_to_page)
     slices = story.run_in_slices()
     async with LongJob() as job:
@@ -133,31 +131,5 @@ def _load(context: Context, name: str, scenario: Scenario, variation: Variation 
     """Put a scenario's world, varied instead of as it says, in the place of another or beside all."""
     known = context.worlds.get(name)
     seed = context.facts.seed if known is None else known.world.seed
-    world = varied_world(_build(scenario, name, seed), variation)
+    world = varied_world(build(scenario, name, seed), variation)
     return put_world(context, world, f"scenario {scenario.part.name}", "loaded")
-
-
-def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
-    """Return the world of a scenario under a name. Raises ControlRefusal."""
-    key = ("scenario", *_text(context, chosen), seed)
-    return context.worlds.fresh(name, key, lambda: _build(_read(context, chosen), name, seed))
-
-
-def _build(scenario: Scenario, name: str, seed: str) -> World:
-    with refused_as(400, "Scenario refused", ScenarioError):
-        return build_world(scenario, name, machine_ms(), seed)
-
-
-def _read(context: Context, chosen: Chosen) -> Scenario:
-    with refused_as(400, "Scenario refused", ScenarioError):
-        return read_scenario(*_text(context, chosen))
-
-
-def _text(context: Context, chosen: Chosen) -> tuple[str, str]:
-    """Return a scenario's text and what errors call it. Raises ControlRefusal."""
-    if (chosen.name is None) == (chosen.text is None):
-        raise ControlRefusal(400, "Bad request", "give either name or text")
-    if chosen.name is None:
-        return str(chosen.text), chosen.file
-    with refused_as(404, "Scenario refused", ScenarioError):
-        return context.library.text(chosen.name), f"{chosen.name}.yaml"

@@ -23,6 +23,7 @@ from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.control.chosen_scenario import Chosen
 from hosting_emulator.control.clock import find_state, get_clock
 from hosting_emulator.control.faults import Point, variation_or_usual
 from hosting_emulator.control.tokens import NewToken, token_claims
@@ -74,14 +75,6 @@ _SHOWN = 10
 #: An exported state.
 _OF_KIND = {"properties": {"kind": {"const": STATE_KIND}}, "required": ["kind"]}
 StateDocument = Annotated[JsonObject, Meta(extra_json_schema=_OF_KIND)]
-
-
-class Chosen(Body):
-    """A scenario: by its name in the library, or as text (`file` is shown in errors)."""
-
-    name: str | None = None
-    text: str | None = None
-    file: str = "scenario.yaml"
 
 
 class NewClock(Body):
@@ -181,7 +174,7 @@ async def _made(context: Context, body: NewWorld, name: str) -> World:
         origin = WorldSource(mode, clock.rate, at_ms, changed, chosen=tuple(body.assumptions))
         return context.worlds.default(name, seed, origin)
     # Imported here: a start is not to wait for scenarios.
-    from hosting_emulator.control.scenarios import fresh_world
+    from hosting_emulator.control.scenario_worlds import fresh_world
 
     world = fresh_world(context, body.scenario, name, seed)
     if clock.at is not None:

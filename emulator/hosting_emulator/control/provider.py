@@ -1,0 +1,29 @@
+"""A request to an endpoint of the identity provider, by its row in the table of routes."""
+
+from __future__ import annotations
+
+from aiohttp import web
+
+from hosting_emulator.control.endpoints import load_endpoint
+from hosting_emulator.control.routes import Route
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.http import responses
+from hosting_emulator.identity import faults
+from hosting_emulator.identity.request import IdentityRequest
+
+
+def provider_exchange(request: IdentityRequest, engine: Engine, route: Route) -> faults.Exchange:
+    """Return a request to an endpoint of the identity provider, in progress.
+
+    Unknown parameters are ignored there (RFC 6749, 3.1).
+    """
+    endpoint = load_endpoint(route.endpoint)
+    arguments = {"request": request, "engine": engine}
+
+    def respond() -> web.Response:
+        value = endpoint.function(**{name: arguments[name] for name in endpoint.parameters})
+        if isinstance(value, web.Response):
+            return value
+        return responses.json(value, route.status)
+
+    return faults.exchange(request, engine, route.identity_call, route.path, respond)
