@@ -23,8 +23,15 @@ CONTRACT_WORDS = {
     "integer": {"integer"},
     "number": {"number"},
     "object": {"object"},
-    "enum": {"enum"},
+    "enum": {"enum", "string"},  # the contract lists the problem codes apart from their field
     "array": {"array"},
+    # Forms of a text for which the contract check has rules.
+    "cursor": {"string"},
+    "origin": {"string"},
+    "redeem_url": {"string"},
+    "secret": {"string"},
+    "uri_reference": {"string"},
+    "zone": {"string"},
 }
 
 
