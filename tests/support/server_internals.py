@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.control import requests, scenarios, worlds
+from hosting_emulator.control import requests, scenario_worlds, worlds
 from hosting_emulator.engine.explanations.trail import Explanations
 from hosting_emulator.http import crowd, protocol, time_slices
 from hosting_emulator.http.protocol import HttpProtocol
@@ -114,7 +114,7 @@ class ServerInternals:
             on_read()
             return read_scenario(text, file)
 
-        self._monkeypatch.setattr(scenarios, "read_scenario", read)
+        self._monkeypatch.setattr(scenario_worlds, "read_scenario", read)
         self._monkeypatch.setattr(ScenarioLibrary, "names", lambda _: ["one"])
         text = "name: one\ndescription: One.\n"
         self._monkeypatch.setattr(ScenarioLibrary, "text", lambda *_: text)

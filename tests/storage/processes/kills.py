@@ -91,8 +91,8 @@ def kill_often(folder: Path, seed: str, kills: int, clock: str) -> Tally:
         step = random.randrange(1, MOST_STEPS) if tokens and tally.kills % 3 == 2 else None
         with emulator_run(options, ledger, tokens, random) as run:
             errors = run.kill_at_step(step, tally) if step else run.kill_at_a_moment(tally)
-        tally.torn += errors.count("was cut off")
-        assert errors.count("\n") == errors.count("was cut off"), errors
+        tally.torn += errors.count("its last line is incomplete")
+        assert errors.count("\n") == errors.count("its last line is incomplete"), errors
     with emulator_run(options, ledger, tokens, random) as run:
         run.check_and_stop()
     tally.answered = sum(request.response is not None for request in ledger.requests)
