@@ -128,8 +128,6 @@ async def _respond_as_provider(
             response: web.StreamResponse = end.value
             break
         await asyncio.sleep(delay_ms / 1000)
-    if isinstance(response, web.Response):
-        responses.dated(response, engine.date_s())
     return response
 
 

@@ -15,7 +15,8 @@ from hosting_emulator.identity.request import IdentityRequest
 def provider_exchange(request: IdentityRequest, engine: Engine, route: Route) -> faults.Exchange:
     """Return a request to an endpoint of the identity provider, in progress.
 
-    Unknown parameters are ignored there (RFC 6749, 3.1).
+    Unknown parameters are ignored there (RFC 6749, 3.1). The Date of the response is its world's time, as
+    in its tokens.
     """
     endpoint = load_endpoint(route.endpoint)
     arguments = {"request": request, "engine": engine}
@@ -26,4 +27,7 @@ def provider_exchange(request: IdentityRequest, engine: Engine, route: Route) ->
             return value
         return responses.json(value, route.status)
 
-    return faults.exchange(request, engine, route.identity_call, route.path, respond)
+    response = yield from faults.exchange(request, engine, route.identity_call, route.path, respond)
+    if isinstance(response, web.Response):
+        responses.dated(response, engine.date_s())
+    return response

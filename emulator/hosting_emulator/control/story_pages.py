@@ -19,7 +19,7 @@ from hosting_emulator.control.routes import PREFIX, ROUTES, Route
 from hosting_emulator.engine.access_tokens import issuer_path
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.faults.kinds import FaultKind
-from hosting_emulator.http import dev_origins, responses
+from hosting_emulator.http import dev_origins
 from hosting_emulator.http.guard import Site
 from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.request_head import PlainHead
@@ -76,8 +76,6 @@ def _visit_provider(
         except StopIteration as end:
             response: web.StreamResponse = end.value
             break
-    if isinstance(response, web.Response):
-        responses.dated(response, engine.date_s())
     return response
 
 
