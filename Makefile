@@ -27,12 +27,12 @@ SITE_STAMP := $(SITE)/.installed
 
 # The lowest versions of the dependencies that pyproject.toml allows, and what is tested with them.
 # Python 3.14 is newer than some of these: they have no wheels for it.
-FLOOR := .venv-floor
-FLOOR_STAMP := $(FLOOR)/.installed
+LOWEST := .venv-lowest
+LOWEST_STAMP := $(LOWEST)/.installed
 OLD_ENOUGH := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
-FLOOR_PYTHON ?= $(shell for python in $(BIN)/python python3 python3.13 python3.12 python3.11; do \
+LOWEST_PYTHON ?= $(shell for python in $(BIN)/python python3 python3.13 python3.12 python3.11; do \
 	"$$python" -c '$(OLD_ENOUGH)' >/dev/null 2>&1 && { echo "$$python"; break; }; done)
-FLOOR_TESTS := tests/attacks/load/test_framing.py tests/attacks/load/test_backpressure.py \
+LOWEST_TESTS := tests/attacks/load/test_framing.py tests/attacks/load/test_backpressure.py \
 	tests/attacks/intrusion/test_foreign_pages.py tests/doors/http/test_malformed_http.py \
 	tests/doors/control/test_metrics.py tests/control/test_events.py $(addprefix tests/service/test_, \
 	fault_effects.py set_project_powered_by_flag.py initialize_managed_source.py create_user_api_key.py \
@@ -40,7 +40,7 @@ FLOOR_TESTS := tests/attacks/load/test_framing.py tests/attacks/load/test_backpr
 	create_dev_access_ticket.py read_database_compute.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test style types floors floor pytest record schemathesis torture image lock audit bench mutants coverage pictures site docs format clean
+.PHONY: help run install test style types layers lowest pytest record schemathesis torture image lock audit bench mutants coverage pictures site docs format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,7 +54,7 @@ run: $(RUN_STAMP) ## start the emulator; the first time, install it
 install: $(DEV_STAMP) ## install the emulator with all that its tests need
 
 test: $(DEV_STAMP) ## everything that CI checks, at the same time
-	@$(BIN)/python .ci/side_by_side.py "$(MAKE)" style types floors floor pytest
+	@$(BIN)/python .ci/side_by_side.py "$(MAKE)" style types layers lowest pytest
 
 style: $(DEV_STAMP) ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -63,15 +63,15 @@ style: $(DEV_STAMP) ## ruff: rules and format
 types: $(DEV_STAMP) ## mypy, strict
 	$(BIN)/mypy
 
-floors: $(DEV_STAMP) ## import-linter: imports go down the floors only
+layers: $(DEV_STAMP) ## import-linter: a package imports only the layers below it
 	$(BIN)/lint-imports --no-cache
 
-floor: $(DEV_STAMP) ## some of the tests, with the lowest version of each dependency
-ifeq ($(FLOOR_PYTHON),)
+lowest: $(DEV_STAMP) ## some of the tests, with the lowest version of each dependency
+ifeq ($(LOWEST_PYTHON),)
 	@echo "skipped: no Python 3.11 to 3.13, for which the lowest versions are built"
 else
-	@$(MAKE) --no-print-directory $(FLOOR_STAMP)
-	$(FLOOR)/bin/python -m pytest -q -p no:cacheprovider $(FLOOR_TESTS)
+	@$(MAKE) --no-print-directory $(LOWEST_STAMP)
+	$(LOWEST)/bin/python -m pytest -q -p no:cacheprovider $(LOWEST_TESTS)
 endif
 
 pytest: $(DEV_STAMP) ## the tests; ARGS goes to pytest
@@ -119,7 +119,7 @@ format: $(DEV_STAMP) ## let ruff write the format and its safe fixes
 	$(BIN)/ruff format .
 
 clean: ## remove the environment, caches and build output; never an emulator's data
-	rm -rf "$(VENV)" "$(FLOOR)" "$(SITE)" dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .mutants
+	rm -rf "$(VENV)" "$(LOWEST)" "$(SITE)" dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .mutants
 	find emulator scenarios fixtures cli tests .ci -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment counts as made once it has pip: where Python lacks ensurepip, `venv` leaves a
@@ -158,10 +158,10 @@ $(SITE_STAMP): $(BIN)/pip .ci/locks/docs.txt
 	  --requirement .ci/locks/docs.txt
 	@touch $@
 
-$(FLOOR_STAMP): pyproject.toml .ci/lowest_versions.py
-	@rm -rf $(FLOOR)
-	@$(FLOOR_PYTHON) -m venv --without-pip $(FLOOR)
-	@$(FLOOR)/bin/python .ci/lowest_versions.py > $(FLOOR)/constraints.txt
-	@$(PIP) --python $(FLOOR)/bin/python install --quiet --no-compile \
-	  --constraint $(FLOOR)/constraints.txt --editable '.[pytest]' pytest-aiohttp
+$(LOWEST_STAMP): pyproject.toml .ci/lowest_versions.py
+	@rm -rf $(LOWEST)
+	@$(LOWEST_PYTHON) -m venv --without-pip $(LOWEST)
+	@$(LOWEST)/bin/python .ci/lowest_versions.py > $(LOWEST)/constraints.txt
+	@$(PIP) --python $(LOWEST)/bin/python install --quiet --no-compile \
+	  --constraint $(LOWEST)/constraints.txt --editable '.[pytest]' pytest-aiohttp
 	@touch $@

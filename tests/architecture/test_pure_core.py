@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "emulator" / "hosting_emulator"
-CORE_FLOORS = ("contract", "criteria", "world", "calls", "variation", "engine", "conduct")
+CORE_PACKAGES = ("contract", "criteria", "world", "calls", "variation", "engine", "conduct")
 
 FORBIDDEN = {
     "time": "the world's clock is passed in",
@@ -45,7 +45,7 @@ ALLOWED = {
 
 
 def core_files() -> list[str]:
-    folders = [PACKAGE / floor for floor in CORE_FLOORS]
+    folders = [PACKAGE / package for package in CORE_PACKAGES]
     assert all(folder.is_dir() for folder in folders), folders
     files = (path for folder in folders for path in folder.rglob("*.py"))
     return sorted(path.relative_to(PACKAGE).as_posix() for path in files)

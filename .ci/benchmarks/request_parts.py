@@ -1,4 +1,4 @@
-"""Where the microseconds of a request go: `python -m benchmarks.floor`.
+"""Where the microseconds of a request go: `python -m benchmarks.request_parts`.
 
 Requests are put straight into the server's protocol and its answers taken out again, so that neither
 the kernel nor a client is counted: a bare aiohttp handler, then the emulator with its journal, then
