@@ -22,6 +22,7 @@ import pytest
 from tests.examples.programs import need
 from tests.openapi.contrary import CONTRARY
 from tests.support.http_world import HttpWorld
+from tests.support.node_packages import LOCKED, link_packages
 
 pytestmark = pytest.mark.packaging
 
@@ -305,13 +306,13 @@ HASTY_NODE = "--no-opt"
 
 
 @pytest.fixture(scope="module")
-def node_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the generator, the compiler and the client's one package away from the repository."""
-    need("npm")
+def typescript_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder away from the repository where the generator and the compiler can run."""
     folder = tmp_path_factory.mktemp("typescript-client")
-    for name in ("package.json", "package-lock.json", ".npmrc", "tsconfig.json", "redocly.yaml"):
+    (folder / "package.json").write_text('{"private": true, "type": "module"}')
+    for name in ("tsconfig.json", "redocly.yaml"):
         shutil.copy(TYPESCRIPT / name, folder)
-    run(["npm", "ci", "--ignore-scripts", "--prefer-offline"], cwd=folder)
+    link_packages(folder)
     return folder
 
 
@@ -331,15 +332,17 @@ def compile_programs(folder: Path, api: HttpWorld) -> None:
     run(["node", HASTY_NODE, tools / "tsc", "--noEmitOnError"], cwd=folder)
 
 
-def test_the_generated_typescript_client_makes_every_call(moving: HttpWorld, node_packages: Path):
+def test_the_generated_typescript_client_makes_every_call(
+    moving: HttpWorld, typescript_folder: Path
+):
     # given: types generated from the document, and a program that type-checks against them
     emulator = moving.emulator
-    compile_programs(node_packages, moving)
+    compile_programs(typescript_folder, moving)
 
     # when
     printed = run(
         ["node", "built/calls.js"],
-        cwd=node_packages,
+        cwd=typescript_folder,
         BASE_URL=emulator.base_url,
         TOKEN=emulator.token(),
         PROJECT_ID=emulator.project,
@@ -363,20 +366,20 @@ def test_the_generated_typescript_client_makes_every_call(moving: HttpWorld, nod
 
 
 def test_a_generated_typescript_control_client_uses_a_world_of_its_own(
-    moving: HttpWorld, node_packages: Path
+    moving: HttpWorld, typescript_folder: Path
 ):
     """The program of docs/control-api.md, as it stands there."""
     url = moving.emulator.control.info().base_url
-    compile_programs(node_packages, moving)
+    compile_programs(typescript_folder, moving)
 
-    printed = run(["node", "built/world.js"], cwd=node_packages, HOSTING_EMULATOR_URL=url)
+    printed = run(["node", "built/world.js"], cwd=typescript_folder, HOSTING_EMULATOR_URL=url)
 
     assert_story(printed, "503 [ 'PUT 503', 'PUT 202' ]")
 
 
-def test_the_typescript_lock_file_names_no_registry():
+def test_the_lock_file_of_the_node_packages_names_no_registry():
     # An installation uses the registry of the user's configuration.
-    lock = json.loads((TYPESCRIPT / "package-lock.json").read_text())
+    lock = json.loads((LOCKED / "package-lock.json").read_text())
 
     packages = {name: entry for name, entry in lock["packages"].items() if name}
 

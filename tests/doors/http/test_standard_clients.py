@@ -5,7 +5,6 @@ World time is real time in these tests, because the clients check tokens by thei
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.support.emulator_in_thread import emulator_in_thread
+from tests.support.node_packages import link_package
 from tests.support.sign_in_client import Browser
 
 CALLBACK = "http://localhost:5173/callback"
@@ -91,24 +91,18 @@ def test_authlib_signs_a_user_in(server: BackgroundEmulator, issuer: str):
 
 
 @pytest.mark.packaging
-@pytest.mark.parametrize("version", ["6.8.9", "5.7.1"])
+@pytest.mark.parametrize("version", ["6", "5"])
 def test_openid_client_for_node_signs_a_user_in(
     server: BackgroundEmulator, issuer: str, version: str, tmp_path: Path
 ):
     """Version 5 accepts only RS256 by default."""
-    npm = shutil.which("npm")
-    node = shutil.which("node")
-    if npm is None or node is None:
-        pytest.skip("node is not installed")
-    (tmp_path / "package.json").write_text('{"private": true, "type": "module"}')
-    install = [npm, "install", "--silent", "--no-audit", "--no-fund", f"openid-client@{version}"]
-    subprocess.run(install, cwd=tmp_path, check=True, capture_output=True)
+    link_package(tmp_path, "openid-client", f"openid-client-{version}")
     program = tmp_path / CLIENT.name
     program.write_bytes(CLIENT.read_bytes())
     call = f"{server.base_url}/v1/projects/{server.ready.project_id}/edge-dns"
 
     result = subprocess.run(
-        [node, str(program), version[0], issuer, CALLBACK, call],
+        ["node", str(program), version, issuer, CALLBACK, call],
         capture_output=True,
         text=True,
         cwd=tmp_path,
