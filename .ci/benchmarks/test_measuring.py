@@ -20,7 +20,9 @@ NAMES = {*CALLS, "get_operation"}
 
 
 def test_the_core_is_asked_every_call():
-    assert {call for call, _ in Core(100).cases()} == NAMES
+    assert {call for call, _ in Core(100).cases()} == NAMES, (
+        "give the new call a case in Core.cases() of .ci/benchmarks/core.py"
+    )
 
 
 def test_a_grown_world_lists_its_deployments():
@@ -63,7 +65,9 @@ def test_every_call_is_asked_of_a_server(
         measured = load(port_of(ready), list(asked.values()), 0.2, None)
         assert resident_mb(ready["pid"]) > 10
 
-    assert set(asked) == NAMES
+    assert set(asked) == NAMES, (
+        "give the new call a request in requests() of .ci/benchmarks/asked.py"
+    )
     assert measured.answered > 0
     assert 0 < measured.p50_ms <= measured.p99_ms
 

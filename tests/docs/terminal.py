@@ -56,7 +56,10 @@ class Terminals:
             code, printed = self._type(command)
         where = f"line {step.line}: {command}\n--- printed (exit code {code})\n{printed}"
         assert code == 0, where
-        assert not expected or matches(expected, printed), f"{where}\n--- expected\n{expected}"
+        assert not expected or matches(expected, printed), (
+            f"{where}\n--- the page shows\n{expected}\n--- "
+            "If the product was meant to change, write what is printed into the page."
+        )
 
     def follow(self, page: str, files: Sequence[str] = FILES) -> None:
         """Follow a page: write the blocks whose language is in `files`, and run the commands."""

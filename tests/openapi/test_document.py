@@ -425,7 +425,9 @@ def test_the_public_document_marks_the_objects_whose_required_members_are_assume
         "DeploymentPage",
         "UserApiKeyCreation",
         "DnsAuthorization",
-    }
+    }, (
+        "write the new resource down here, unless the contract states which of its members are required"
+    )
 
 
 def test_the_public_document_marks_assumed_bounds():

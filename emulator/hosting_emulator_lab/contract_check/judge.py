@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
-from hosting_emulator.contract.calls import ALL_CALLS, AssumedStatus, CallSpec
+from hosting_emulator.contract.calls import ALL_CALLS, CALLS, AssumedStatus, CallSpec
 from hosting_emulator.contract.fields import Field
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.markdown import read_sections
@@ -41,6 +41,7 @@ class Clause(NamedTuple):
 
 def _read_clauses() -> Iterator[Clause]:
     placed: set[str] = set()
+    quotes: set[str] = set()
     for section, items in read_sections(Path(__file__).with_name("clauses.md")):
         for key, quote in items:
             if key.startswith("@"):
@@ -49,12 +50,18 @@ def _read_clauses() -> Iterator[Clause]:
                     yield Clause(field_key, section, text)
             else:
                 text, _, unseen = with_states(quote).partition(" (unseen: ")
+                quotes.add(text)
                 yield Clause(key, section, text, unseen.removesuffix(")"))
-    # The sentences of a resource that the file does not place yet come last. A test asks for a place.
+    # What the file does not place comes last: a resource's sentences, a call's address and response.
     for name, resource in RESOURCES.items():
         if name not in placed:
             for field_key, text in resource.sentences.items():
                 yield Clause(field_key, name, text)
+    for spec in CALLS.values():
+        address = f"{spec.method} {spec.path}"
+        if address not in quotes:
+            yield Clause(f"{spec.call_id}.call", spec.section, address)
+            yield Clause(f"{spec.call_id}.response", spec.section, f"Response: {spec.response}.")
 
 
 #: Every clause by its key, in the contract's order.

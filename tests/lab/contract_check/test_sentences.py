@@ -12,9 +12,9 @@ from hosting_emulator.contract.assumption_table import why_unseen
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator_lab.contract_check import Report, judge
+from hosting_emulator_lab.contract_check import Report
 from hosting_emulator_lab.contract_check import changes as changes
-from hosting_emulator_lab.contract_check.judge import CLAUSES
+from hosting_emulator_lab.contract_check.judge import CALL_CLAUSES, CLAUSES
 from hosting_emulator_lab.contract_check.run import CHECKS
 from hosting_emulator_scenarios import FOLDER
 from tests.lab.contract_check.check_run import differing, with_verdict
@@ -53,25 +53,25 @@ REST = [
 def test_every_clause_quotes_the_contract_exactly() -> None:
     inexact = [key for key, clause in CLAUSES.items() if clause.text not in CONTRACT]
 
-    assert inexact == [], "quote the contract exactly; tests/support/contract.txt holds its text"
+    assert inexact == [], (
+        "write the contract's text into tests/support/contract.txt, or quote it exactly: in the"
+        " declaration of the resource, or, for a call whose response it describes in other words"
+        " than `Response: Name.`, in contract_check/clauses.md"
+    )
 
 
-def test_every_resource_has_its_place_among_the_clauses() -> None:
-    file = Path(judge.__file__).with_name("clauses.md").read_text(encoding="utf-8")
-    resources = [name for name, resource in RESOURCES.items() if resource.sentences]
+def test_every_sentence_of_a_resource_is_among_the_clauses() -> None:
+    keys = {key for resource in RESOURCES.values() for key in resource.sentences}
 
-    without = [name for name in resources if f"- @{name}\n" not in file]
-
-    assert without == [], "write `- @Name` in contract_check/clauses.md, in the contract's order"
+    assert keys <= CLAUSES.keys()
 
 
-def test_every_call_has_its_address_among_the_clauses() -> None:
-    texts = {clause.text for clause in CLAUSES.values()}
-    addresses = [f"{spec.method} {spec.path}" for spec in CALLS.values()]
+def test_every_call_has_clauses_for_its_address_and_its_response() -> None:
+    for name, spec in CALLS.items():
+        address, response = (CLAUSES[key] for key in CALL_CLAUSES[name])
 
-    without = [address for address in addresses if address not in texts]
-
-    assert without == [], "quote the address of the call in contract_check/clauses.md"
+        assert address.text == f"{spec.method} {spec.path}"
+        assert spec.response.removesuffix("Resource") in response.text or name == "list_deployments"
 
 
 def test_every_sentence_of_the_contract_is_a_clause_or_says_nothing_checkable() -> None:
@@ -82,7 +82,9 @@ def test_every_sentence_of_the_contract_is_a_clause_or_says_nothing_checkable() 
 
     unquoted = [line for line in lines if not any(re.fullmatch(pattern, line) for pattern in REST)]
 
-    assert unquoted == []
+    assert unquoted == [], (
+        "quote the sentence in contract_check/clauses.md, or add it to REST if nothing can break it"
+    )
 
 
 def test_no_clause_quotes_a_sentence_more_often_than_the_contract_states_it() -> None:
