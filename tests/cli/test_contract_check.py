@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -48,7 +49,7 @@ def test_contract_check_passes_on_the_emulator_without_changing_it(check: Check)
     assert "           it changes the project: permit it with --allow keys" in lines
     assert "  unseen   No provider credentials are ever exposed." in lines
     assert result.stdout.endswith("no difference from this emulator was observed.\n")
-    assert result.stderr.startswith("154 sentences: ")
+    assert re.match(r"\d+ sentences: ", result.stderr)
     assert " 0 differ, " in result.stderr
 
 
@@ -120,7 +121,7 @@ def test_contract_check_prints_its_report_when_a_file_cannot_be_written(
     result = check("--junit", str(tmp_path / "report.xml"))
 
     assert result.exit_code == 2
-    assert "154 sentences: " in result.stderr
+    assert re.search(r"^\d+ sentences: ", result.stderr, re.MULTILINE)
     assert result.stderr.endswith("No space left on device\n")
     assert "All bodies are JSON." in result.stdout
 

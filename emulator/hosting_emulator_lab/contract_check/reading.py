@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.resources import RESOURCES
-from hosting_emulator_lab.contract_check.judge import CALL_CLAUSES
+from hosting_emulator_lab.contract_check.judge import CALL_CLAUSES, CLAUSES
 from hosting_emulator_lab.contract_check.run import NOWHERE, PREFIX, READ, Run, alike, check
 from hosting_emulator_lab.contract_check.wire import Answer, moment
 
@@ -362,8 +362,10 @@ def as_reader(run: Run) -> None:
         run.skips(reads, stranger)
         return
     for call_id in (spec.call_id for spec in CALLS.values() if spec.role == "reader"):
+        own_clause = CALL_CLAUSES[call_id][0].replace(".call", ".readers")
+        reads = f"{own_clause} auth.roles" if own_clause in CLAUSES else "auth.roles"
         if call_id not in run.askable():
-            run.skips("compute.readers", "the query parameter's name is not known")
+            run.skips(reads, "the query parameter's name is not known")
             continue
         answer = run.call(call_id, about, token=token)
         if answer.code == "forbidden" == run.read(about, token=token).code:

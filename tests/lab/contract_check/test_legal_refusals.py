@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_lab.contract_check import check
 from hosting_emulator_lab.contract_check.wire import is_integer
@@ -134,7 +135,7 @@ def test_a_server_may_allow_reads_without_an_organization(
     hosting_emulator: HostingEmulator,
 ) -> None:
     check_options = options(hosting_emulator)
-    calls = ("/edge-dns", "/deployments", "/compute")
+    calls = [spec.path[spec.path.rindex("/") :] for spec in CALLS.values() if spec.method == "GET"]
     tampering = TakesFor(check_options.no_organization_token, check_options.token, *calls)
 
     with wrong_server(hosting_emulator.base_url, tampering) as url:

@@ -6,6 +6,8 @@ from collections import Counter
 from typing import Any
 
 from hosting_emulator.contract.calls import ALL_CALLS as CALLS
+from hosting_emulator.contract.calls import CALLS as CONTRACT_CALLS
+from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator_lab.explore.plan import (
     KINDS,
     FaultPoint,
@@ -23,6 +25,15 @@ from hosting_emulator_lab.explore.runs import (
     State,
     summary,
 )
+
+
+def met_line(calls: int, kinds: int, codes: int) -> str:
+    """Return the line of a report that says how much of the contract a client met."""
+    return (
+        f"Met: calls {calls} of {len(CONTRACT_CALLS)}, fault kinds {kinds} of {len(KINDS)}, "
+        f"problem codes {codes} of {len(PROBLEMS)}."
+    )
+
 
 PROJECT = "01JGFJJZ00TGEYDG0VT5J9EZXF"
 
