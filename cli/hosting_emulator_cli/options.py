@@ -433,7 +433,10 @@ def ask(
     emulator runs or not.
     """
     if offline is not None and not typed("url", "world"):
-        return load(offline)()
+        from msgspec import to_builtins
+
+        # As the running emulator sends it: a message becomes a JSON object.
+        return to_builtins(load(offline)())
     params = click.get_current_context().params
     with connected(params["url"], params["control_token"]) as client:
         return ask_emulator(client)

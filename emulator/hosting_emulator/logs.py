@@ -22,7 +22,7 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.explanations.commits import describe_changes
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.redaction import Redactor
-from hosting_emulator.engine.request_views import entry_view
+from hosting_emulator.engine.request_views import exchange_summary
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.settings import Settings
 from hosting_emulator.world.value import World
@@ -88,9 +88,11 @@ def log_worlds(settings: Settings, worlds: Worlds) -> None:
 
 
 def _log_request(world: World, entry: Entry) -> None:
-    view = entry_view(world, entry)
-    fields = {"world": world.name, **{name: view[name] for name in _REQUEST_FIELDS}}
-    _requests_log.info("%s %s", view["method"], view["path"], extra={"fields": fields})
+    summary = exchange_summary(world, entry)
+    fields = {"world": world.name}
+    for name in _REQUEST_FIELDS:
+        fields[name] = getattr(summary, name)
+    _requests_log.info("%s %s", summary.method, summary.path, extra={"fields": fields})
 
 
 def _log_commit(commit: Commit) -> None:

@@ -15,7 +15,7 @@ from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient
 from pytest_aiohttp import AiohttpClient
 
-from hosting_emulator.control import requests
+from hosting_emulator.control import event_stream
 from tests.support.emulator_in_loop import EmulatorServer, intervene_in
 
 PATIENCE_S = 10.0
@@ -255,7 +255,7 @@ async def test_a_listener_that_falls_behind_receives_a_gap_and_continues(source:
 async def test_a_quiet_stream_sends_heartbeats(
     source: EventSource, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(requests, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(event_stream, "HEARTBEAT_S", 0.01)
     listener = await source.listen()
 
     assert (await listener.block()).startswith(": still here\nid: ")
@@ -287,7 +287,7 @@ async def test_listeners_that_leave_free_everything(source: EventSource):
 async def test_a_listener_that_reads_nothing_is_disconnected(
     source: EventSource, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(requests, "STUCK_S", 0.05)
+    monkeypatch.setattr(event_stream, "STUCK_S", 0.05)
     tasks = len(asyncio.all_tasks())
     host = source.server.host
     port = source.server.port

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.control import faults, tokens, worlds
+from hosting_emulator.control import assumptions, faults, interventions, tokens, variation
 from tests.support.in_process import InProcess, Machine, fresh_world
 
 MANUAL_CHANGES: dict[str, Callable[[Any], Any]] = {
-    "assumptions": lambda e: worlds.patch_assumptions(e, {"accepted_status": 200}),
-    "intervention": lambda e: faults.intervene(e, {"end_session": {"user": "owner"}}),
+    "assumptions": lambda e: assumptions.patch_assumptions(e, {"accepted_status": 200}),
+    "intervention": lambda e: interventions.intervene(e, {"end_session": {"user": "owner"}}),
     "key": lambda e: tokens.create_api_key(e, tokens.NewKey()),
     "fault": lambda e: faults.arm_fault(e, {"timeout": {}, "call": "list_deployments"}),
     "faults": lambda e: faults.clear_faults(e),
-    "variation": lambda e: faults.put_variation(e, faults.NewVariation("any")),
-    "no variation": lambda e: faults.delete_variation(e),
+    "variation": lambda e: variation.put_variation(e, variation.NewVariation("any")),
+    "no variation": lambda e: variation.delete_variation(e),
 }
 
 

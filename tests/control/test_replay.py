@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.control import requests as control
+from hosting_emulator.control import resend
 from tests.support.in_process import InProcess
 
 
@@ -21,10 +21,10 @@ async def test_a_replay_shows_its_own_exchange_although_others_came_meanwhile(
     async def meanwhile(*_: Any) -> None:
         api.deployments()
 
-    monkeypatch.setattr(control, "wait_for", meanwhile)
+    monkeypatch.setattr(resend, "wait_for", meanwhile)
     site = SimpleNamespace(tls_port=None, docs_url=lambda _: "http://docs.example")
     context: Any = SimpleNamespace(base_url="http://x.example", site=site, request=None)
 
-    exchange = await control.resend_request(context, api.engine, "1", control.Resend())
+    exchange = await resend.resend_request(context, api.engine, "1", resend.Resend())
 
-    assert (exchange["n"], exchange["call"]) == (2, "get_dns_authorization")
+    assert (exchange.n, exchange.call) == (2, "get_dns_authorization")

@@ -9,7 +9,7 @@ from weakref import ref
 
 import pytest
 
-from hosting_emulator.control import worlds as control
+from hosting_emulator.control import world_expiry
 from tests.support.in_process import new_worlds, world_origin
 
 
@@ -34,7 +34,7 @@ class Timers:
 def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
     fake_timers = Timers()
     loop = SimpleNamespace(get_running_loop=lambda: fake_timers)
-    monkeypatch.setattr(control, "asyncio", loop)
+    monkeypatch.setattr(world_expiry, "asyncio", loop)
     return fake_timers
 
 
@@ -42,7 +42,7 @@ def test_a_world_with_a_time_to_live_lives_while_it_gets_requests(timers: Timers
     worlds = new_worlds()
     engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     engine.ttl_ms = 90_000
-    control._watch_idle(worlds, engine)
+    world_expiry.expire_when_unused(worlds, engine)
 
     for _ in range(3):
         engine.control_requests += 1
@@ -61,7 +61,7 @@ def test_a_world_with_a_time_to_live_lives_while_it_has_a_listener(timers: Timer
     worlds = new_worlds()
     engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     engine.ttl_ms = 90_000
-    control._watch_idle(worlds, engine)
+    world_expiry.expire_when_unused(worlds, engine)
 
     engine.feed.listen(print)
     for _ in range(3):
@@ -78,7 +78,7 @@ def test_a_time_to_live_does_not_end_a_later_world_of_the_same_name(timers: Time
     worlds = new_worlds()
     first = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     first.ttl_ms = 1_000
-    control._watch_idle(worlds, first)
+    world_expiry.expire_when_unused(worlds, first)
     worlds.delete("ci")
     worlds.create("ci", "seed", world_origin(), ephemeral=True)
 
@@ -91,7 +91,7 @@ def test_a_time_to_live_does_not_end_a_later_world_of_the_same_name(timers: Time
 def test_a_world_without_a_time_to_live_has_no_timer(timers: Timers):
     worlds = new_worlds()
     engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
-    control._watch_idle(worlds, engine)
+    world_expiry.expire_when_unused(worlds, engine)
 
     assert timers.calls == []
 
@@ -101,7 +101,7 @@ def test_the_timer_of_a_deleted_world_holds_no_reference_to_it(timers: Timers):
     engine = worlds.create("ci", "seed", world_origin(), ephemeral=True)
     engine.ttl_ms = 1_000
     reference = ref(engine)
-    control._watch_idle(worlds, engine)
+    world_expiry.expire_when_unused(worlds, engine)
     engine.cancel_expiry()
     worlds.delete("ci")
 

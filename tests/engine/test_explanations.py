@@ -29,7 +29,7 @@ def steps(api: InProcess, n: int | None = None) -> list[tuple[str, str]]:
     entry = api.engine.log.find(n or api.engine.log.count)
     assert entry is not None
     trail = Explanations(api.engine.log).steps(api.world, entry)
-    return [(step["step"], step["text"]) for step in trail]
+    return [(step.step, step.text) for step in trail]
 
 
 def says(api: InProcess, step: str, n: int | None = None) -> list[str]:

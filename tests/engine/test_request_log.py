@@ -4,19 +4,31 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.explanations.trail import Explanations
 from hosting_emulator.engine.request_log import BODY_KEPT, CAPACITY
-from hosting_emulator.engine.request_views import entry_view, exchange_view, problem_of
+from hosting_emulator.engine.request_views import exchange_summary, problem_of
 from tests.support.in_process import InProcess
 
 
 def short(api: InProcess, limit: int = 1) -> list[dict[str, Any]]:
-    return [entry_view(api.world, entry) for entry in api.engine.log.newest(limit)]
+    exchanges = [exchange_summary(api.world, entry) for entry in api.engine.log.newest(limit)]
+    documents: list[dict[str, Any]] = msgspec.to_builtins(exchanges)
+    return documents
 
 
 def whole(api: InProcess) -> dict[str, Any]:
-    return exchange_view(api.world, api.engine.log.newest(1)[0])
+    return whole_exchanges(api, api.engine.log.newest(1))[0]
+
+
+def whole_exchanges(api: InProcess, entries: list[Entry]) -> list[dict[str, Any]]:
+    explanations = Explanations(api.engine.log)
+    exchanges = [explanations.whole(api.world, entry) for entry in entries]
+    documents: list[dict[str, Any]] = msgspec.to_builtins(exchanges)
+    return documents
 
 
 def test_an_entry_states_principal_request_and_reason_of_the_response():
@@ -30,7 +42,7 @@ def test_an_entry_states_principal_request_and_reason_of_the_response():
     assert entry["principal"] == api.world.indexes["user:reader"]
     assert (entry["user"], entry["project"]) == ("reader", api.project_id())
     assert (entry["idempotency_key"], entry["replayed"], entry["lost"]) == ("flag-1", False, None)
-    assert entry["why"] == ["the call needs the role owner, the user has reader"]
+    assert entry["why"] == ("the call needs the role owner, the user has reader",)
 
 
 @pytest.mark.parametrize(("header", "text"), [("schlüssel", "schlüssel"), ("\udcff", "ÿ")])
@@ -243,7 +255,7 @@ def test_the_log_shows_no_secret_wherever_a_client_sends_it():
     api.set_flag(f"{key} {token}")
 
     entries = api.engine.log.newest(100)
-    text = json.dumps([exchange_view(api.world, entry) for entry in entries])
+    text = json.dumps(whole_exchanges(api, entries))
 
     for secret in (key, key[:-1], ticket, token, "a=b"):
         assert secret not in text
@@ -268,4 +280,4 @@ def test_the_problem_of_an_entry_is_that_of_its_response():
     assert problem_of(fine) is None
     problem = problem_of(refused)
     assert problem is not None
-    assert problem["code"] == "resource_not_found"
+    assert problem.code == "resource_not_found"

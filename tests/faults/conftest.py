@@ -10,7 +10,9 @@ from hosting_emulator.faults.arming import arm
 from hosting_emulator.faults.categories import FAULT
 from hosting_emulator.faults.decisions import Decision, decide
 from hosting_emulator.faults.matching import FaultSubject
-from hosting_emulator.faults.views import fault_view
+from hosting_emulator.faults.usage import EntryUsage
+from hosting_emulator.faults.views import fault_state
+from hosting_emulator.messages import merge_written
 from tests.support.calls import fault_document
 from tests.support.in_process import NOON_MS, fresh_world, new_change
 from tests.support.worlds_on_disk import sound_at_the_end
@@ -75,7 +77,8 @@ class Desk:
         return self.world.tables["faults"][fault_id]
 
     def view(self, fault_id: str) -> dict[str, Any]:
-        return fault_view(self.world, self.fault(fault_id), self.now_ms)
+        state = fault_state(self.world, self.fault(fault_id), self.now_ms, EntryUsage())
+        return merge_written(state)
 
     def project_id(self, alias: str) -> str:
         return str(self.world.indexes[f"project:{alias}"])

@@ -211,9 +211,11 @@ def test_a_fault_is_shown_as_it_was_written(desk: Desk):
         "until": "2026-03-01T12:02:00.000Z",
         "phase": "after_commit",
         "armed_at": "2026-03-01T12:00:00.000Z",
+        "considered": 0,
         "seen": 0,
         "hits": 0,
         "spent": False,
+        "unused": "there was no request while it was armed",
     }
 
 
@@ -224,9 +226,11 @@ def test_a_fault_is_shown_without_fields_that_were_omitted(desk: Desk):
         "timeout",
         "phase",
         "armed_at",
+        "considered",
         "seen",
         "hits",
         "spent",
+        "unused",
     }
 
 
@@ -240,17 +244,17 @@ def test_a_fault_can_be_armed_again_as_it_is_shown(desk: Desk, kind: str):
 
 
 def test_the_description_of_a_fault_kind_is_one_line():
-    assert not [kind for kind in describe_kinds()["effects"] if "\n" in kind["about"]]
+    assert not [kind for kind in describe_kinds().effects if "\n" in kind.about]
 
 
 def test_every_fault_kind_has_an_example_of_its_options():
-    for kind in describe_kinds()["effects"]:
-        assert kind["about"]
-        assert set(kind["example"]) <= set(kind["options"])
+    for kind in describe_kinds().effects:
+        assert kind.about
+        assert set(kind.example) <= set(kind.options)
 
 
 def test_every_field_of_a_rule_is_described():
     description = describe_kinds()
 
-    assert all([*description["matches"].values(), *description["conditions"].values()])
-    assert [*description["matches"], *description["conditions"]] == list(RULE_FIELDS)
+    assert all([*description.matches.values(), *description.conditions.values()])
+    assert [*description.matches, *description.conditions] == list(RULE_FIELDS)

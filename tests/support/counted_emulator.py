@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from hosting_emulator.bootstrap import Emulator
-from hosting_emulator.control import requests
+from hosting_emulator.control import event_stream
 from hosting_emulator.engine import feed, request_log
 from hosting_emulator.settings import Ready, Settings
 from tests.support.http_client import HttpClient
@@ -21,7 +21,7 @@ PATIENCE_S = 20.0
 
 def limit_what_is_kept(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """Let a world keep fewer requests and events, and drop a reader that is stuck within a test."""
-    monkeypatch.setattr(requests, "STUCK_S", 0.5)
+    monkeypatch.setattr(event_stream, "STUCK_S", 0.5)
     monkeypatch.setattr(feed, "RING", count)
     monkeypatch.setattr(request_log, "CAPACITY", count)
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
+import msgspec
 from multidict import CIMultiDict
 
 from hosting_emulator.calls.dev_access import project_at
@@ -237,7 +238,8 @@ class InProcess(Calls):
         """Return why an operation is in its state, and the commands that would change that."""
         explanation = why(self.engine, operation_id)
         assert explanation is not None
-        return explanation
+        document: dict[str, Any] = msgspec.to_builtins(explanation)
+        return document
 
     # --- States of the world --------------------------------------------------------------------
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from hosting_emulator.engine.explanations.trail import Explanations
 from tests.support.in_process import InProcess
 
@@ -12,7 +14,9 @@ def logged_exchanges(api: InProcess) -> list[dict[str, Any]]:
     """Return all exchanges with their headers, bodies and explanations, oldest first."""
     log = api.engine.log
     explanations = Explanations(log)
-    return [explanations.whole(api.world, entry) for entry in log.after(0)]
+    exchanges = [explanations.whole(api.world, entry) for entry in log.after(0)]
+    documents: list[dict[str, Any]] = msgspec.to_builtins(exchanges)
+    return documents
 
 
 def varied_counts(api: InProcess) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.control import requests, scenario_worlds, worlds
+from hosting_emulator.control import event_stream, har, scenario_worlds, world_states
 from hosting_emulator.engine.explanations.trail import Explanations
 from hosting_emulator.http import crowd, protocol, time_slices
 from hosting_emulator.http.protocol import HttpProtocol
@@ -44,7 +44,7 @@ class ServerInternals:
 
     def stop_heartbeats(self) -> None:
         """Send no heartbeats on event streams."""
-        self._monkeypatch.setattr(requests, "HEARTBEAT_S", 1_000)
+        self._monkeypatch.setattr(event_stream, "HEARTBEAT_S", 1_000)
 
     def yield_after_each_step(self) -> None:
         """Let long work give way to other requests after each of its steps."""
@@ -104,7 +104,7 @@ class ServerInternals:
 
     def replace_log_items(self, make_item: Callable[..., object]) -> None:
         """Let `make_item` make each item of the request log and of its HAR file."""
-        self._monkeypatch.setattr(requests, "_entry", make_item)
+        self._monkeypatch.setattr(har, "har_entry", make_item)
         self._monkeypatch.setattr(Explanations, "item", make_item)
 
     def replace_library(self, on_read: Callable[[], None]) -> None:
@@ -126,7 +126,7 @@ class ServerInternals:
             notify()
             return export_state(world, with_seed=with_seed)
 
-        self._monkeypatch.setattr(worlds, "export_state", export)
+        self._monkeypatch.setattr(world_states, "export_state", export)
 
 
 def long_job() -> AbstractAsyncContextManager[object]:

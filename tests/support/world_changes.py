@@ -11,7 +11,15 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from hosting_emulator.contract.documents import DocumentRefused
-from hosting_emulator.control import clock, faults, tokens, worlds
+from hosting_emulator.control import (
+    assumptions,
+    clock_changes,
+    faults,
+    history,
+    interventions,
+    outcomes,
+    tokens,
+)
 from hosting_emulator.engine.history import SavedState
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.http.endpoint import ControlRefusal
@@ -28,37 +36,39 @@ class ControlledWorld(InProcess):
         return str(faults.arm_fault(self.engine, fault_document(fault))["id"])
 
     def add_outcome(self, **outcome: Any) -> str:
-        return str(faults.arm_outcome(self.engine, fault_document(outcome))["id"])
+        return str(outcomes.arm_outcome(self.engine, fault_document(outcome))["id"])
 
     def remove_fault(self, fault_id: str) -> None:
         faults.remove_fault(self.engine, fault_id)
 
     def remove_outcome(self, outcome_id: str) -> None:
-        faults.remove_outcome(self.engine, outcome_id)
+        outcomes.remove_outcome(self.engine, outcome_id)
 
     def clear_faults(self) -> None:
         faults.clear_faults(self.engine)
 
     def intervene(self, name: str, /, **fields: Any) -> str:
-        return faults.intervene(self.engine, {name: fields}).message
+        return interventions.intervene(self.engine, {name: fields}).message
 
     def advance(self, duration: str) -> None:
-        clock.advance_clock(self.engine, clock.Advance(by=duration))
+        clock_changes.advance_clock(self.engine, clock_changes.Advance(by=duration))
 
     def advance_until_ended(self, operation_id: str) -> None:
         """Move time until an operation has ended."""
-        clock.advance_clock(self.engine, clock.Advance(until_operation=operation_id))
+        clock_changes.advance_clock(
+            self.engine, clock_changes.Advance(until_operation=operation_id)
+        )
 
     def set_clock(self, mode: Any, rate: float | None = None) -> None:
-        clock.put_clock(self.engine, clock.ClockChange(mode=mode, rate=rate))
+        clock_changes.put_clock(self.engine, clock_changes.ClockChange(mode=mode, rate=rate))
 
     def set_assumptions(self, **values: Any) -> None:
-        worlds.patch_assumptions(self.engine, values)
+        assumptions.patch_assumptions(self.engine, values)
 
     def create_key_by_hand(self, user: str = "owner", name: str = "given") -> str:
         """Create an API key as the control API does, and return its value."""
         key = tokens.create_api_key(self.engine, tokens.NewKey(user=user, name=name))
-        return str(key["value"])
+        return key.value
 
     def user_token(self, user: str, *, interactive: bool = True) -> str:
         """Return a new token of the usual lifetime for the organization where a user is at home."""
@@ -76,7 +86,7 @@ class ControlledWorld(InProcess):
         return [commit.number for commit in latest if commit.number not in inner_numbers]
 
     def rewind_to_commit(self, number: int) -> None:
-        clock.rewind(self.engine, clock.Rewind(commit=number))
+        history.rewind_world(self.engine, number)
 
     def rewind(self, world: World) -> None:
         """Put an earlier value of the world back."""

@@ -230,7 +230,7 @@ class _AddCommand(click.Command):
             from hosting_emulator.faults.views import describe_kinds
 
             name = error.option_name.lstrip("-").replace("-", "_")
-            if any(name in kind["options"] for kind in describe_kinds()["effects"]):
+            if any(name in kind.options for kind in describe_kinds().effects):
                 message = (
                     f"No such option {error.option_name!r}: write an effect's "
                     f"options without dashes, as {name}=VALUE."

@@ -67,7 +67,7 @@ def list_(**_: Any) -> Any:
     Lists the library of this installation; with --url, the running emulator's.
     """
 
-    def shipped() -> list[dict[str, str]]:
+    def shipped() -> Any:
         from hosting_emulator.scenario.document import read_scenario
 
         return [read_scenario(library_text(name), name).row() for name in library_names()]

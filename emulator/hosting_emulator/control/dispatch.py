@@ -21,7 +21,6 @@ from hosting_emulator.control.routes import (
     NoContent,
     Route,
 )
-from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Context, ControlRefusal
@@ -152,11 +151,6 @@ async def _write(context: Context, route: Route, value: Any) -> web.StreamRespon
         return value
     if isinstance(route.response, NoContent):
         return web.Response(status=204)
-    if isinstance(value, Engine):
-        # Imported here as every endpoint is: see `routes`.
-        from hosting_emulator.control.worlds import world_summary
-
-        value = world_summary(context, value)
     if not isinstance(route.response, JsonList):
         return responses.json(value, route.status)
     if isinstance(value, Iterator):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from hosting_emulator.contract.documents import DocumentRefused
-from hosting_emulator.control.faults import (
+from hosting_emulator.control.scenario_parts import (
     FaultDocument,
     InterventionDocument,
     OutcomeDocument,
 )
+from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.protection import KINDS, ProtectedFault
 from hosting_emulator.http.endpoint import (
     Body,
@@ -47,28 +48,36 @@ def protect_fault(
         message = f"give exactly one of {', '.join(KINDS)}"
         raise ControlRefusal(400, "Bad request", message)
     kind = kinds[0]
-    engines = [context.engine(name) for name in body.worlds or ()] or list(context.worlds)
-    kept = [engine.world.name for engine in engines if engine.protected is None]
-    if body.worlds and kept:
-        message = f"world {kept[0]!r} is kept on disk: a protected fault needs a temporary world"
-        raise ControlRefusal(409, "Not protected", message)
+    engines = list(context.worlds)
+    if body.worlds:
+        engines = [context.engine(name) for name in body.worlds]
+        for engine in engines:
+            _check_temporary(engine)
     with refused_as(400, f"{kind.capitalize()} refused", DocumentRefused):
         protected = context.worlds.protected.add(
             kind, documents[kind], body.worlds, engines[0].world
         )
     for engine in engines:
         engine.protect()
-    return _view(protected)
+    return _state(protected)
+
+
+def _check_temporary(engine: Engine) -> None:
+    """Raise ControlRefusal 409 for a world that is kept on disk: a protected fault must not be stored."""
+    if engine.protected is None:
+        name = engine.world.name
+        message = f"world {name!r} is kept on disk: a protected fault needs a temporary world"
+        raise ControlRefusal(409, "Not protected", message)
 
 
 def show_protected_fault(context: Context, protected_fault: str) -> ProtectedFaultState:
     """Show a protected fault with its counts over all worlds."""
-    return _view(_find(context, protected_fault))
+    return _state(_find_protected(context, protected_fault))
 
 
 def remove_protected_fault(context: Context, protected_fault: str) -> None:
     """Remove a protected fault from all worlds. What an intervention did stays."""
-    protected = _find(context, protected_fault)
+    protected = _find_protected(context, protected_fault)
     context.worlds.protected.remove(protected)
     if protected.fault is None:
         return
@@ -79,17 +88,22 @@ def remove_protected_fault(context: Context, protected_fault: str) -> None:
             engine.commit(change, "protected fault removed")
 
 
-def _find(context: Context, id_: str) -> ProtectedFault:
+def _find_protected(context: Context, id_: str) -> ProtectedFault:
+    """Return a protected fault. Raises ControlRefusal 404."""
     protected = context.worlds.protected.get(id_)
     return require(protected, "No such protected fault", f"no protected fault is {id_[:80]!r}")
 
 
-def _view(protected: ProtectedFault) -> ProtectedFaultState:
-    fault = protected.fault
+def _state(protected: ProtectedFault) -> ProtectedFaultState:
+    worlds = None
+    if protected.names is not None:
+        worlds = sorted(protected.names)
+    # An intervention has no fault: it counts the worlds that it was applied to.
+    seen = protected.applied
+    hits = protected.applied
+    if protected.fault is not None:
+        seen = protected.fault.seen
+        hits = protected.fault.hits
     return ProtectedFaultState(
-        id=protected.id,
-        worlds=None if protected.names is None else sorted(protected.names),
-        kind=protected.kind,
-        seen=protected.applied if fault is None else fault.seen,
-        hits=protected.applied if fault is None else fault.hits,
+        id=protected.id, worlds=worlds, kind=protected.kind, seen=seen, hits=hits
     )

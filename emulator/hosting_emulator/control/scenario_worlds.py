@@ -1,4 +1,4 @@
-"""The worlds of scenarios that a request names."""
+"""Reads the scenario that a request names, and builds its world."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ from hosting_emulator.world.value import World
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
     """Return the world of a scenario under a name. Raises ControlRefusal."""
-    key = ("scenario", *_text(context, chosen), seed)
-    return context.worlds.fresh(name, key, lambda: build(read(context, chosen), name, seed))
+    text, file = _text_and_file(context, chosen)
+    key = ("scenario", text, file, seed)
+    return context.worlds.fresh(
+        name, key, lambda: build_scenario(read_chosen(context, chosen), name, seed)
+    )
 
 
-def build(scenario: Scenario, name: str, seed: str) -> World:
-    """Return the world of a scenario. Raises ControlRefusal."""
+def build_scenario(scenario: Scenario, name: str, seed: str) -> World:
+    """Return the world of a scenario under a name. Raises ControlRefusal 400."""
     with refused_as(400, "Scenario refused", ScenarioError):
         return build_world(scenario, name, machine_ms(), seed)
 
 
-def read(context: Context, chosen: Chosen) -> Scenario:
+def read_chosen(context: Context, chosen: Chosen) -> Scenario:
     """Read a scenario. Raises ControlRefusal."""
+    text, file = _text_and_file(context, chosen)
     with refused_as(400, "Scenario refused", ScenarioError):
-        return read_scenario(*_text(context, chosen))
+        return read_scenario(text, file)
 
 
-def _text(context: Context, chosen: Chosen) -> tuple[str, str]:
-    """Return a scenario's text and what errors call it. Raises ControlRefusal."""
+def _text_and_file(context: Context, chosen: Chosen) -> tuple[str, str]:
+    """Return a scenario's text, and its file as errors name it. Raises ControlRefusal."""
     if (chosen.name is None) == (chosen.text is None):
         raise ControlRefusal(400, "Bad request", "give either name or text")
     if chosen.name is None:

@@ -5,16 +5,25 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict
 
 from hosting_emulator.control.chosen_scenario import Chosen
-from hosting_emulator.control.faults import Point, variation_or_usual
-from hosting_emulator.control.scenario_worlds import build, read
+from hosting_emulator.control.scenario_worlds import build_scenario, read_chosen
 from hosting_emulator.control.story_pages import respond_to_page
-from hosting_emulator.control.worlds import check_replaceable, put_world
+from hosting_emulator.control.variation import Point, read_variation_of_new_world
+from hosting_emulator.control.world_replacement import check_replaceable, put_world
+from hosting_emulator.control.world_summaries import world_summary
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.http.endpoint import Context, Example, refused_as
 from hosting_emulator.http.query import Query, Text
 from hosting_emulator.http.time_slices import LongJob, in_thread
+from hosting_emulator.messages import (
+    JsonObject,
+    RecordedScenario,
+    ScenarioName,
+    ScenarioText,
+    WorldSummary,
+)
 from hosting_emulator.scenario.document import Scenario, read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
 from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
@@ -41,20 +50,24 @@ class ScenarioRun(Chosen):
     only: list[Point] | None = None
 
 
-async def list_scenarios(context: Context) -> Any:
+async def list_scenarios(context: Context) -> list[ScenarioName]:
     """List the scenario library."""
-    names = context.library.names()
     # In a thread: the first time, reading all of them takes a second.
-    return await in_thread(lambda: [read(context, Chosen(name=n)).row() for n in names])
+    return await in_thread(_library_names, context)
 
 
-def show_scenario(context: Context, name: str) -> dict[str, Any]:
+def _library_names(context: Context) -> list[ScenarioName]:
+    scenarios = [read_chosen(context, Chosen(name=name)) for name in context.library.names()]
+    return [scenario.row() for scenario in scenarios]
+
+
+def show_scenario(context: Context, name: str) -> ScenarioText:
     """Show a scenario of the library with its YAML."""
-    scenario = read(context, Chosen(name=name))
-    return {**scenario.row(), "text": scenario.text}
+    scenario = read_chosen(context, Chosen(name=name))
+    return ScenarioText(**asdict(scenario.row()), text=scenario.text)
 
 
-def schema() -> Any:
+def schema() -> JsonObject:
     """Show the JSON Schema of scenario files."""
     return scenario_schema()
 
@@ -63,15 +76,16 @@ async def load_scenario(
     context: Context,
     world: str,
     body: Annotated[ScenarioLoad, Example({"name": "provider-outage"})],
-) -> Engine:
+) -> WorldSummary:
     """Load a scenario into a world, created if missing. The old state stays until the new one is ready.
 
     409 if the world is kept and has changed since it began, unless `replace` is true.
     """
-    scenario = await in_thread(read, context, body)
+    scenario = await in_thread(read_chosen, context, body)
     if not body.replace:
         check_replaceable(context, world)
-    return _load(context, world, scenario, context.facts.variation)
+    engine = _load(context, world, scenario, context.facts.variation)
+    return world_summary(context, engine)
 
 
 async def record_scenario(
@@ -86,7 +100,7 @@ async def record_scenario(
         ),
     ] = None,
     name: Annotated[Text, Query("The scenario's name. Default: `recorded`.", "recorded")] = None,
-) -> dict[str, Any]:
+) -> RecordedScenario:
     """Write what was done in a world as a scenario: requests with responses, and manual changes.
 
     The file starts with the world as it was at the start of the span, and its story passes. 409 if
@@ -94,9 +108,12 @@ async def record_scenario(
     """
     name = name or "recorded"
     with refused_as(409, "Not recorded", NotRecordable):
-        # In a thread: the story is tried until it passes, and others are answered meanwhile.
-        written = await in_thread(record_session, past_of(engine), name, first, last)
-        return {**read_scenario(written.text, name).row(), **written._asdict()}
+        # In a thread: the story is run until it passes, and other requests are handled meanwhile.
+        session = await in_thread(record_session, past_of(engine), name, first, last)
+        row = read_scenario(session.text, name).row()
+    return RecordedScenario(
+        **asdict(row), text=session.text, steps=session.steps, left_out=session.left_out
+    )
 
 
 async def run_scenario(
@@ -106,8 +123,8 @@ async def run_scenario(
 
     Other requests are answered while the story runs.
     """
-    scenario = await in_thread(read, context, body)
-    variation = variation_or_usual(context, body.vary, body.only)
+    scenario = await in_thread(read_chosen, context, body)
+    variation = read_variation_of_new_world(context, body.vary, body.only)
     if body.world is not None:
         if not body.replace:
             check_replaceable(context, body.world)
@@ -115,21 +132,26 @@ async def run_scenario(
         story = StoryRun(scenario, engine, respond_to_page)
     else:
         name = context.worlds.new_name()
-        built = varied_world(build(scenario, name, context.facts.seed), variation)
-        story = story_in_other_world(scenario, built, respond_to_page)
+        world = varied_world(build_scenario(scenario, name, context.facts.seed), variation)
+        story = story_in_other_world(scenario, world, respond_to_page)
     slices = story.run_in_slices()
     async with LongJob() as job:
         while True:
             try:
                 next(slices)
-            except StopIteration as done:
-                return done.value
+            except StopIteration as end:
+                return end.value
             await job.pause()
 
 
 def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:
-    """Put a scenario's world, varied instead of as it says, in the place of another or beside all."""
-    known = context.worlds.get(name)
-    seed = context.facts.seed if known is None else known.world.seed
-    world = varied_world(build(scenario, name, seed), variation)
+    """Put the world of a scenario under a name, with this variation. Raises ControlRefusal.
+
+    It keeps the seed of the world that it replaces.
+    """
+    seed = context.facts.seed
+    replaced = context.worlds.get(name)
+    if replaced is not None:
+        seed = replaced.world.seed
+    world = varied_world(build_scenario(scenario, name, seed), variation)
     return put_world(context, world, f"scenario {scenario.part.name}", "loaded")

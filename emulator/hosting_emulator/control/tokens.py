@@ -18,7 +18,7 @@ from hosting_emulator.http.endpoint import (
     refused_as,
 )
 from hosting_emulator.identity.tokens import TokenClaims, mint_token
-from hosting_emulator.messages import AccessToken, JsonObject
+from hosting_emulator.messages import AccessToken, KeyMetadata, NewApiKey
 from hosting_emulator.world.naming import default_user
 from hosting_emulator.world.records import User
 from hosting_emulator.world.tables import ORGANIZATIONS, USERS
@@ -31,7 +31,7 @@ _LONGEST_KEY_NAME: Final = 64
 Lifetime = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": _LONGEST_LIFETIME_S})]
 
 
-class NewToken(Body, rename={"user": "user"}):
+class NewToken(Body):
     """The user a token is for, by alias or id. Its lifetime is in seconds of world time.
 
     Without `user` it is for the user `owner`, or for an owner of the first organization.
@@ -43,7 +43,7 @@ class NewToken(Body, rename={"user": "user"}):
     expires_in_seconds: Lifetime | None = None
 
 
-class NewKey(Body, rename={"user": "user"}):
+class NewKey(Body):
     """The user a key is for, as for a token. Default permissions: all of the organization's."""
 
     user: str | None = None
@@ -74,7 +74,7 @@ def token_claims(world: World, body: NewToken) -> TokenClaims:
 
 def create_api_key(
     engine: Engine, body: Annotated[NewKey, Example({"user": "owner", "name": "ci"})]
-) -> JsonObject:
+) -> NewApiKey:
     """Create a user API key with chosen permissions; its value is returned once."""
     world = engine.world
     user = _find_user(world, body.user)
@@ -88,7 +88,8 @@ def create_api_key(
         detail = f"a key's name has 1 to {_LONGEST_KEY_NAME} characters"
         raise ControlRefusal(400, "Bad name", detail)
     with refused_as(400, "Unknown permission", ValueError):
-        return engine.make_key(user, organization, body.name, body.permissions)
+        created = engine.make_key(user, organization, body.name, body.permissions)
+    return NewApiKey(value=created["value"], key=KeyMetadata(**created["key"]))
 
 
 def _find_user(world: World, name: str | None) -> User:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
 from hosting_emulator.world.streams import SECRET_LENGTH, digest
@@ -101,9 +101,9 @@ class Redactor:
         except UnicodeDecodeError:
             return None
 
-    def headers(self, headers: Iterable[tuple[str, str]]) -> list[Sequence[str]]:
+    def headers(self, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return headers without secrets. An Authorization header keeps its scheme."""
-        redacted: list[Sequence[str]] = []
+        redacted: list[tuple[str, str]] = []
         for name, value in headers:
             lower_name = name.lower()
             if lower_name in ("authorization", "proxy-authorization"):

@@ -12,6 +12,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.machine_clock import stopwatch_ns
 from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.messages import ExchangeSummary, Message, ReportedProblem
 from hosting_emulator.world.tables import USERS
 from hosting_emulator.world.value import World
 
@@ -94,8 +95,8 @@ def _user_name(world: World, entry: Entry) -> str | None:
     return None if user is None else user.alias
 
 
-def entry_view(world: World, entry: Entry) -> dict[str, Any]:
-    """Return an exchange in short, as lists show it."""
+def summary_members(world: World, entry: Entry) -> dict[str, Any]:
+    """Return the members of the ExchangeSummary of an exchange."""
     redactor = Redactor(world)
 
     def redacted(text: str | None) -> str | None:
@@ -117,11 +118,16 @@ def entry_view(world: World, entry: Entry) -> dict[str, Any]:
         "idempotency_key": redacted(sent_header(entry, b"idempotency-key")),
         "replayed": entry.replayed,
         "lost": entry.lost,
-        "why": [redactor.text(sentence) for sentence in entry.why],
+        "why": tuple(redactor.text(sentence) for sentence in entry.why),
         "varied": list(entry.varied),
         "duration_us": round(_took_ns(entry) / 1000, 1),
         "in_progress": entry.in_progress,
     }
+
+
+def exchange_summary(world: World, entry: Entry) -> ExchangeSummary:
+    """Return an exchange in short, as lists show it."""
+    return ExchangeSummary(**summary_members(world, entry))
 
 
 def _took_ns(entry: Entry) -> int:
@@ -131,29 +137,31 @@ def _took_ns(entry: Entry) -> int:
     return stopwatch_ns() - entry.took_ns
 
 
-def exchange_view(world: World, entry: Entry) -> dict[str, Any]:
-    """Return a whole exchange: the short form, and both sides' headers and bodies."""
+def request_message(world: World, entry: Entry) -> Message:
+    """Return the headers and the body of a request."""
     redactor = Redactor(world)
     sent = [(name.decode("latin-1"), header_text(value)) for name, value in entry.raw_headers]
-    response_headers = list(entry.response_headers)
+    return Message(
+        headers=redactor.headers(sent),
+        body=redactor.body(entry.body),
+        body_bytes=entry.body_bytes,
+        body_cut=entry.body_bytes > len(entry.body),
+    )
+
+
+def response_message(world: World, entry: Entry) -> Message:
+    """Return the headers and the body of a response."""
+    redactor = Redactor(world)
+    headers = list(entry.response_headers)
     # A request without a response has no media type.
     if entry.content_type:
-        response_headers.append(("Content-Type", entry.content_type))
-    return {
-        **entry_view(world, entry),
-        "request": {
-            "headers": redactor.headers(sent),
-            "body": redactor.body(entry.body),
-            "body_bytes": entry.body_bytes,
-            "body_cut": entry.body_bytes > len(entry.body),
-        },
-        "response": {
-            "headers": redactor.headers(response_headers),
-            "body": redactor.body(entry.response_body),
-            "body_bytes": entry.response_bytes,
-            "body_cut": entry.response_bytes > len(entry.response_body),
-        },
-    }
+        headers.append(("Content-Type", entry.content_type))
+    return Message(
+        headers=redactor.headers(headers),
+        body=redactor.body(entry.response_body),
+        body_bytes=entry.response_bytes,
+        body_cut=entry.response_bytes > len(entry.response_body),
+    )
 
 
 def _operation_of(entry: Entry) -> str | None:
@@ -186,7 +194,7 @@ def project_of(entry: Entry) -> str | None:
     return project
 
 
-def problem_of(entry: Entry) -> dict[str, str] | None:
+def problem_of(entry: Entry) -> ReportedProblem | None:
     """Return the code and the detail of a problem response. None: the response is not a problem."""
     if entry.code is None and entry.status < 400:
         return None
@@ -194,7 +202,7 @@ def problem_of(entry: Entry) -> dict[str, str] | None:
     if "code" not in document or "detail" not in document:
         return None
     detail = Redactor(entry.world).text(str(document["detail"]))
-    return {"code": str(document["code"]), "detail": detail}
+    return ReportedProblem(code=str(document["code"]), detail=detail)
 
 
 def sent_header(entry: Entry, name: bytes) -> str | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from hosting_emulator.contract.timestamps import format_timestamp
@@ -15,75 +13,107 @@ from hosting_emulator.faults.categories import (
     RuleCategory,
 )
 from hosting_emulator.faults.decisions import is_spent
-from hosting_emulator.faults.outcomes import OUTCOME_KINDS
+from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.faults.outcomes import OutcomeKind
 from hosting_emulator.faults.usage import EntryUsage, unused_reason
+from hosting_emulator.messages import FaultEffect, FaultKinds, FaultState, JsonObject, OutcomeState
 from hosting_emulator.world.fault_records import Condition, Fault, Rule
 from hosting_emulator.world.value import World
 
-#: What is matched; the others say when it acts.
+#: The fields that say what a rule matches. The others say when it acts.
 _MATCHES = RULE_FIELDS[: RULE_FIELDS.index("times")]
+#: The fields that follow the others of a written fault, or stand beside it.
+_LATER_FIELDS = (*RECORD_TABLES, "from", "until", "phase", "optional")
 
 
-def fault_view(
-    world: World, fault: Fault, now_ms: int, usage: EntryUsage | None = None
-) -> dict[str, Any]:
-    """Return a fault: its effect by name, its match and counts, and whether it can still act.
-
-    `usage` has the counts that are stored beside the world. With it, `unused` says why the fault has
-    never acted, and is null once it has.
-    """
-    rule: dict[str, Any] = msgspec.to_builtins(fault.rule)
-    # These fields follow the others, in the form that people write.
-    later_fields = (*RECORD_TABLES, "from", "until", "phase", "optional")
-    fields = {name: rule[name] for name in RULE_FIELDS if name in rule and name not in later_fields}
+def written_document(world: World, fault: Fault) -> JsonObject:
+    """Return a fault or outcome as people write it: its kind with options, and the fields of its rule."""
+    rule: JsonObject = msgspec.to_builtins(fault.rule)
+    document: JsonObject = {fault.kind: fault.options}
+    for name in RULE_FIELDS:
+        if name in rule and name not in _LATER_FIELDS:
+            document[name] = rule[name]
     for field, table in RECORD_TABLES.items():
         record = world.get(table, rule.get(field, ""))
         if record is not None:
-            fields[field] = record.alias
-    fields |= {name: rule[name] for name in ("from", "until") if name in rule}
-    if fault.kind not in OUTCOME_KINDS:
-        fields["phase"] = fault.rule.phase
-    if fault.rule.optional:
-        fields["optional"] = True
-    return {
-        "id": fault.id,
-        "order": fault.order,
-        fault.kind: fault.options,
-        **fields,
-        "armed_at": format_timestamp(fault.armed_ms),
-        **({"considered": usage.considered} if usage is not None else {}),
-        "seen": fault.seen,
-        "hits": fault.hits,
-        "spent": is_spent(fault, now_ms),
-        **({"unused": unused_reason(usage, world, fault, now_ms)} if usage is not None else {}),
-    }
+            document[field] = record.alias
+    for name in ("from", "until"):
+        if name in rule:
+            document[name] = rule[name]
+    return document
 
 
-def describe_outcome_kinds() -> dict[str, Any]:
+def fault_state(
+    world: World, fault: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
+) -> FaultState:
+    """Return an armed fault. `usage` has the counts that are stored beside the world."""
+    return FaultState(
+        id=fault.id,
+        order=fault.order,
+        written=written_document(world, fault),
+        phase=fault.rule.phase,
+        optional=fault.rule.optional or None,
+        armed_at=format_timestamp(fault.armed_ms),
+        considered=usage.considered,
+        seen=fault.seen,
+        hits=fault.hits,
+        spent=is_spent(fault, now_ms),
+        unused=unused_reason(usage, world, fault, now_ms),
+        protected=is_protected or None,
+    )
+
+
+def outcome_state(
+    world: World, outcome: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
+) -> OutcomeState:
+    """Return an armed outcome. `usage` has the counts that are stored beside the world."""
+    return OutcomeState(
+        id=outcome.id,
+        order=outcome.order,
+        written=written_document(world, outcome),
+        optional=outcome.rule.optional or None,
+        armed_at=format_timestamp(outcome.armed_ms),
+        considered=usage.considered,
+        seen=outcome.seen,
+        hits=outcome.hits,
+        spent=is_spent(outcome, now_ms),
+        unused=unused_reason(usage, world, outcome, now_ms),
+        protected=is_protected or None,
+    )
+
+
+def describe_outcome_kinds() -> FaultKinds:
     """Return the catalogue of the kinds of outcomes."""
     return describe_kinds(OUTCOME)
 
 
-def describe_kinds(category: RuleCategory = FAULT) -> dict[str, Any]:
-    """Return effects (with options and an example), matches and conditions, and those on the world."""
-    rule = {name: about for name, about in _abouts(Rule).items() if name in category.fields}
-    return {
-        "effects": [
-            {
-                "kind": name,
-                "about": " ".join((kind.__doc__ or "").split()),
-                "options": [field.encode_name for field in msgspec.structs.fields(kind)],
-                "example": dict(kind.example),
-            }
-            for name, kind in category.kinds.items()
-        ],
-        "matches": {name: about for name, about in rule.items() if name in _MATCHES},
-        "conditions": {name: about for name, about in rule.items() if name not in _MATCHES},
-        "while": _abouts(Condition),
-    }
+def describe_kinds(category: RuleCategory = FAULT) -> FaultKinds:
+    """Return the catalogue of a category: its effects, and what a rule can match and when it acts."""
+    fields = _descriptions(Rule)
+    matches = {}
+    conditions = {}
+    for name in category.fields:
+        if name in _MATCHES:
+            matches[name] = fields[name]
+        else:
+            conditions[name] = fields[name]
+    effects = [_describe_kind(name, kind) for name, kind in category.kinds.items()]
+    return FaultKinds(
+        effects=effects, matches=matches, conditions=conditions, while_=_descriptions(Condition)
+    )
 
 
-def _abouts(kind: type[Rule | Condition]) -> dict[str, str]:
+def _describe_kind(name: str, kind: type[FaultKind | OutcomeKind]) -> FaultEffect:
+    return FaultEffect(
+        kind=name,
+        about=" ".join((kind.__doc__ or "").split()),
+        options=[field.encode_name for field in msgspec.structs.fields(kind)],
+        example=dict(kind.example),
+    )
+
+
+def _descriptions(kind: type[Rule | Condition]) -> dict[str, str]:
+    """Return the description of each field."""
     return {
         field.encode_name: field.type.__metadata__[-1].description
         for field in msgspec.structs.fields(kind)

@@ -46,6 +46,10 @@ class OutcomeState(ControlMessage, frozen=True, kw_only=True):
     hits: Annotated[int, doc("How many operations it applies to.")]
     spent: Annotated[bool, doc("Whether it applies to no more operations.")]
     unused: Annotated[str | None, doc("Why it has changed no operation yet; null once it has.")]
+    protected: Annotated[
+        bool | None,
+        doc("True for an outcome of a judge, such as explore, which cannot be removed here."),
+    ] = None
 
 
 class FaultState(ControlMessage, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.documents import part_at, plain_reason, plain_types, words_of
 from hosting_emulator.contract.suggestions import nearest
-from hosting_emulator.messages import ClockMode
+from hosting_emulator.messages import ClockMode, ScenarioName
 from hosting_emulator.scenario.source import Mistakes, Place, ScenarioError, Source
 from hosting_emulator.world.population_parts import Alias, WorldPart
 
@@ -239,9 +239,9 @@ class Scenario:
         in_story = {"name", "description", "seed", "parts", "story"}
         return "world" if self.source.data.keys() - in_story else "story"
 
-    def row(self) -> dict[str, str]:
+    def row(self) -> ScenarioName:
         """Return it as lists show it."""
-        return {"name": self.part.name, "kind": self.kind, "description": self.part.description}
+        return ScenarioName(name=self.part.name, kind=self.kind, description=self.part.description)
 
     @property
     def place(self) -> Place:

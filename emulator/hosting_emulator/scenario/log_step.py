@@ -14,7 +14,7 @@ from hosting_emulator.criteria.value_types import Impossible, ValueType
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.request_log import CAPACITY
-from hosting_emulator.engine.request_views import entry_view, sent_header
+from hosting_emulator.engine.request_views import sent_header, summary_members
 from hosting_emulator.scenario.build import texts_in
 from hosting_emulator.scenario.expectations import judge, log_filters
 from hosting_emulator.scenario.slices import Slices
@@ -90,7 +90,7 @@ def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
 
 def _log_view(world: World, entry: Entry) -> dict[str, Any]:
     """Return the values of a request that filters of `log` compare."""
-    view = entry_view(world, entry)
+    view = summary_members(world, entry)
     project = world.get(PROJECTS, view["project"] or "")
     names = (view["project"], project.alias if project else None)
     view["project"] = tuple(filter(None, names)) or None

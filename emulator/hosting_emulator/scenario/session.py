@@ -27,7 +27,7 @@ from hosting_emulator.engine.request_views import document_of, header_text, sent
 from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.faults.decisions import faults_in_order, is_spent
-from hosting_emulator.faults.views import fault_view
+from hosting_emulator.faults.views import written_document
 from hosting_emulator.scenario.build import NOBODY, USUAL, build_world, texts_in
 from hosting_emulator.scenario.document import ACTIONS, read_scenario, scenario_of
 from hosting_emulator.scenario.entries import unused_entries
@@ -302,7 +302,9 @@ def _as_it_is(world: World, at_ms: int, name: str) -> tuple[Document, dict[str, 
             begun_ids[fault.id] = ""
             if is_spent(fault, at_ms):
                 continue
-            view = fault_view(world, fault, at_ms)
+            view = written_document(world, fault)
+            view["phase"] = fault.rule.phase
+            view["optional"] = fault.rule.optional
             # What is left of its counts.
             for counted, count in (("times", fault.hits), ("skip_first", fault.seen)):
                 if view.get(counted):

@@ -56,12 +56,12 @@ def test_a_malformed_intervention_is_refused_with_its_field(
 def test_every_intervention_is_described_in_one_sentence_with_its_fields():
     described = describe_interventions()
 
-    assert [description["name"] for description in described] == list(INTERVENTIONS)
+    assert [description.name for description in described] == list(INTERVENTIONS)
     for description in described:
-        assert description["about"].endswith("."), description["name"]
-        assert "\n" not in description["about"]
-        kind = INTERVENTIONS[description["name"]]
-        assert [f["name"] for f in description["fields"]] == [
+        assert description.about.endswith("."), description.name
+        assert "\n" not in description.about
+        kind = INTERVENTIONS[description.name]
+        assert [field.name for field in description.fields] == [
             field.encode_name for field in msgspec.structs.fields(kind)
         ]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from hosting_emulator.contract.assumption_values import parse_profile
 from hosting_emulator.contract.calls import GET_OPERATION
@@ -13,6 +12,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.faults.decisions import faults_in_order, is_spent
 from hosting_emulator.faults.outcomes import outcome_text
+from hosting_emulator.messages import NextStep, Why
 from hosting_emulator.world import lifecycles, tables
 from hosting_emulator.world.operations import stale_generation
 from hosting_emulator.world.plans import (
@@ -40,14 +40,6 @@ _STALE = (
 
 
 @dataclass(slots=True)
-class _NextStep:
-    """The next step that time alone brings: when, and what it does."""
-
-    at: str
-    event: str
-
-
-@dataclass(slots=True)
 class _Reason:
     """Why an operation stands where it does.
 
@@ -59,11 +51,11 @@ class _Reason:
     commands: list[str] = field(default_factory=list)
     held_by: str | None = None
     waits_for: str | None = None
-    next_step: _NextStep | None = None
+    next_step: NextStep | None = None
 
 
-def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
-    """Return the explanation of an operation as a document. None: there is no such operation.
+def why(engine: Engine, operation_id: str) -> Why | None:
+    """Return the explanation of an operation. None: there is no such operation.
 
     Its commands are those of our command line, without the options that name the emulator and the
     world.
@@ -79,31 +71,32 @@ def why(engine: Engine, operation_id: str) -> dict[str, Any] | None:
         reason = _Reason(list(_end_sentences(operation)))
     else:
         reason = _reason(engine, operation, project, now_ms)
-    reconciliation = operation.reconciliation
-    following = reason.next_step
-    return {
-        "operation": operation.id,
-        "kind": operation.kind,
-        "project": project.alias,
-        "state": operation.state,
-        "finished": is_finished(operation),
-        "phase": operation.phase,
-        "reconciliation": None if reconciliation is None else reconciliation.state,
-        "at": format_timestamp(now_ms),
-        "sentences": reason.sentences,
-        "next": None if following is None else {"at": following.at, "event": following.event},
-        "waits_for": reason.waits_for,
-        "held_by": reason.held_by,
-        "commands": reason.commands,
-    }
+    reconciliation = None
+    if operation.reconciliation is not None:
+        reconciliation = operation.reconciliation.state
+    return Why(
+        operation=operation.id,
+        kind=operation.kind,
+        project=project.alias,
+        state=operation.state,
+        finished=is_finished(operation),
+        phase=operation.phase,
+        reconciliation=reconciliation,
+        at=format_timestamp(now_ms),
+        sentences=reason.sentences,
+        next=reason.next_step,
+        waits_for=reason.waits_for,
+        held_by=reason.held_by,
+        commands=reason.commands,
+    )
 
 
 def standstill(engine: Engine, operation_id: str) -> str:
     """Return why time does not move an unfinished operation, and which command moves it."""
     explanation = why(engine, operation_id)
     assert explanation is not None
-    sentences = [f"operation {operation_id} does not move with time.", *explanation["sentences"]]
-    sentences += [f"Run `{command}`." for command in explanation["commands"]]
+    sentences = [f"operation {operation_id} does not move with time.", *explanation.sentences]
+    sentences += [f"Run `{command}`." for command in explanation.commands]
     return " ".join(sentences)
 
 
@@ -260,7 +253,7 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
     next_step = holder_reason.next_step
     if next_step is not None:
         event = f"{next_step.event} (the operation it waits for)"
-        reason.next_step = _NextStep(next_step.at, event)
+        reason.next_step = NextStep(at=next_step.at, event=event)
         if all(map(_ends_with_time, (holder, *waiting_ahead, operation))):
             reason.commands = [f"clock advance --until-operation {operation.id}"]
     return reason
@@ -311,7 +304,7 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
     if is_stale:
         sentences.append(_STALE)
     sentences.append(_CLOCK_SENTENCES[engine.world.clock.mode])
-    next_step = _NextStep(at, f"it changes from {state} to {into}")
+    next_step = NextStep(at=at, event=f"it changes from {state} to {into}")
     return _Reason(sentences, [command], next_step=next_step)
 
 

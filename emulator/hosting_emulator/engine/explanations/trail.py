@@ -7,7 +7,6 @@ keeps. They may say what a response must not say: that a thing exists, and which
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from hosting_emulator.contract.assumption_values import parse_retention_ms
 from hosting_emulator.contract.call_table import calls_at
@@ -26,8 +25,15 @@ from hosting_emulator.engine.explanations.steps import ExplainedStep, steps_name
 from hosting_emulator.engine.history import FAULTS_COUNTED, Commit
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.request_log import RequestLog
-from hosting_emulator.engine.request_views import entry_view, exchange_view, problem_of, sent_header
+from hosting_emulator.engine.request_views import (
+    problem_of,
+    request_message,
+    response_message,
+    sent_header,
+    summary_members,
+)
 from hosting_emulator.faults.kinds import fault_kinds, kind_of
+from hosting_emulator.messages import Exchange, ReportedProblem, TrailStep, WholeExchange
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world import tables
 from hosting_emulator.world.value import World
@@ -55,19 +61,25 @@ class Explanations:
         self._log = log
         self._by_key: dict[tuple[str, str], list[Entry]] = {}
 
-    def item(self, world: World, entry: Entry) -> dict[str, Any]:
+    def item(self, world: World, entry: Entry) -> Exchange:
         """Return an exchange in short, with its trail. `world` is the current state."""
-        return {**entry_view(world, entry), "trail": self.steps(world, entry)}
+        return Exchange(**summary_members(world, entry), trail=self.steps(world, entry))
 
-    def whole(self, world: World, entry: Entry) -> dict[str, Any]:
+    def whole(self, world: World, entry: Entry) -> WholeExchange:
         """Return an exchange with headers, bodies and trail. `world` is the current state."""
-        return {**exchange_view(world, entry), "trail": self.steps(world, entry)}
+        return WholeExchange(
+            **summary_members(world, entry),
+            request=request_message(world, entry),
+            response=response_message(world, entry),
+            trail=self.steps(world, entry),
+        )
 
-    def steps(self, world: World, entry: Entry) -> list[dict[str, str]]:
+    def steps(self, world: World, entry: Entry) -> list[TrailStep]:
         """Return the trail of an exchange, without secrets. `world` is the current state."""
         redactor = Redactor(world)
         return [
-            {"step": step.step, "text": redactor.text(step.sentence)} for step in self._steps(entry)
+            TrailStep(step=step.step, text=redactor.text(step.sentence))
+            for step in self._steps(entry)
         ]
 
     def _steps(self, entry: Entry) -> Iterator[ExplainedStep]:
@@ -257,13 +269,13 @@ def _refusal(entry: Entry) -> str:
         return ""
     if entry.code is None and not entry.replayed:
         return f"{entry.status}, sent by a fault in place of a proxy; it is not a problem document."
-    problem = problem_of(entry) or {"code": entry.code or "?", "detail": ""}
-    sentence = f"{entry.status} {problem['code']}: {problem['detail']}".rstrip(": ")
+    problem = problem_of(entry) or ReportedProblem(code=entry.code or "?", detail="")
+    sentence = f"{entry.status} {problem.code}: {problem.detail}".rstrip(": ")
     # The step `scope` explains a missing subject better, and a fault has a step of its own.
     has_other_step = entry.acted or (entry.status == 404 and entry.call != REDEEM_TICKET)
     if has_other_step or not entry.why:
         return sentence
     reason = entry.why[-1]
-    if not reason or reason == problem["detail"]:
+    if not reason or reason == problem.detail:
         return sentence
     return f"{sentence} Reason: {reason}."

@@ -15,6 +15,7 @@ import msgspec
 
 from hosting_emulator.contract.documents import DocumentRefused, read_options
 from hosting_emulator.contract.suggestions import unknown
+from hosting_emulator.messages import InterventionField, InterventionRow
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.naming import ALIASED_TABLES, AliasedRecord, id_of, not_found_message
 from hosting_emulator.world.plans import is_finished
@@ -277,16 +278,15 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
     return read_options(str(word), options, kind, "field", ".")
 
 
-def describe_interventions() -> list[dict[str, Any]]:
+def describe_interventions() -> list[InterventionRow]:
     """Return every intervention: its word, what it does, its fields and which are required."""
-    return [
-        {
-            "name": word,
-            "about": " ".join((kind.__doc__ or "").split("\n\n")[0].split()),
-            "fields": [
-                {"name": field.name, "required": field.required}
-                for field in msgspec.structs.fields(kind)
-            ],
-        }
-        for word, kind in INTERVENTIONS.items()
+    return [_describe(word, kind) for word, kind in INTERVENTIONS.items()]
+
+
+def _describe(word: str, kind: type[Intervention]) -> InterventionRow:
+    first_paragraph = (kind.__doc__ or "").partition("\n\n")[0]
+    fields = [
+        InterventionField(name=field.name, required=field.required)
+        for field in msgspec.structs.fields(kind)
     ]
+    return InterventionRow(name=word, about=" ".join(first_paragraph.split()), fields=fields)

@@ -1,24 +1,18 @@
-"""Health, facts, the documents of the contract, and the dashboard."""
+"""The start page: the dashboard, and what it shows when no script runs."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import web
 from msgspec.structs import asdict
 
-from hosting_emulator.build_id import BUILD_ID
-from hosting_emulator.contract.call_table import describe_calls
-from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.shell import command_line
 from hosting_emulator.control.worlds import list_worlds
 from hosting_emulator.dashboard.static_files import static_files
-from hosting_emulator.engine.engine import Engine
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Context
-from hosting_emulator.http.guard import PAGE_HEADER, world_prefix
 from hosting_emulator.http.pages import (
     STATIC_PATH,
     Html,
@@ -26,11 +20,7 @@ from hosting_emulator.http.pages import (
     html,
 )
 from hosting_emulator.messages import (
-    Health,
-    Info,
     JsonObject,
-    PageSecret,
-    ProblemRow,
     WorldSummary,
 )
 from hosting_emulator.world.naming import DEFAULT_WORLD
@@ -44,84 +34,6 @@ _DASHBOARD_POLICY: Final = (
 _STYLES: Final = "dashboard/style/"
 #: These come first, in this order: what follows, such as a panel's own, is written on top of them.
 _FIRST: Final = [f"{_STYLES}{name}.css" for name in ("base", "parts", "frame")]
-
-
-def health(context: Context) -> Health:
-    """Report that the emulator is up, its version, and a problem with its data directory."""
-    facts = context.facts
-    return Health(status="ok", version=facts.version, storage=facts.storage_problem())
-
-
-def info(context: Context) -> Info:
-    """Describe the running process and its addresses."""
-    base_url, facts = context.base_url, context.facts
-    return Info(
-        version=facts.version,
-        build=BUILD_ID,
-        pid=os.getpid(),
-        base_url=base_url,
-        dev_base_url=base_url,
-        control_url=f"{base_url}/_emulator",
-        docs_url=f"{base_url}/_emulator/docs",
-        openapi_url=f"{base_url}/_emulator/contract/openapi.json",
-        data_dir=facts.data_dir,
-        durability=facts.durability,
-        tls_port=context.site.tls_port,
-        started_at=facts.started_at,
-    )
-
-
-def page_secret(context: Context) -> PageSecret:
-    """Return the header by which the emulator's own pages mark the requests that they send to `/v1`.
-
-    The rules of conduct skip these requests: a user sends them, not a client. The value is random
-    and changes with each start of the emulator.
-    """
-    return PageSecret(header=PAGE_HEADER, value=context.site.page_secret)
-
-
-def openapi(context: Context, engine: Engine) -> Any:
-    """Show the OpenAPI 3.1 document of a world's public API, under that world's assumptions."""
-    # Imported here: nobody needs it who does not ask for the document.
-    from hosting_emulator.variation.world_openapi import world_document
-
-    url = context.base_url + world_prefix(engine.world.name)
-    return world_document(engine.world, url, context.site.tls_port)
-
-
-def calls(engine: Engine) -> list[JsonObject]:
-    """List the calls of the public API, as in the default world."""
-    return describe_calls(engine.world.assumptions)
-
-
-def control_openapi(context: Context, engine: Engine) -> JsonObject:
-    """Show this API's own OpenAPI 3.1 document, with examples from the default world."""
-    from hosting_emulator.control.openapi import control_document
-    from hosting_emulator.variation.world_openapi import example_values
-
-    ids = example_values(engine.world).get("operation_id", {}).values()
-    return control_document(context.base_url, context.facts.version, next(iter(ids), None))
-
-
-def problems() -> list[ProblemRow]:
-    """List the problem codes of the public API."""
-    return [
-        ProblemRow(
-            code=problem.code,
-            status=problem.status,
-            retryable=problem.retryable,
-            title=problem.title,
-            suggested_action=problem.suggested_action,
-            meaning=problem.meaning,
-            when=problem.when,
-            advice=problem.advice,
-            specified=sorted(problem.specified),
-        )
-        for problem in PROBLEMS.values()
-    ]
-
-
-# --- the dashboard -------------------------------------------------------------------------------
 
 
 def start(context: Context) -> web.Response:

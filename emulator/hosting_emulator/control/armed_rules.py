@@ -1,0 +1,99 @@
+"""Arming, showing and removing the faults or the outcomes of a world, which work alike.
+
+A rule is a fault or an outcome, as its category says. In JSON the members that somebody wrote stand
+beside those of FaultState and OutcomeState. Their names are those of every kind and field, so a rule is
+returned as a JSON object.
+"""
+
+from __future__ import annotations
+
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.faults.arming import arm
+from hosting_emulator.faults.categories import FAULT, RuleCategory
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.views import fault_state, outcome_state
+from hosting_emulator.http.endpoint import ControlRefusal, refused_as, require
+from hosting_emulator.messages import (
+    FaultsRemoved,
+    FaultState,
+    JsonObject,
+    OutcomeState,
+    merge_written,
+)
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.value import World
+
+
+def list_rules(engine: Engine, category: RuleCategory) -> list[JsonObject]:
+    """Return the armed rules, in the order they apply."""
+    now_ms = engine.run_due()
+    engine.protect()
+    rules = faults_in_order(engine.world, category.table)
+    return [
+        rule_document(
+            engine, engine.world, rule, now_ms, category, is_protected=engine.is_protected(rule.id)
+        )
+        for rule in rules
+    ]
+
+
+def arm_rule(engine: Engine, document: JsonObject, category: RuleCategory) -> JsonObject:
+    """Arm a rule, after those already armed. Raises ControlRefusal 400."""
+    change = engine.begin_change()
+    with refused_as(400, f"{category.noun.capitalize()} refused", DocumentRefused):
+        rule = arm(change, document, category)
+    engine.commit(change, f"{rule.id} armed", {category.noun: document})
+    return rule_document(engine, engine.world, rule, change.now_ms, category)
+
+
+def show_rule(engine: Engine, rule_id: str, category: RuleCategory) -> JsonObject:
+    """Return an armed rule. Raises ControlRefusal 404."""
+    rules = {rule["id"]: rule for rule in list_rules(engine, category)}
+    armed_ids = ", ".join(rules) or "none"
+    detail = f"no {category.noun} is {rule_id[:80]!r}; armed are {armed_ids}"
+    return require(rules.get(rule_id), f"No such {category.noun}", detail)
+
+
+def remove_rule(engine: Engine, rule_id: str, category: RuleCategory) -> None:
+    """Remove a rule. Raises ControlRefusal 404, or 409 for a protected one."""
+    show_rule(engine, rule_id, category)
+    if engine.is_protected(rule_id):
+        message = f"{rule_id} is protected: the program that armed it removes it"
+        raise ControlRefusal(409, "Not removed", message)
+    change = engine.begin_change()
+    change.delete(category.table, rule_id)
+    engine.commit(change, f"{category.noun}s removed", {f"remove_{category.noun}": rule_id})
+
+
+def clear_rules(engine: Engine, category: RuleCategory) -> FaultsRemoved:
+    """Remove all rules except protected ones, and return how many were removed."""
+    change = engine.begin_change()
+    rules = [
+        rule
+        for rule in faults_in_order(engine.world, category.table)
+        if not engine.is_protected(rule.id)
+    ]
+    for rule in rules:
+        change.delete(category.table, rule.id)
+    engine.commit(change, f"{category.noun}s removed", {f"clear_{category.noun}s": True})
+    return FaultsRemoved(removed=len(rules))
+
+
+def rule_document(
+    engine: Engine,
+    world: World,
+    rule: Fault,
+    now_ms: int,
+    category: RuleCategory,
+    *,
+    is_protected: bool = False,
+) -> JsonObject:
+    """Return a rule of a world as the control API shows it. The engine has its counts."""
+    usage = engine.usage.of(rule.id)
+    state: FaultState | OutcomeState
+    if category is FAULT:
+        state = fault_state(world, rule, now_ms, usage, is_protected=is_protected)
+    else:
+        state = outcome_state(world, rule, now_ms, usage, is_protected=is_protected)
+    return merge_written(state)

@@ -1,0 +1,111 @@
+"""Control of the chapters of an observation: the state, the report and the exchanges of each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from aiohttp import web
+
+from hosting_emulator.conduct.chapter import Chapter
+from hosting_emulator.control.reports import report
+from hosting_emulator.control.requests import show_request
+from hosting_emulator.control.world_states import export_response
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.keeper import Keeper
+from hosting_emulator.engine.request_views import summary_members
+from hosting_emulator.http.endpoint import Context, ControlRefusal, find_observation, require
+from hosting_emulator.http.query import LATEST_REQUESTS, SEED, Limit, Query
+from hosting_emulator.messages import Exchange, RequestPage, WholeExchange, WorldReport
+from hosting_emulator.world.value import World
+
+#: A longer index is that of no chapter.
+_MOST_DIGITS = 9
+
+
+async def get_chapter_state(
+    context: Context,
+    observation: str,
+    chapter: str,
+    seed: Annotated[bool, SEED] = False,
+    began: Annotated[bool, Query("The state as the chapter began.")] = False,
+) -> web.Response:
+    """Export the whole state of the world of a chapter, as it is or as it was when the chapter ended.
+
+    With `began`, export it as it was when the chapter began.
+    Without `seed`, a world imported from it draws a new seed: new ids and secrets differ.
+    """
+    kept_chapter = _find_chapter(context, observation, chapter)
+    world = _chapter_engine(kept_chapter).world
+    if began:
+        assert kept_chapter.first_world is not None
+        world = kept_chapter.first_world
+    return await export_response(world, seed=seed)
+
+
+async def report_chapter(
+    context: Context,
+    observation: str,
+    chapter: str,
+    requests: Annotated[Limit, LATEST_REQUESTS] = 20,
+) -> WorldReport:
+    """Report the world of a chapter, as it is or as it was when the chapter ended."""
+    engine = _chapter_engine(_find_chapter(context, observation, chapter))
+    return await report(context, engine, requests)
+
+
+def list_chapter_requests(
+    context: Context, observation: str, chapter: str, limit: Limit = 50
+) -> RequestPage:
+    """List the last exchanges of a chapter, newest first, and how many there have been."""
+    kept_chapter = _find_chapter(context, observation, chapter)
+    engine = _chapter_engine(kept_chapter)
+    return RequestPage(
+        total=kept_chapter.requests,
+        times_cleared=engine.log.cleared,
+        items=[_chapter_exchange(engine.world, entry) for entry in engine.log.newest(limit)],
+    )
+
+
+def _chapter_exchange(world: World, entry: Entry) -> Exchange:
+    arrival = 0
+    if entry.passage:
+        arrival = entry.passage.arrival
+    return Exchange(**summary_members(world, entry), arrival=arrival)
+
+
+def show_exchange(context: Context, observation: str, chapter: str, n: str) -> WholeExchange:
+    """Show one exchange of a chapter with headers, bodies and trail, secrets cut out."""
+    return show_request(_chapter_engine(_find_chapter(context, observation, chapter)), n)
+
+
+def _find_chapter(context: Context, observation_id: str, index: str) -> Chapter:
+    """Return a chapter. Raises ControlRefusal: 404, or 410 if its state is no longer kept."""
+    observation = find_observation(context, observation_id)
+    chapter = None
+    if index.isascii() and index.isdigit() and len(index) <= _MOST_DIGITS:
+        chapter = observation.chapter(int(index))
+    detail = f"{observation.id} has no chapter {index[:40]!r}"
+    chapter = require(chapter, "No such chapter", detail)
+    if chapter.world is None:
+        detail = f"the state and the requests of chapter {index} are no longer kept"
+        raise ControlRefusal(410, "No longer kept", detail)
+    return chapter
+
+
+def _chapter_engine(chapter: Chapter) -> Engine:
+    """Return a copy of the world of a chapter, with the exchanges of the chapter.
+
+    The clock of an ended world stands where it stood at its end.
+    """
+    if chapter.ended is None:
+        chapter.engine.run_due()
+    world = chapter.world
+    assert world is not None
+    machine_ms = chapter.engine.machine_ms
+    if chapter.ended:
+        machine_ms = chapter.ended_machine_ms
+    engine = Engine(world, Keeper(), lambda: machine_ms)
+    engine.log.restore(chapter.entries or (), chapter.requests)
+    engine.usage = chapter.usage
+    return engine

@@ -1,0 +1,65 @@
+"""Control of conduct: which rules the client of a world broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated
+
+from hosting_emulator.conduct.rules import RULES
+from hosting_emulator.conduct.watch import Watch
+from hosting_emulator.conduct.world_watch import watch_of
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.request_log import CAPACITY
+from hosting_emulator.http.endpoint import ControlRefusal
+from hosting_emulator.http.query import Query, Words
+from hosting_emulator.http.time_slices import LongJob
+from hosting_emulator.messages import ConductReport, ConductRuleRow
+
+#: The most exchanges that are judged before other requests are handled.
+_SLICE = 5
+
+
+async def show_conduct(
+    engine: Engine,
+    skip_rules: Annotated[Words, Query("Rules to skip.")],
+    final: Annotated[bool, Query("The client has finished.")] = False,
+) -> ConductReport:
+    """Report which conduct rules the client broke, in all requests so far.
+
+    `skip_rules` skips rules. `final` also reports what can only be judged once the client has finished.
+    """
+    check_rules(skip_rules, "skip_rules")
+    watch = watch_of(engine)
+    await judge_in_slices([watch.current])
+    return watch.look(skip_rules, final=final)
+
+
+async def judge_in_slices(watches: Iterable[Watch]) -> None:
+    """Judge most of the new exchanges. Other requests are handled in between."""
+    async with LongJob() as job:
+        for watch in watches:
+            # Clients may send faster than this judges, so it ends after as many exchanges as a log
+            # holds. The report itself judges the rest.
+            for _ in range(CAPACITY // _SLICE):
+                if not watch.judge_some(_SLICE):
+                    break
+                await job.pause()
+
+
+def clear_conduct(engine: Engine) -> None:
+    """Forget which conduct rules the client broke; judge from the next request on."""
+    watch_of(engine).begin_anew()
+
+
+def check_rules(ids: Sequence[str], name: str) -> None:
+    """Raise ControlRefusal 400 for an id that no rule has; `name` is the field that holds it."""
+    for id_ in ids:
+        if id_ not in RULES:
+            hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
+            raise ControlRefusal(400, f"Bad {name}", f"no rule is named {id_[:80]!r}{hint}")
+
+
+def list_rules() -> list[ConductRuleRow]:
+    """List every conduct rule, the reason for it, and what to do instead."""
+    return list(RULES.values())

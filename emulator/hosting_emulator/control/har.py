@@ -1,0 +1,125 @@
+"""The request log as an HTTP Archive 1.2, which opens in the network panel of browsers.
+
+A foreign format gives the document its shape, so it is built as plain JSON. Members that begin with an
+underscore are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Annotated
+
+import msgspec
+from aiohttp import web
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.control.har_entries import har_entry
+from hosting_emulator.control.logged_requests import find_entries
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.explanations.trail import Explanations
+from hosting_emulator.http import responses
+from hosting_emulator.http.endpoint import Context
+from hosting_emulator.http.guard import world_prefix
+from hosting_emulator.http.query import Limit, Query
+from hosting_emulator.http.time_slices import in_thread
+from hosting_emulator.messages import JsonObject, RequestFilters
+from hosting_emulator.storage.export import export_state
+from hosting_emulator.world import clock as clocks
+from hosting_emulator.world.naming import AliasedRecord
+from hosting_emulator.world.tables import (
+    CLOCK,
+    ORGANIZATIONS,
+    PROJECTS,
+    SINGLETON_KEY,
+    USERS,
+    Table,
+)
+from hosting_emulator.world.value import World, apply
+
+_COMMENT = (
+    "Times are world time; durations are real time in the emulator. Secrets "
+    "are removed, and long bodies are truncated."
+)
+
+
+async def export_har(
+    context: Context,
+    engine: Engine,
+    filters: RequestFilters,
+    limit: Limit = 1000,
+    state: Annotated[
+        bool, Query("Include the world as it was before the first exchange, for replays.")
+    ] = False,
+) -> web.StreamResponse:
+    """Return the last exchanges that match, oldest first, as an HTTP Archive 1.2.
+
+    With `state` it includes the world as it was before the first of them, so that they can
+    be replayed to an identical one.
+    """
+    entries = await find_entries(engine, filters, limit)
+    entries.reverse()
+    log: JsonObject = {
+        "version": "1.2",
+        "creator": {"name": "hosting-emulator", "version": context.facts.version},
+        "pages": [],
+        "entries": [],
+        "comment": f"The request log of the world {engine.world.name}. {_COMMENT}",
+        "_world": _world_names(engine, entries),
+    }
+    if state and entries:
+        log["_state"] = await in_thread(_encoded_state, _frozen(entries[0].world))
+    prefix = context.base_url + world_prefix(engine.world.name)
+    explanations = Explanations(engine.log)
+    items = (har_entry(prefix, entry, explanations.whole(engine.world, entry)) for entry in entries)
+    disposition = f'attachment; filename="{engine.world.name}.har"'
+    return await responses.json_list(
+        context.request, {"log": log}, "entries", items, Content_Disposition=disposition
+    )
+
+
+def _frozen(world: World) -> World:
+    """Return a world whose clock stands still, so that its due events do not run."""
+    clock = clocks.start("frozen", None, world.at_ms, 0)
+    writes = {CLOCK.name: {SINGLETON_KEY: clock}}
+    return apply(world, writes, commit=world.commit, at_ms=world.at_ms)
+
+
+def _encoded_state(world: World) -> msgspec.Raw:
+    """Return the state of a world as JSON. A large one takes long to encode."""
+    return msgspec.Raw(msgspec.json.encode(export_state(world)))
+
+
+def _world_names(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
+    """Return the ids of a world by alias, so that the requests can be sent to another world."""
+    world = engine.world
+    at_ms = entries[0].world.at_ms if entries else engine.run_due()
+    return {
+        "name": world.name,
+        "at": format_timestamp(at_ms),
+        "began_at": _began_at(engine),
+        "assumptions": world.assumptions.changes(),
+        ORGANIZATIONS.name: _ids_by_alias(world, ORGANIZATIONS),
+        USERS.name: _ids_by_alias(world, USERS),
+        PROJECTS.name: _ids_by_alias(world, PROJECTS),
+    }
+
+
+def _began_at(engine: Engine) -> str | None:
+    """Return the world time at which the world began as its seed or its scenario makes it.
+
+    None for a fork, for a world that was kept from an earlier process, and if the history no longer
+    shows the beginning.
+    """
+    for commit in reversed(engine.history):
+        if commit.title == "began" and commit.number > 1:
+            return None
+        if commit.title in ("began", "reset") or commit.title.startswith("scenario "):
+            return format_timestamp(commit.world.at_ms)
+    return None
+
+
+def _ids_by_alias(world: World, table: Table[AliasedRecord]) -> dict[str, str]:
+    rows = sorted(world.rows(table), key=itemgetter(0))
+    return {record.alias: id_ for id_, record in rows}

@@ -1,0 +1,118 @@
+"""An exchange of the request log as an entry of an HTTP Archive 1.2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from urllib.parse import parse_qsl
+
+from hosting_emulator.contract.calls import REDEEM_TICKET
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.messages import HeaderValues, JsonObject, Message, WholeExchange
+
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
+
+def har_entry(prefix: str, entry: Entry, exchange: WholeExchange) -> JsonObject:
+    """Return an exchange as an archive has it. `prefix` is the world's URL before the path.
+
+    `entry` is the exchange in the log, and `exchange` its view without secrets.
+    """
+    duration_ms = exchange.duration_us / 1000
+    return {
+        "startedDateTime": exchange.at,
+        "time": duration_ms,
+        "request": _har_request(prefix, exchange),
+        "response": _har_response(exchange),
+        "cache": {},
+        "timings": {"send": 0, "wait": duration_ms, "receive": 0},
+        "comment": "; ".join(exchange.why),
+        "_resourceType": "fetch",
+        "_number": exchange.n,
+        "_call": exchange.call,
+        "_user": exchange.user,
+        "_principal": _har_principal(entry),
+        "_lost": exchange.lost,
+        "_trail": exchange.trail,
+    }
+
+
+def _har_request(prefix: str, exchange: WholeExchange) -> JsonObject:
+    message = exchange.request
+    parameters = parse_qsl(exchange.query, keep_blank_values=True)
+    request = {
+        "method": exchange.method,
+        "url": _url(prefix, exchange),
+        "httpVersion": "HTTP/1.1",
+        # Cookies hold only secrets. The headers name them.
+        "cookies": [],
+        "headers": _named_values(message.headers),
+        "queryString": _named_values(parameters),
+        "headersSize": -1,
+        "bodySize": message.body_bytes,
+    }
+    if message.body_bytes:
+        request["postData"] = _content(message)
+    return request
+
+
+def _url(prefix: str, exchange: WholeExchange) -> str:
+    host = HeaderValues(exchange.request.headers).get("host", "")
+    if exchange.call == REDEEM_TICKET and host.startswith("dev-"):
+        prefix = f"https://{host}"
+    url = prefix + exchange.path
+    if exchange.query:
+        url += f"?{exchange.query}"
+    return url
+
+
+def _har_response(exchange: WholeExchange) -> JsonObject:
+    message = exchange.response
+    comment = ""
+    if exchange.lost:
+        comment = f"It did not arrive: {exchange.lost}."
+    return {
+        "status": exchange.status,
+        "statusText": _PHRASES.get(exchange.status, ""),
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": _named_values(message.headers),
+        "content": {"size": message.body_bytes, **_content(message)},
+        "redirectURL": HeaderValues(message.headers).get("location", ""),
+        "headersSize": -1,
+        "bodySize": message.body_bytes,
+        # Without it, Chromium adds -1 for the headers, whose size is unknown, to the body's.
+        "_transferSize": message.body_bytes,
+        "comment": comment,
+    }
+
+
+def _har_principal(entry: Entry) -> JsonObject | None:
+    """Return who made a request, by ids. None: it was not authenticated."""
+    principal = entry.principal
+    if not principal:
+        return None
+    permissions = None
+    if principal.permissions is not None:
+        permissions = sorted(principal.permissions)
+    return {
+        "user": principal.user_id,
+        "organization": principal.organization_id,
+        "interactive": principal.interactive,
+        "api_key": principal.api_key_id,
+        "permissions": permissions,
+    }
+
+
+def _content(message: Message) -> dict[str, str]:
+    comment = ""
+    if message.body is None:
+        comment = "It is not text, and is left out."
+    elif message.body_cut:
+        comment = "A part of it: its beginning."
+    media_type = HeaderValues(message.headers).get("content-type", "")
+    return {"mimeType": media_type, "text": message.body or "", "comment": comment}
+
+
+def _named_values(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]

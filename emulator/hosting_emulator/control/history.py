@@ -1,0 +1,69 @@
+"""Control of a world's past: its latest commits, and the way back to any of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from aiohttp import web
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.control.commit_summaries import summarize_commit
+from hosting_emulator.control.world_summaries import world_summary
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.history import Commit, SavedState
+from hosting_emulator.http import responses
+from hosting_emulator.http.endpoint import Body, Context, Example, require
+from hosting_emulator.http.query import Limit
+from hosting_emulator.messages import CommitEntry, CommitHistory, WorldSummary
+from hosting_emulator.world.value import World
+
+
+class Rewind(Body):
+    """The commit to go back to."""
+
+    commit: int
+
+
+async def list_history(context: Context, engine: Engine, limit: Limit = 100) -> web.StreamResponse:
+    """List the last commits, newest first; `first` is the oldest that is kept.
+
+    `summary` describes what a commit changed if its title does not; otherwise it is empty.
+    Commits that only count requests, for faults and the rate limit, are left out: to rewind to the
+    first item keeps what was counted since.
+    """
+    engine.run_due()
+    listed = [commit for commit in reversed(engine.history) if commit.is_listed]
+    document = CommitHistory(first=engine.history[0].number, items=[])
+    items = map(_commit_entry, listed[:limit])
+    return await responses.json_list(context.request, document, "items", items)
+
+
+def _commit_entry(commit: Commit) -> CommitEntry:
+    return CommitEntry(
+        commit=commit.number,
+        at=format_timestamp(commit.world.at_ms),
+        title=commit.title,
+        summary=summarize_commit(commit),
+    )
+
+
+def find_state(engine: Engine, commit: int) -> World:
+    """Return the world as it was after a commit. Raises ControlRefusal 404 if it is no longer kept."""
+    first = engine.history[0].number
+    last = engine.world.commit
+    detail = f"commit {commit} is not kept; the history goes from {first} to {last}"
+    return require(engine.history.state_after(commit), "No such commit", detail)
+
+
+def rewind(
+    context: Context, engine: Engine, body: Annotated[Rewind, Example({"commit": 1})]
+) -> WorldSummary:
+    """Rewind to the state after a commit, which is itself a new commit; 404 if that commit is not kept."""
+    rewind_world(engine, body.commit)
+    return world_summary(context, engine)
+
+
+def rewind_world(engine: Engine, commit: int) -> None:
+    """Rewind a world to its state after a commit. Raises ControlRefusal 404."""
+    state = find_state(engine, commit)
+    engine.restore(SavedState(state, state.at_ms), f"rewound to {commit}")

@@ -1,0 +1,43 @@
+"""Finds exchanges in the request log of a world."""
+
+from __future__ import annotations
+
+from hosting_emulator.control.request_filters import REQUEST_NUMBER, read_filter
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.request_views import RequestFilter
+from hosting_emulator.http.endpoint import require
+from hosting_emulator.http.time_slices import LongJob
+from hosting_emulator.messages import RequestFilters
+
+
+def require_entry(engine: Engine, number: str) -> Entry:
+    """Return the exchange with a number, as it stands in a path. Raises ControlRefusal 404."""
+    entry = None
+    if REQUEST_NUMBER.fullmatch(number):
+        entry = engine.log.find(int(number))
+    count = len(engine.log)
+    contents = "it is empty"
+    if count:
+        contents = f"it keeps the last {count} of {engine.log.count}"
+    detail = f"the log has no request {number[:40]!r}: {contents}"
+    return require(entry, "No such request", detail)
+
+
+async def find_entries(engine: Engine, filters: RequestFilters, limit: int) -> list[Entry]:
+    """Return the last exchanges that match, at most `limit`, newest first. Raises ControlRefusal.
+
+    Other requests are handled in between.
+    """
+    request_filter = read_filter(engine, filters)
+    if request_filter == RequestFilter():
+        return engine.log.newest(limit)
+    matches: list[Entry] = []
+    async with LongJob() as job:
+        for entry in engine.log.newest(len(engine.log)):
+            await job.pause()
+            if request_filter.matches(entry):
+                matches.append(entry)
+                if len(matches) == limit:
+                    break
+    return matches

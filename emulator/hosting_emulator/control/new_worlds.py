@@ -1,0 +1,159 @@
+"""Creating a world: a default one, or from a scenario or an exported state."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.control.chosen_scenario import Chosen
+from hosting_emulator.control.scenario_worlds import fresh_world
+from hosting_emulator.control.tokens import NewToken, token_claims
+from hosting_emulator.control.variation import Point, read_variation_of_new_world
+from hosting_emulator.control.world_replacement import check_new_name, new_world_name
+from hosting_emulator.control.world_starts import is_ephemeral, start_world
+from hosting_emulator.control.world_states import import_world
+from hosting_emulator.engine.machine_clock import machine_ms
+from hosting_emulator.http.endpoint import (
+    Body,
+    Context,
+    ControlRefusal,
+    Example,
+    Mode,
+    Timestamp,
+    WorldName,
+    find_observation,
+    refused_as,
+)
+from hosting_emulator.messages import JsonObject, WorldSummary
+from hosting_emulator.variation.worlds import varied_world
+from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.population import with_overrides
+from hosting_emulator.world.records import WorldSource
+from hosting_emulator.world.value import World
+
+#: The shortest time to live of a world, in real milliseconds.
+_SHORTEST_TTL_MS = 100
+
+
+class NewClock(Body):
+    """The clock of a new world; `rate` is world seconds per real second, `at` a timestamp."""
+
+    mode: Mode = "real"
+    rate: float | None = None
+    at: Timestamp | None = None
+
+
+class NewWorld(Body):
+    """A world to create. One without a name is temporary. `vary` is a seed, or null for none.
+
+    With `token`, even `{}`, the response has an access token. With `ttl`, such as `6h`, the world
+    is deleted after this long without a request, in real time, or a little later. `observation`
+    is the id of an observation that watches the world from its first request on.
+    """
+
+    name: WorldName | None = None
+    seed: str | None = None
+    clock: NewClock | None = None
+    assumptions: JsonObject = msgspec.field(default_factory=dict)
+    ephemeral: bool | None = None
+    scenario: Chosen | None = None
+    state: JsonObject | None = None
+    vary: str | UnsetType | None = UNSET
+    only: list[Point] | None = None
+    token: NewToken | None = None
+    ttl: str | None = None
+    observation: str | None = None
+
+
+async def create_world(
+    context: Context, body: Annotated[NewWorld, Example({"clock": {"mode": "frozen"}, "token": {}})]
+) -> WorldSummary:
+    """Create a world: a default one, or from a scenario or an exported state.
+
+    One without a name is temporary: it is kept in memory only. With `vary` its responses vary. With
+    `token` the response has all that a client needs: base URL, ids, clock and an access token.
+    """
+    variation = read_variation_of_new_world(context, body.vary, body.only)
+    ttl_ms = _read_ttl_ms(body.ttl)
+    name = new_world_name(context, body.name)
+    observation = None
+    if body.observation is not None:
+        observation = find_observation(context, body.observation)
+    with refused_as(400, "Bad clock", ClockRefused):
+        built = await _build_world(context, body, name)
+        world = varied_world(built, variation, body.assumptions)
+    claims = None
+    if body.token is not None:
+        claims = token_claims(world, body.token)
+    engine = context.worlds.add(
+        world, ephemeral=is_ephemeral(body.name, body.ephemeral), begins=body.state is None
+    )
+    if observation is not None:
+        observation.watch(engine)
+    return start_world(context, engine, ttl_ms, claims)
+
+
+def _read_ttl_ms(duration: str | None) -> int | None:
+    """Return a time to live in real milliseconds. Raises ControlRefusal 400."""
+    if duration is None:
+        return None
+    with refused_as(400, "Bad ttl", ValueError):
+        return max(_SHORTEST_TTL_MS, parse_duration_ms(duration))
+
+
+async def _build_world(context: Context, body: NewWorld, name: str) -> World:
+    """Return the world that a request describes. Raises ControlRefusal, ClockRefused."""
+    if body.state is not None:
+        return await _imported_world(context, body, body.state, name)
+    seed = body.seed
+    if seed is None:
+        seed = context.facts.seed
+    if body.scenario is not None:
+        return _scenario_world(context, body, body.scenario, name, seed)
+    return _default_world(context, body, name, seed)
+
+
+async def _imported_world(context: Context, body: NewWorld, state: JsonObject, name: str) -> World:
+    if body.scenario or body.clock or body.assumptions:
+        message = "a state has its own clock and assumptions: leave them out"
+        raise ControlRefusal(400, "Bad request", message)
+    world = await import_world(state, name, body.seed)
+    # Another request that was handled in between may have taken the name.
+    check_new_name(context, name)
+    return world
+
+
+def _scenario_world(
+    context: Context, body: NewWorld, scenario: Chosen, name: str, seed: str
+) -> World:
+    world = fresh_world(context, scenario, name, seed)
+    mode = None
+    rate = None
+    if body.clock is not None:
+        mode = body.clock.mode
+        rate = body.clock.rate
+        if body.clock.at is not None:
+            message = "a scenario sets its own start time: leave out clock.at"
+            raise ControlRefusal(400, "Bad clock", message)
+    with refused_as(400, "Assumption refused", AssumptionRefused):
+        return with_overrides(
+            world, machine_ms(), mode=mode, rate=rate, assumptions=body.assumptions
+        )
+
+
+def _default_world(context: Context, body: NewWorld, name: str, seed: str) -> World:
+    clock = body.clock or NewClock()
+    at_ms = None
+    with refused_as(400, "Bad request", ValueError):
+        if clock.at is not None:
+            at_ms = parse_timestamp(clock.at)
+        assumptions = Assumptions().changed(body.assumptions)
+    # The mode is checked when the clock is created.
+    mode: Any = clock.mode
+    source = WorldSource(mode, clock.rate, at_ms, assumptions, chosen=tuple(body.assumptions))
+    return context.worlds.default(name, seed, source)

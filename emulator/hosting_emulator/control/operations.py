@@ -1,0 +1,89 @@
+"""Control of a world's operations: list, explain and step them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from msgspec.structs import replace
+
+from hosting_emulator import messages
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.contract.shell import command_line
+from hosting_emulator.control.operation_names import require_operation
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.explanations.operations import why
+from hosting_emulator.faults.interventions import read_intervention
+from hosting_emulator.http.endpoint import (
+    Context,
+    refused_as,
+)
+from hosting_emulator.http.query import Query
+from hosting_emulator.http.time_slices import sort_in_slices
+from hosting_emulator.messages import JsonObject
+from hosting_emulator.world import views
+from hosting_emulator.world.naming import alias_of
+from hosting_emulator.world.plans import is_finished
+from hosting_emulator.world.records import Operation
+from hosting_emulator.world.tables import OPERATIONS, PROJECTS
+from hosting_emulator.world.value import Change, World
+
+
+async def list_operations(
+    engine: Engine,
+    unfinished: Annotated[bool, Query("Only operations that have not ended.")] = False,
+) -> Iterator[messages.OperationState]:
+    """List operations, oldest first; with `unfinished` only those that have not ended."""
+    engine.run_due()
+    world = engine.world
+    rows = await operations_in_order(world, unfinished=unfinished)
+    return (_operation_state(world, operation) for operation in rows)
+
+
+def _operation_state(world: World, operation: Operation) -> messages.OperationState:
+    return messages.OperationState(
+        id=operation.id,
+        kind=operation.kind,
+        project=alias_of(world, PROJECTS, operation.project_id),
+        state=operation.state,
+        phase=operation.phase,
+        stuck=operation.stuck,
+        created_at=operation.created_at,
+        updated_at=operation.updated_at,
+    )
+
+
+async def operations_in_order(world: World, *, unfinished: bool) -> Iterator[Operation]:
+    """Return operations, oldest first; with `unfinished` those that have not ended."""
+    rows = (operation for _, operation in world.rows(OPERATIONS))
+    return await sort_in_slices(
+        rows,
+        key=lambda operation: (operation.created_ms, operation.id),
+        condition=lambda operation: not (unfinished and is_finished(operation)),
+    )
+
+
+def why_operation(context: Context, engine: Engine, operation: str) -> messages.Why:
+    """Explain an operation's state, what happens next and how to move it on."""
+    engine.run_due()
+    require_operation(engine.world, operation)
+    explanation = why(engine, operation)
+    assert explanation is not None
+    commands = [
+        command_line(command, context.base_url, engine.world.name)
+        for command in explanation.commands
+    ]
+    return replace(explanation, commands=commands)
+
+
+def step_operation(engine: Engine, operation: str) -> JsonObject:
+    """Take an operation's next step now, and return it as the public API does."""
+    now_ms = engine.run_due()
+    require_operation(engine.world, operation)
+    change = Change(engine.world, now_ms)
+    document = {"step_operation": {"operation": operation}}
+    with refused_as(409, "Operation not stepped", DocumentRefused):
+        read_intervention(document).apply(change)
+    view = views.operation(change, change.row(OPERATIONS, operation))
+    engine.commit(change, "operation stepped", {"intervene": document})
+    return view

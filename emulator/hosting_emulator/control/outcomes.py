@@ -1,0 +1,52 @@
+"""Control of a world's outcomes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hosting_emulator.control.armed_rules import (
+    arm_rule,
+    clear_rules,
+    list_rules,
+    remove_rule,
+    show_rule,
+)
+from hosting_emulator.control.scenario_parts import OutcomeDocument
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.faults.categories import OUTCOME
+from hosting_emulator.faults.views import describe_outcome_kinds
+from hosting_emulator.http.endpoint import Example
+from hosting_emulator.messages import FaultKinds, FaultsRemoved, JsonObject
+
+
+def list_outcomes(engine: Engine) -> list[JsonObject]:
+    """List the armed outcomes, in the order they apply."""
+    return list_rules(engine, OUTCOME)
+
+
+def arm_outcome(
+    engine: Engine,
+    body: Annotated[OutcomeDocument, Example({"fail": {"phase": "deploying"}, "project": "blog"})],
+) -> JsonObject:
+    """Set in advance how the next operation ends, after the outcomes already armed."""
+    return arm_rule(engine, body, OUTCOME)
+
+
+def show_outcome(engine: Engine, outcome: str) -> JsonObject:
+    """Show an outcome and its counts."""
+    return show_rule(engine, outcome, OUTCOME)
+
+
+def remove_outcome(engine: Engine, outcome: str) -> None:
+    """Remove an outcome. Operations that started with it still end that way."""
+    remove_rule(engine, outcome, OUTCOME)
+
+
+def clear_outcomes(engine: Engine) -> FaultsRemoved:
+    """Remove all outcomes, and return how many there were."""
+    return clear_rules(engine, OUTCOME)
+
+
+def list_outcome_kinds() -> FaultKinds:
+    """List every kind of outcome with its options, and the operations it can apply to."""
+    return describe_outcome_kinds()

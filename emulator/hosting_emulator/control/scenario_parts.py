@@ -1,0 +1,21 @@
+"""Request bodies that are written as in a scenario file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from hosting_emulator.messages import (
+    JsonObject,
+)
+
+
+def _schema_reference(name: str) -> Meta:
+    """Refer, in the OpenAPI document, to a definition of the schema of scenario files."""
+    return Meta(extra_json_schema={"$ref": f"#/components/schemas/{name}"})
+
+
+FaultDocument = Annotated[JsonObject, _schema_reference("Fault")]
+OutcomeDocument = Annotated[JsonObject, _schema_reference("Outcome")]
+InterventionDocument = Annotated[JsonObject, _schema_reference("Intervention")]

@@ -1,0 +1,77 @@
+"""Control of variation: other responses that the contract allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from msgspec import Meta, UnsetType
+
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.world_variation import unvary, variation_view, vary
+from hosting_emulator.http.endpoint import (
+    Body,
+    Context,
+    ControlRefusal,
+    Example,
+    refused_as,
+)
+from hosting_emulator.messages import (
+    VariationPoint,
+    VariationState,
+)
+from hosting_emulator.variation import points
+from hosting_emulator.variation.points import POINTS, VariationRefused
+from hosting_emulator.variation.worlds import read_variation
+from hosting_emulator.world.records import Variation
+
+#: The name of a variation point, with all names for the OpenAPI document.
+Point = Annotated[str, Meta(extra_json_schema={"enum": list(POINTS)})]
+
+
+class NewVariation(Body):
+    """How responses vary; `only` limits this to some points."""
+
+    seed: str
+    only: list[Point] | None = None
+
+
+def get_variation(engine: Engine) -> VariationState | None:
+    """Show how a world's responses vary; null if they do not."""
+    return variation_view(engine)
+
+
+def put_variation(
+    engine: Engine, body: Annotated[NewVariation, Example({"seed": "7", "only": ["page-size"]})]
+) -> VariationState | None:
+    """Vary a world's responses from now on, also after a reset."""
+    with refused_as(400, "Variation refused", VariationRefused):
+        vary(engine, read_variation(body.seed, body.only))
+    return variation_view(engine)
+
+
+def delete_variation(engine: Engine) -> None:
+    """Stop varying a world's responses. It is no error if they did not vary."""
+    unvary(engine)
+
+
+def list_points() -> list[VariationPoint]:
+    """List the points at which responses can vary."""
+    return points.list_points()
+
+
+def read_variation_of_new_world(
+    context: Context, seed: str | UnsetType | None, only: Sequence[str] | None
+) -> Variation | None:
+    """Return how a new world varies. Raises ControlRefusal 400.
+
+    Without a `seed` it varies as all new worlds of the process do. With null, it does not vary.
+    """
+    if isinstance(seed, str):
+        with refused_as(400, "Variation refused", VariationRefused):
+            return read_variation(seed, only)
+    if only is not None:
+        raise ControlRefusal(400, "Variation refused", "only needs vary: give a seed")
+    if seed is None:
+        return None
+    return context.facts.variation

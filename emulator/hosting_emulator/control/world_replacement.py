@@ -1,0 +1,65 @@
+"""Names of new worlds, and putting a world in the place of another one."""
+
+from __future__ import annotations
+
+from hosting_emulator.contract.shell import command_line
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.observers import EndReason
+from hosting_emulator.http.endpoint import Context, ControlRefusal
+from hosting_emulator.storage.directory import WORLD_NAME
+from hosting_emulator.world.value import World
+
+
+def check_new_name(context: Context, name: str) -> None:
+    """Raise ControlRefusal if no world can be created with a name: 400 or, for a used one, 409."""
+    if not WORLD_NAME.fullmatch(name):
+        message = (
+            f"{name[:80]!r} is not a valid world name: use 1 to 63 of a-z, 0-9 and -, not starting "
+            "with -"
+        )
+        raise ControlRefusal(400, "Bad name", message)
+    if context.worlds.get(name) is not None:
+        raise ControlRefusal(409, "World exists", f"a world named {name!r} already exists")
+
+
+def new_world_name(context: Context, name: str | None) -> str:
+    """Return the name of a new world: the requested one, or one of ours. Raises ControlRefusal."""
+    if name is None:
+        return context.worlds.new_name()
+    check_new_name(context, name)
+    return name
+
+
+def put_world(context: Context, world: World, title: str, reason: EndReason = "replaced") -> Engine:
+    """Replace the world of the same name, or add a world. Raises ControlRefusal 400 for a bad name.
+
+    `title` is the title of the commit that replaces a world, and `reason` is what ended its chapters.
+    """
+    if context.worlds.get(world.name) is None:
+        check_new_name(context, world.name)
+        ephemeral = context.facts.data_dir is None
+        return context.worlds.add(world, ephemeral=ephemeral, begins=reason == "loaded")
+    engine = context.engine(world.name)
+    engine.replace_world(world, title, reason=reason)
+    return engine
+
+
+def check_replaceable(context: Context, name: str) -> None:
+    """Raise ControlRefusal 409 for a kept world that has changed since it began."""
+    engine = context.worlds.get(name)
+    if engine is None or not engine.keeper.is_on_disk:
+        return
+    engine.run_due()
+    if not engine.has_changed:
+        return
+    base_url = context.base_url
+    export = command_line("world export --with-seed --output old.json", base_url, name)
+    import_ = command_line("world import old.json --replace", base_url, name)
+    rewind = command_line(f"world rewind {engine.world.commit}", base_url, name)
+    raise ControlRefusal(
+        409,
+        "World has changed",
+        f'world {name} is kept and has changed since it began. Use --replace, or "replace": true '
+        f"in the request, to replace it. To be able to get it back, run `{export}` first: "
+        f"`{import_}` restores it. While this emulator runs, `{rewind}` restores it as well.",
+    )

@@ -1,0 +1,35 @@
+"""What follows for every world that is created or copied: its time to live, and its first token."""
+
+from __future__ import annotations
+
+from msgspec.structs import asdict
+
+from hosting_emulator.control.world_expiry import expire_when_unused
+from hosting_emulator.control.world_summaries import world_summary
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.http.endpoint import Context
+from hosting_emulator.identity.tokens import TokenClaims, mint_token
+from hosting_emulator.messages import NewWorldSummary, WorldSummary
+
+
+def is_ephemeral(name: str | None, ephemeral: bool | None) -> bool:
+    """Return whether a new world is kept in memory only, as one without a name is by default."""
+    if ephemeral is None:
+        return name is None
+    return ephemeral
+
+
+def start_world(
+    context: Context, engine: Engine, ttl_ms: int | None, claims: TokenClaims | None
+) -> WorldSummary:
+    """Start the time to live of a new world, and return its summary, with a token of these claims.
+
+    `ttl_ms` is in real milliseconds; None: the world is kept until it is deleted.
+    """
+    engine.ttl_ms = ttl_ms
+    expire_when_unused(context.worlds, engine)
+    summary = world_summary(context, engine)
+    if claims is None:
+        return summary
+    token = mint_token(engine, context.base_url, claims)
+    return NewWorldSummary(**asdict(summary), token=token)

@@ -1,0 +1,97 @@
+"""Exporting the whole state of a world, and importing it.
+
+The storage format gives an exported state its shape, which differs between versions, so a state is a
+JSON object here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+from weakref import WeakValueDictionary
+
+import msgspec
+from aiohttp import web
+from msgspec import Meta
+
+from hosting_emulator.control.world_replacement import check_replaceable, put_world
+from hosting_emulator.control.world_summaries import world_summary
+from hosting_emulator.engine.engine import Engine, anchored
+from hosting_emulator.engine.machine_clock import machine_ms
+from hosting_emulator.engine.protection import without_protected
+from hosting_emulator.http import responses
+from hosting_emulator.http.endpoint import Context, refused_as
+from hosting_emulator.http.query import SEED, Query
+from hosting_emulator.http.time_slices import in_thread
+from hosting_emulator.messages import JsonObject, WorldSummary
+from hosting_emulator.storage.export import STATE_KIND, export_state, import_state
+from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.world.value import World
+
+_STATE_SCHEMA = {"properties": {"kind": {"const": STATE_KIND}}, "required": ["kind"]}
+#: An exported state.
+StateDocument = Annotated[JsonObject, Meta(extra_json_schema=_STATE_SCHEMA)]
+
+#: The exports in progress, and those that are being sent, so that simultaneous requests share one. The
+#: key is the id of the world, which lives as long as its task, and whether the export has the seed.
+_exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]]] = (
+    WeakValueDictionary()
+)
+
+
+async def get_state(engine: Engine, seed: Annotated[bool, SEED] = False) -> web.Response:
+    """Export the whole state of a world.
+
+    Without `seed`, a world imported from it draws a new seed: new ids and secrets differ.
+    """
+    engine.run_due()
+    return await export_response(engine.world, seed=seed)
+
+
+async def export_response(world: World, *, seed: bool) -> web.Response:
+    """Return a response with the whole state of a world. Other requests are handled in between."""
+    key = (id(world), seed)
+    export = _exports.get(key)
+    if export is None:
+        export = asyncio.create_task(in_thread(_encoded_state, world, seed))
+        _exports[key] = export
+    # A client that leaves must not cancel the export of the others.
+    _, text = await asyncio.shield(export)
+    return responses.raw(200, text, "application/json", source=export, Cache_Control="no-store")
+
+
+def _encoded_state(world: World, with_seed: bool) -> tuple[World, bytes]:
+    """Return a world and its state as indented JSON. The result keeps the world alive, and so its id."""
+    state = export_state(without_protected(world), with_seed=with_seed)
+    return world, msgspec.json.format(msgspec.json.encode(state), indent=1) + b"\n"
+
+
+async def put_state(
+    context: Context,
+    world: str,
+    body: StateDocument,
+    replace: Annotated[
+        bool, Query("Also replace a kept world that has changed since it began.")
+    ] = True,
+) -> WorldSummary:
+    """Replace a world's state by an exported one, or create a world from it.
+
+    The old state stays until the new one is read and saved. 409 if the world is kept and has changed
+    since it began, and `replace` is false.
+    """
+    imported = await import_world(body, world)
+    if not replace:
+        check_replaceable(context, world)
+    engine = put_world(context, imported, "state imported")
+    return world_summary(context, engine)
+
+
+async def import_world(state: JsonObject, name: str, seed: str | None = None) -> World:
+    """Return the world of an exported state. Raises ControlRefusal 400.
+
+    It draws ids from `seed`, or from the seed of the state. Other requests are handled in between.
+    """
+    with refused_as(400, "State refused", StateRefused):
+        world = await in_thread(import_state, state, name, 0, seed)
+    # A scaled clock must not run for the time since the export.
+    return anchored(world, world.at_ms, machine_ms())

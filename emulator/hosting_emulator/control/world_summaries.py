@@ -1,0 +1,98 @@
+"""The summary of a world: what is worth knowing of it at a glance."""
+
+from __future__ import annotations
+
+from hosting_emulator.contract.assumption_table import warnings_of
+from hosting_emulator.control.clock import get_clock
+from hosting_emulator.engine.access_tokens import issuer_path
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.world_variation import variation_view
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.usage import entry_usage
+from hosting_emulator.http.endpoint import Context
+from hosting_emulator.http.guard import world_prefix
+from hosting_emulator.messages import (
+    EntryCounts,
+    WorldOrganization,
+    WorldProject,
+    WorldSummary,
+    WorldUser,
+)
+from hosting_emulator.world.naming import in_order
+from hosting_emulator.world.tables import (
+    API_KEYS,
+    DEPLOYMENTS,
+    FAULTS,
+    OPERATIONS,
+    ORGANIZATIONS,
+    OUTCOMES,
+    PROJECTS,
+    TICKETS,
+    USERS,
+)
+from hosting_emulator.world.value import World
+
+
+def world_summary(context: Context, engine: Engine) -> WorldSummary:
+    """Return the summary of a world as it is now."""
+    engine.run_due()
+    world = engine.world
+    base_url = context.base_url
+    return WorldSummary(
+        name=world.name,
+        seed=world.seed,
+        ephemeral=context.facts.data_dir is None or engine.ephemeral,
+        base_url=base_url + world_prefix(world.name),
+        control_url=f"{base_url}/_emulator/worlds/{world.name}",
+        issuer=base_url + issuer_path(world.name),
+        commit=world.commit,
+        clock=get_clock(engine),
+        assumptions=world.assumptions.changes(),
+        warnings=warnings_of(world.assumptions),
+        variation=variation_view(engine),
+        counts={
+            "projects": world.count(PROJECTS),
+            "operations": world.count(OPERATIONS),
+            "deployments": world.count(DEPLOYMENTS),
+            "tickets": world.count(TICKETS),
+            "api_keys": world.count(API_KEYS),
+        },
+        armed=_entry_counts(engine),
+        organizations=_organizations(world),
+        users=_users(world),
+        projects=_projects(world),
+    )
+
+
+def _entry_counts(engine: Engine) -> list[EntryCounts]:
+    """Return the counts of the armed faults, and then of the outcomes."""
+    world = engine.world
+    entries = [*faults_in_order(world, FAULTS), *faults_in_order(world, OUTCOMES)]
+    return [entry_usage(engine.usage.of(entry.id), world, entry, world.at_ms) for entry in entries]
+
+
+def _organizations(world: World) -> list[WorldOrganization]:
+    return [
+        WorldOrganization(alias=record.alias, id=record.id, name=record.name, plan=record.plan)
+        for record in in_order(world, ORGANIZATIONS)
+    ]
+
+
+def _users(world: World) -> list[WorldUser]:
+    return [
+        WorldUser(alias=record.alias, id=record.id, email=record.email, name=record.name)
+        for record in in_order(world, USERS)
+    ]
+
+
+def _projects(world: World) -> list[WorldProject]:
+    return [
+        WorldProject(
+            alias=record.alias,
+            id=record.id,
+            handle=record.handle,
+            organization_id=record.organization_id,
+            source_generation=record.source_generation,
+        )
+        for record in in_order(world, PROJECTS)
+    ]

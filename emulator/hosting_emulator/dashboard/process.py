@@ -1,0 +1,48 @@
+"""The process: its health, its addresses, and the secret of its pages."""
+
+from __future__ import annotations
+
+import os
+
+from hosting_emulator.build_id import BUILD_ID
+from hosting_emulator.http.endpoint import Context
+from hosting_emulator.http.guard import PAGE_HEADER
+from hosting_emulator.messages import (
+    Health,
+    Info,
+    PageSecret,
+)
+
+
+def health(context: Context) -> Health:
+    """Report that the emulator is up, its version, and a problem with its data directory."""
+    facts = context.facts
+    return Health(status="ok", version=facts.version, storage=facts.storage_problem())
+
+
+def info(context: Context) -> Info:
+    """Describe the running process and its addresses."""
+    base_url, facts = context.base_url, context.facts
+    return Info(
+        version=facts.version,
+        build=BUILD_ID,
+        pid=os.getpid(),
+        base_url=base_url,
+        dev_base_url=base_url,
+        control_url=f"{base_url}/_emulator",
+        docs_url=f"{base_url}/_emulator/docs",
+        openapi_url=f"{base_url}/_emulator/contract/openapi.json",
+        data_dir=facts.data_dir,
+        durability=facts.durability,
+        tls_port=context.site.tls_port,
+        started_at=facts.started_at,
+    )
+
+
+def page_secret(context: Context) -> PageSecret:
+    """Return the header by which the emulator's own pages mark the requests that they send to `/v1`.
+
+    The rules of conduct skip these requests: a user sends them, not a client. The value is random
+    and changes with each start of the emulator.
+    """
+    return PageSecret(header=PAGE_HEADER, value=context.site.page_secret)
