@@ -11,8 +11,7 @@ from hosting_emulator.faults.categories import FAULT
 from hosting_emulator.faults.decisions import Decision, decide
 from hosting_emulator.faults.matching import FaultSubject
 from hosting_emulator.faults.usage import EntryUsage
-from hosting_emulator.faults.views import fault_state
-from hosting_emulator.messages import merge_written
+from hosting_emulator.faults.views import armed_document
 from tests.support.calls import fault_document
 from tests.support.in_process import NOON_MS, fresh_world, new_change
 from tests.support.worlds_on_disk import sound_at_the_end
@@ -77,8 +76,8 @@ class Desk:
         return self.world.tables["faults"][fault_id]
 
     def view(self, fault_id: str) -> dict[str, Any]:
-        state = fault_state(self.world, self.fault(fault_id), self.now_ms, EntryUsage())
-        return merge_written(state)
+        fault = self.fault(fault_id)
+        return armed_document(self.world, fault, self.now_ms, EntryUsage(), FAULT)
 
     def project_id(self, alias: str) -> str:
         return str(self.world.indexes[f"project:{alias}"])

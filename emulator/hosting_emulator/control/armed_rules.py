@@ -1,8 +1,6 @@
 """Arming, showing and removing the faults or the outcomes of a world, which work alike.
 
-A rule is a fault or an outcome, as its category says. In JSON the members that somebody wrote stand
-beside those of FaultState and OutcomeState. Their names are those of every kind and field, so a rule is
-returned as a JSON object.
+A rule is a fault or an outcome, as its category says.
 """
 
 from __future__ import annotations
@@ -10,17 +8,11 @@ from __future__ import annotations
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.faults.arming import arm
-from hosting_emulator.faults.categories import FAULT, RuleCategory
+from hosting_emulator.faults.categories import RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.views import fault_state, outcome_state
+from hosting_emulator.faults.views import armed_document
 from hosting_emulator.http.endpoint import ControlRefusal, refused_as, require
-from hosting_emulator.messages import (
-    FaultsRemoved,
-    FaultState,
-    JsonObject,
-    OutcomeState,
-    merge_written,
-)
+from hosting_emulator.messages import FaultsRemoved, JsonObject
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import World
 
@@ -91,9 +83,4 @@ def rule_document(
 ) -> JsonObject:
     """Return a rule of a world as the control API shows it. The engine has its counts."""
     usage = engine.usage.of(rule.id)
-    state: FaultState | OutcomeState
-    if category is FAULT:
-        state = fault_state(world, rule, now_ms, usage, is_protected=is_protected)
-    else:
-        state = outcome_state(world, rule, now_ms, usage, is_protected=is_protected)
-    return merge_written(state)
+    return armed_document(world, rule, now_ms, usage, category, is_protected=is_protected)

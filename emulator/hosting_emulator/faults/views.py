@@ -16,7 +16,14 @@ from hosting_emulator.faults.decisions import is_spent
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.faults.outcomes import OutcomeKind
 from hosting_emulator.faults.usage import EntryUsage, unused_reason
-from hosting_emulator.messages import FaultEffect, FaultKinds, FaultState, JsonObject, OutcomeState
+from hosting_emulator.messages import (
+    FaultEffect,
+    FaultKinds,
+    FaultState,
+    JsonObject,
+    OutcomeState,
+    merge_written,
+)
 from hosting_emulator.world.fault_records import Condition, Fault, Rule
 from hosting_emulator.world.value import World
 
@@ -80,6 +87,28 @@ def outcome_state(
         unused=unused_reason(usage, world, outcome, now_ms),
         protected=is_protected or None,
     )
+
+
+def armed_document(
+    world: World,
+    rule: Fault,
+    now_ms: int,
+    usage: EntryUsage,
+    category: RuleCategory,
+    *,
+    is_protected: bool = False,
+) -> JsonObject:
+    """Return an armed fault or outcome as the control API sends it.
+
+    The members that somebody wrote stand beside those of FaultState or OutcomeState. Their names are
+    those of all kinds and fields, so the document is a JSON object.
+    """
+    state: FaultState | OutcomeState
+    if category is FAULT:
+        state = fault_state(world, rule, now_ms, usage, is_protected=is_protected)
+    else:
+        state = outcome_state(world, rule, now_ms, usage, is_protected=is_protected)
+    return merge_written(state)
 
 
 def describe_outcome_kinds() -> FaultKinds:
