@@ -1,6 +1,7 @@
-"""Lists the lines of the product that no test runs, and that nobody explained.
+"""Measures which share of the product's statements tests run, and lists the lines that no test runs.
 
     make coverage
+    make coverage ARGS='--at-least 97'
 
 The lines come from the same record as the tests of a mutant: in the process of the tests and in every
 process that they start. A process that is killed leaves no record.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from coverage import Coverage
@@ -22,10 +24,17 @@ from mutants.working_copy import WorkingCopy
 
 
 def main() -> int:
-    """Run the command; return its exit code: 1 if a line is neither run nor explained."""
+    """Run the command; return its exit code.
+
+    It is 1 if a line is neither run nor explained. With --at-least only the share of statements counts.
+    """
     parser = argparse.ArgumentParser(prog="make coverage", description=__doc__.partition("\n")[0])
     parser.add_argument("--home", type=Path, default=REPOSITORY / ".mutants")
-    home: Path = parser.parse_args().home
+    parser.add_argument(
+        "--at-least", type=float, metavar="PERCENT", help="fail only if tests run a smaller share"
+    )
+    options = parser.parse_args()
+    home: Path = options.home
     coverage_map = CoverageMap(REPOSITORY, home / "coverage")
     if coverage_map.missing_files():
         copy = WorkingCopy(REPOSITORY, home / "copies" / "0")
@@ -35,8 +44,12 @@ def main() -> int:
     explained = read_untested_lines()
     met: set[tuple[str, str]] = set()
     count = 0
+    statement_count = 0
+    untested_count = 0
     for file in Product(REPOSITORY).files():
         untested = untested_lines(coverage_map, REPOSITORY / file, file)
+        statement_count += len(statements_of(REPOSITORY / file))
+        untested_count += len(untested)
         met |= {(function, text) for _, function, text in untested} & explained.keys()
         unexplained = [line for line in untested if line[1:] not in explained]
         count += len(unexplained)
@@ -45,22 +58,31 @@ def main() -> int:
     for function, text in sorted(explained.keys() - met):
         print(f"{UNTESTED_LINES.name} explains a line that is run or gone: {function}: {text}")
     print(f"\n{count} lines that no test runs and nobody explained; {len(met)} explained")
+    share = 100 * (1 - untested_count / statement_count)
+    print(f"Tests run {share:.1f} % of {statement_count:,} statements.")
+    if options.at_least is not None:
+        return 1 if share < options.at_least else 0
     return 1 if count or explained.keys() - met else 0
+
+
+def statements_of(path: Path) -> Sequence[int]:
+    """Return the lines of the statements of a file, without those that only a type checker reads."""
+    coverage = Coverage(data_file=None, config_file=False)
+    coverage.exclude(r"if TYPE_CHECKING:")
+    coverage.exclude(r"\.\.\.$")
+    _, statements, _, _, _ = coverage.analysis2(str(path))
+    return statements
 
 
 def untested_lines(coverage_map: CoverageMap, path: Path, file: str) -> list[tuple[int, str, str]]:
     """Return the statements of a file that no test runs: line, function and text."""
     source = path.read_text("utf-8")
     texts = source.splitlines()
-    coverage = Coverage(data_file=None, config_file=False)
-    coverage.exclude(r"if TYPE_CHECKING:")
-    coverage.exclude(r"\.\.\.$")
-    _, statements, _, _, _ = coverage.analysis2(str(path))
     tested = coverage_map.tested_lines(file, source)
     module = module_name(file)
     functions = functions_of(source).values()
     untested = []
-    for number in statements:
+    for number in statements_of(path):
         if number in tested:
             continue
         around = [function for function in functions if number in function.body_lines]

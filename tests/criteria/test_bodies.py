@@ -89,4 +89,6 @@ def test_a_claim_about_a_body_is_green_only_if_it_is_true(
 
 
 def test_the_words_for_lost_responses_are_those_of_the_faults():
-    assert set(LOST_WORDS) == kinds_that_lose_the_response()
+    assert set(LOST_WORDS) == kinds_that_lose_the_response(), (
+        "name the kind in LOST_WORDS of criteria/request_filters.py"
+    )
