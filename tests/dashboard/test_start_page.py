@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec import convert
 from msgspec.structs import replace
 
-from hosting_emulator.dashboard.start_page import start_body
+from hosting_emulator.dashboard.start_body import start_body
 from hosting_emulator.sdk import WorldSummary
 from tests.support.http_world import HttpWorld
 

@@ -85,7 +85,7 @@ class CheckedCalls(Calls):
         world = self.current_world()
         faults = world.tables["faults"].values()
         return world.assumptions.idempotency_remembers == "successes" and not any(
-            fault.rule.phase == "after_commit" for fault in faults
+            fault.rule.commit_phase == "after_commit" for fault in faults
         )
 
     def call(self, method: str, path: str, **options: Any) -> Response:

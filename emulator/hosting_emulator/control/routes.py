@@ -267,7 +267,7 @@ ROUTES: Final = [
     Route(
         "GET",
         "/openapi.json",
-        "dashboard.contract_documents:control_openapi",
+        "dashboard.openapi_documents:control_openapi",
         Json(JsonObject),
         tag="documents",
     ),
@@ -316,21 +316,21 @@ ROUTES: Final = [
     Route(
         "GET",
         "/contract/openapi.json",
-        "dashboard.contract_documents:openapi",
+        "dashboard.openapi_documents:openapi",
         Json(JsonObject),
         tag="documents",
     ),
     Route(
         "GET",
         "/contract/calls",
-        "dashboard.contract_documents:calls",
+        "dashboard.contract_tables:calls",
         JsonList(CallRow),
         tag="documents",
     ),
     Route(
         "GET",
         "/contract/problems",
-        "dashboard.contract_documents:problems",
+        "dashboard.contract_tables:problems",
         JsonList(ProblemRow),
         tag="documents",
     ),
@@ -466,7 +466,7 @@ ROUTES: Final = [
     Route(
         "GET",
         "/worlds/{world}/openapi.json",
-        "dashboard.contract_documents:openapi",
+        "dashboard.openapi_documents:openapi",
         Json(JsonObject),
         tag="documents",
     ),

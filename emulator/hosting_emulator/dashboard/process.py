@@ -22,7 +22,8 @@ def health(context: Context) -> Health:
 
 def info(context: Context) -> Info:
     """Describe the running process and its addresses."""
-    base_url, facts = context.base_url, context.facts
+    base_url = context.base_url
+    facts = context.facts
     return Info(
         version=facts.version,
         build=BUILD_ID,

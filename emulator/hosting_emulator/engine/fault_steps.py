@@ -12,7 +12,7 @@ from hosting_emulator.engine.refusals import refuse
 from hosting_emulator.faults.decisions import NO_EFFECT, Decision, decide, faults_in_order
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.faults.matching import FaultSubject, matches
-from hosting_emulator.world.fault_records import Phase
+from hosting_emulator.world.fault_records import CommitPhase
 from hosting_emulator.world.tables import (
     FAULTS,
     OUTCOMES,
@@ -53,20 +53,23 @@ def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
 
 
 def _decide(
-    engine: Engine, ctx: ExchangeContext, phase: Phase, *, refused: bool = False
+    engine: Engine, ctx: ExchangeContext, commit_phase: CommitPhase, *, refused: bool = False
 ) -> Decision:
     """Decide which armed faults act on a request of the public API."""
-    if not any(fault.rule.phase == phase for fault in engine.world.tables[FAULTS.name].values()):
+    if not any(
+        fault.rule.commit_phase == commit_phase
+        for fault in engine.world.tables[FAULTS.name].values()
+    ):
         return NO_EFFECT
     subject = fault_subject(engine, ctx)
-    return decide_at(engine, subject, ctx.at_ms, phase, refused=refused, number=ctx.n)
+    return decide_at(engine, subject, ctx.at_ms, commit_phase, refused=refused, number=ctx.n)
 
 
 def decide_at(
     engine: Engine,
     subject: FaultSubject,
     now_ms: int,
-    phase: Phase,
+    commit_phase: CommitPhase,
     *,
     refused: bool = False,
     number: int | None = None,
@@ -76,15 +79,17 @@ def decide_at(
     `number` is the number of the request in the request log, if it has one. Raises StoreFailed, but
     not after the commit of the call.
     """
-    faults = [fault for fault in faults_in_order(engine.world) if fault.rule.phase == phase]
+    faults = [
+        fault for fault in faults_in_order(engine.world) if fault.rule.commit_phase == commit_phase
+    ]
     decision = NO_EFFECT
     if any(matches(fault.rule, subject) for fault in faults):
         change = Change(engine.world, now_ms)
-        decision = decide(change, subject, phase, refused=refused)
+        decision = decide(change, subject, commit_phase, refused=refused)
         try:
             engine.commit(change, FAULTS_COUNTED)
         except StoreFailed:
-            if phase == "before_commit":
+            if commit_phase == "before_commit":
                 raise
             return NO_EFFECT  # the call is committed, so its response must not change
     if faults:
@@ -123,14 +128,16 @@ def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
     )
 
 
-def _act(engine: Engine, ctx: ExchangeContext, decision: Decision, phase: Phase) -> Reply | None:
+def _act(
+    engine: Engine, ctx: ExchangeContext, decision: Decision, commit_phase: CommitPhase
+) -> Reply | None:
     """Return the response of a fault instead of the call's. None: the call's own response is sent.
 
     That one may still be broken at the connection, by `ctx.effect`.
     """
     ctx.acted += decision.acted
     for fault in decision.acted:
-        ctx.why += (f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}",)
+        ctx.why += (f"{fault.id} ({fault.kind}, {commit_phase}) acted, hit {fault.hits}",)
     effect = decision.effect
     if effect is None:
         return None

@@ -116,7 +116,7 @@ def _check_at_identity_provider(kind: str, rule: Rule) -> None:
         or effect.delays
         or effect.delivers_response
     )
-    if rule.phase == "before_commit" and not whole:
+    if rule.commit_phase == "before_commit" and not whole:
         message = f"{kind} breaks a response: at {rule.call} it can only act after_commit"
         raise DocumentRefused(message, "phase")
 
@@ -198,7 +198,7 @@ def _check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
         return
     if rule.credentials in ("none", "invalid"):
         field = "principal" if rule.principal is not None else "phase"
-        if field == "principal" or rule.phase == "after_commit":
+        if field == "principal" or rule.commit_phase == "after_commit":
             reason = (
                 f"with credentials {rule.credentials} no user is known and nothing is committed"
             )

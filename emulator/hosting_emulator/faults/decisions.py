@@ -1,7 +1,7 @@
 """Deciding which armed faults act on a request, in the order they were armed.
 
 Every fault that matches counts the request as seen. Of those whose time has come, latencies add up
-and let the others act; the first other kind ends the search, over both phases. One that acts after
+and let the others act; the first other kind ends the search, over both commit phases. One that acts after
 the commit also sees the requests that are refused, and leaves them alone.
 """
 
@@ -19,7 +19,7 @@ from hosting_emulator.faults.kinds import FaultKind, kind_of
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.matching import FaultSubject, matches
 from hosting_emulator.faults.outcomes import outcome_of
-from hosting_emulator.world.fault_records import Fault, Phase
+from hosting_emulator.world.fault_records import CommitPhase, Fault
 from hosting_emulator.world.records import OperationOutcome
 from hosting_emulator.world.streams import draw
 from hosting_emulator.world.tables import FAULTS, OUTCOMES, Table
@@ -56,16 +56,16 @@ def is_spent(fault: Fault, now_ms: int) -> bool:
 
 
 def decide(
-    change: Change, subject: FaultSubject, phase: Phase, *, refused: bool = False
+    change: Change, subject: FaultSubject, commit_phase: CommitPhase, *, refused: bool = False
 ) -> Decision:
-    """Count the request for the faults of one phase, and return their effect on it.
+    """Count the request for the faults of one commit phase, and return their effect on it.
 
     On a refused request they have no effect.
     """
     delay_ms = 0
     acted: tuple[Fault, ...] = ()
     for fault in sorted(change.world.tables[FAULTS.name].values(), key=_by_order):
-        if fault.rule.phase != phase or not matches(fault.rule, subject):
+        if fault.rule.commit_phase != commit_phase or not matches(fault.rule, subject):
             continue
         if fault.skips_replays and subject.replayed:
             continue

@@ -112,7 +112,7 @@ class UsageCounter:
         *,
         refused: bool,
     ) -> None:
-        """Count a request for the faults of one phase, in their order.
+        """Count a request for the faults of one commit phase, in their order.
 
         `world` is the world after the decision, so its faults have counted the request already.
         """

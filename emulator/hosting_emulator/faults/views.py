@@ -58,7 +58,7 @@ def fault_state(
         id=fault.id,
         order=fault.order,
         written=written_document(world, fault),
-        phase=fault.rule.phase,
+        phase=fault.rule.commit_phase,
         optional=fault.rule.optional or None,
         armed_at=format_timestamp(fault.armed_ms),
         considered=usage.considered,

@@ -37,7 +37,29 @@ def exchange(
     """
     if not engine.world.has_faults:
         return respond()
-    subject = FaultSubject(
+    subject = _subject(request, call, path)
+    decision = decide_at(engine, subject, engine.run_due(), "before_commit")
+    replacement = yield from _act(request, engine, decision)
+    if replacement is not None:
+        return replacement
+    response = respond()
+    if decision.effect is None:
+        # A fault with an effect ends the search, so only now the others are considered.
+        refused = response.status >= 400
+        decision = decide_at(engine, subject, engine.run_due(), "after_commit", refused=refused)
+        replacement = yield from _act(request, engine, decision)
+        if replacement is not None:
+            return replacement
+    if decision.effect is None:
+        return response
+    reply = as_reply(response)
+    reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
+    return FaultyResponse(reply, engine.date_s(), decision.effect)
+
+
+def _subject(request: IdentityRequest, call: str, path: str) -> FaultSubject:
+    """Return the properties of a request that the conditions of faults compare."""
+    return FaultSubject(
         call=call,
         project=None,
         organization=None,
@@ -48,28 +70,18 @@ def exchange(
         query=request.query,
         body=request.body,
     )
-    decision = decide_at(engine, subject, engine.run_due(), "before_commit")
+
+
+def _act(
+    request: IdentityRequest, engine: Engine, decision: Decision
+) -> Generator[int, None, web.StreamResponse | None]:
+    """Delay a request as the faults of one commit phase say, and return the response that they send.
+
+    None: the endpoint responds.
+    """
     if decision.delay_ms:
         yield decision.delay_ms
-    replacement = _replacement(request, engine, decision)
-    if replacement is not None:
-        return replacement
-    response = respond()
-    if decision.effect is None:
-        # The first fault with an effect ends the search.
-        refused = response.status >= 400
-        now_ms = engine.run_due()
-        decision = decide_at(engine, subject, now_ms, "after_commit", refused=refused)
-        if decision.delay_ms:
-            yield decision.delay_ms
-        replacement = _replacement(request, engine, decision)
-        if replacement is not None:
-            return replacement
-    if decision.effect is None:
-        return response
-    reply = as_reply(response)
-    reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
-    return FaultyResponse(reply, engine.date_s(), decision.effect)
+    return _replacement(request, engine, decision)
 
 
 def _replacement(

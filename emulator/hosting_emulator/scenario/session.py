@@ -303,7 +303,7 @@ def _as_it_is(world: World, at_ms: int, name: str) -> tuple[Document, dict[str, 
             if is_spent(fault, at_ms):
                 continue
             view = written_document(world, fault)
-            view["phase"] = fault.rule.phase
+            view["phase"] = fault.rule.commit_phase
             view["optional"] = fault.rule.optional
             # What is left of its counts.
             for counted, count in (("times", fault.hits), ("skip_first", fault.seen)):

@@ -12,13 +12,16 @@ from msgspec import Meta, field
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.world.records import DataMode, Plan, WorldRecord
 
-Phase = Literal["before_commit", "after_commit"]
+CommitPhase = Literal["before_commit", "after_commit"]
 DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
 DatabaseStatus = Literal["init", "ready", "suspended", "resizing", "failed", "absent"]
 _PATH = "the path without its query; * stands for any text, such as /v1/projects/*/domains"
 _CHANCE = "act with this probability, above 0 up to 1, drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
-_PHASE = "before_commit: the request is not applied; after_commit: it is applied, and the response is lost"
+_COMMIT_PHASE = (
+    "before_commit: the request is not applied; after_commit: it is applied, and the response "
+    "is lost"
+)
 
 
 _Count = Annotated[int, Meta(ge=1)] | None
@@ -57,7 +60,12 @@ class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
     not_: Annotated[Condition | None, _described("conditions that must not hold")] = None
 
 
-class Rule(WorldRecord, frozen=True, gc=False, rename={"from_": "from", "while_": "while"}):
+class Rule(
+    WorldRecord,
+    frozen=True,
+    gc=False,
+    rename={"from_": "from", "while_": "while", "commit_phase": "phase"},
+):
     """The requests on which a fault acts, and when, as people write it. None matches everything.
 
     In an armed fault `project`, `organization` and `principal` are ids, `from` and `until` are
@@ -98,7 +106,7 @@ class Rule(WorldRecord, frozen=True, gc=False, rename={"from_": "from", "while_"
     while_: Annotated[
         Condition | None, _described("act only while these conditions on the world hold")
     ] = None
-    phase: Annotated[Phase, _described(_PHASE)] = "before_commit"
+    commit_phase: Annotated[CommitPhase, _described(_COMMIT_PHASE)] = "before_commit"
     optional: Annotated[
         bool, _described("true: a story also passes if this never acts; otherwise it fails")
     ] = False

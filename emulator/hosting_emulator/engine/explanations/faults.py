@@ -11,37 +11,37 @@ from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import faults_in_order, idle_reason
 from hosting_emulator.faults.outcomes import outcome_of, outcome_text, phases_of
 from hosting_emulator.world import tables
-from hosting_emulator.world.fault_records import Fault, Phase
+from hosting_emulator.world.fault_records import CommitPhase, Fault
 from hosting_emulator.world.records import Operation
 
 
 def explain_faults(
-    entry: Entry, counting_commits: Sequence[Commit], phase: Phase
+    entry: Entry, counting_commits: Sequence[Commit], commit_phase: CommitPhase
 ) -> Iterator[ExplainedStep]:
-    """Explain the faults of a phase: those that acted, and those that only matched the request."""
+    """Explain the faults of a commit phase: those that acted, and those that only matched the request."""
     for fault in entry.acted:
-        if fault.rule.phase == phase:
-            sentence = f"{fault.id} ({fault.kind}, {phase}) acted, hit {fault.hits}."
+        if fault.rule.commit_phase == commit_phase:
+            sentence = f"{fault.id} ({fault.kind}, {commit_phase}) acted, hit {fault.hits}."
             yield ExplainedStep("fault", sentence)
     acted_ids = {fault.id for fault in entry.acted}
     for commit in counting_commits:
         faults = counted_faults(commit)
-        if not any(fault.rule.phase == phase for fault in faults):
+        if not any(fault.rule.commit_phase == commit_phase for fault in faults):
             continue
         for fault in faults:
             if fault.id not in acted_ids:
-                reason = _idle_reason(entry, commit, fault, phase)
+                reason = _idle_reason(entry, commit, fault, commit_phase)
                 sentence = f"{fault.id} ({fault.kind}) matched but did not act: {reason}."
                 yield ExplainedStep("fault", sentence)
         yield ExplainedStep("fault", explain_commit(commit))
 
 
-def _idle_reason(entry: Entry, commit: Commit, fault: Fault, phase: Phase) -> str:
+def _idle_reason(entry: Entry, commit: Commit, fault: Fault, commit_phase: CommitPhase) -> str:
     """Return why a fault that matched a request did not act on it."""
     was_refused = entry.status >= 400 and all(
-        fault.rule.phase == "before_commit" for fault in entry.acted
+        fault.rule.commit_phase == "before_commit" for fault in entry.acted
     )
-    if was_refused and phase == "after_commit":
+    if was_refused and commit_phase == "after_commit":
         return "the request was refused, so nothing was done"
     project_id, organization_id = entry.about(commit.before)
     return idle_reason(fault, entry.at_ms, commit.before, project_id, organization_id)

@@ -258,7 +258,10 @@ def _fate(entry: Entry) -> str:
     if entry.lost is not None:
         return "lost"
     for fault in entry.acted:
-        if fault.rule.phase == "after_commit" and fault_kinds()[fault.kind].replaces_response:
+        if (
+            fault.rule.commit_phase == "after_commit"
+            and fault_kinds()[fault.kind].replaces_response
+        ):
             return "replaced"
     return ""
 
