@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import time
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from tests.support import warm
 
+OWN_VARIABLES = (
+    "HOSTING_EMULATOR_CONTROL_TOKEN",
+    "PYTEST_XDIST_WORKER",
+    "PYTEST_XDIST_TESTRUNUID",
+)
 CALLING = '''
 import urllib.error
 import urllib.request
@@ -32,6 +41,25 @@ def ask(emulator, path, method="GET", user="owner", **headers):
 def apply_domains(emulator, key="domains-1"):
     return ask(emulator, "domains", "PUT", **{"Idempotency-Key": key})
 '''
+
+
+def run_pytest(
+    folder: Path,
+    *arguments: str,
+    plugin: str = "hosting_emulator",
+    cold: bool = False,
+    variables: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run pytest in a folder with only this plugin and pytest's own."""
+    options = ("--basetemp=base-temp", "-p", plugin, "-p", "no:cacheprovider", "-W", "error")
+    command = [sys.executable, "-m", "pytest", *options, *arguments]
+    return warm.run(command, cwd=folder, env=variables, cold=cold)
+
+
+def reader_variables() -> dict[str, str]:
+    """Return the variables of this process without those that its own pytest sets."""
+    variables = {name: value for name, value in os.environ.items() if name not in OWN_VARIABLES}
+    return variables | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 class Suite:
@@ -58,8 +86,7 @@ class Suite:
         A `cold` run has its own interpreter, in which nothing was imported before.
         """
         began_s = time.monotonic()
-        options = ("--basetemp=base-temp", "-p", plugin, "-p", "no:cacheprovider", "-W", "error")
-        result = warm.run([sys.executable, "-m", "pytest", *options, *arguments], cold=cold)
+        result = run_pytest(self.path, *arguments, plugin=plugin, cold=cold)
         print(result.stdout, result.stderr, sep="\n")
         return pytest.RunResult(
             result.returncode,
@@ -87,10 +114,6 @@ class Suite:
 def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
     """An empty folder in which tests can be written and run."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    for name in (
-        "HOSTING_EMULATOR_CONTROL_TOKEN",
-        "PYTEST_XDIST_WORKER",
-        "PYTEST_XDIST_TESTRUNUID",
-    ):
+    for name in OWN_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     return Suite(pytester)
