@@ -11,7 +11,6 @@ from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.control.chosen_scenario import Chosen
-from hosting_emulator.control.scenario_worlds import fresh_world
 from hosting_emulator.control.tokens import NewToken, token_claims
 from hosting_emulator.control.variation import Point, read_variation_of_new_world
 from hosting_emulator.control.world_replacement import check_new_name, new_world_name
@@ -131,6 +130,9 @@ async def _imported_world(context: Context, body: NewWorld, state: JsonObject, n
 def _scenario_world(
     context: Context, body: NewWorld, scenario: Chosen, name: str, seed: str
 ) -> World:
+    # Imported here: it takes 50 ms, for which the first world of a test session would have to wait.
+    from hosting_emulator.control.scenario_worlds import fresh_world
+
     world = fresh_world(context, scenario, name, seed)
     mode = None
     rate = None
