@@ -220,7 +220,7 @@ CALLS = _completion(
     "hosting_emulator.contract.calls:ALL_CALLS", "hosting_emulator.contract.calls:DOORS"
 )
 FAULT_KINDS = _completion("hosting_emulator.faults.kinds:fault_kinds")
-OUTCOME_KINDS = _completion("hosting_emulator.faults.outcomes:OUTCOME_KINDS")
+OUTCOME_KINDS = _completion("hosting_emulator.faults.outcomes:outcome_kinds")
 INTERVENTIONS = _completion("hosting_emulator.faults.interventions:INTERVENTIONS")
 WORLDS = _completion(lambda client, _: (world.name for world in client.worlds()))
 OPERATIONS = _completion(_operation_ids)

@@ -8,7 +8,7 @@ import msgspec
 
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RULE_FIELDS
 from hosting_emulator.faults.kinds import fault_kinds
-from hosting_emulator.faults.outcomes import OUTCOME_KINDS
+from hosting_emulator.faults.outcomes import outcome_kinds
 
 #: What can be armed.
 Noun = Literal["fault", "outcome"]
@@ -32,7 +32,7 @@ def fault_examples() -> dict[str, dict[str, Any]]:
 
 def outcome_examples() -> dict[str, dict[str, Any]]:
     """Return the options of an example of each kind of outcome, in the order of the kinds."""
-    return {name: dict(kind.example) for name, kind in OUTCOME_KINDS.items()}
+    return {name: dict(kind.example) for name, kind in outcome_kinds().items()}
 
 
 def rule_fields() -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from hosting_emulator.contract.calls import (
     DOORS,
 )
 from hosting_emulator.faults.kinds import FaultKind, fault_kinds
-from hosting_emulator.faults.outcomes import OUTCOME_KINDS, OutcomeKind
+from hosting_emulator.faults.outcomes import OutcomeKind, outcome_kinds
 from hosting_emulator.world.fault_records import Fault, Rule
 from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PROJECTS, USERS, Table
 
@@ -32,6 +32,7 @@ class RuleCategory:
     """A category of rules: its noun and its table, and the fields and calls that a rule can name."""
 
     noun: str
+    noun_with_article: str
     table: Table[Fault]
     fields: tuple[str, ...]
     calls: tuple[str, ...]
@@ -39,14 +40,17 @@ class RuleCategory:
     @property
     def kinds(self) -> Mapping[str, type[FaultKind] | type[OutcomeKind]]:
         """Every kind by its name, in the order of lists."""
-        return fault_kinds() if self.noun == "fault" else OUTCOME_KINDS
+        if self.noun == "fault":
+            return fault_kinds()
+        return outcome_kinds()
 
 
-FAULT = RuleCategory("fault", FAULTS, RULE_FIELDS, (*ALL_CALLS, *DOORS))
+FAULT = RuleCategory("fault", "a fault", FAULTS, RULE_FIELDS, (*ALL_CALLS, *DOORS))
 _OF_REQUESTS = ("method", "path", "header", "query", "body", "credentials", "phase")
 #: An outcome is about the operation that a call begins, and not about one request.
 OUTCOME = RuleCategory(
     "outcome",
+    "an outcome",
     OUTCOMES,
     tuple(name for name in RULE_FIELDS if name not in _OF_REQUESTS),
     tuple(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from hosting_emulator.faults.categories import RECORD_TABLES
 from hosting_emulator.faults.decisions import Decision, idle_reason, is_spent
 from hosting_emulator.faults.matching import FaultSubject, differing_fields, request_value
-from hosting_emulator.faults.outcomes import OUTCOME_KINDS, outcome_of
+from hosting_emulator.faults.outcomes import outcome_kinds, outcome_of
 from hosting_emulator.messages import EntryCounts
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.plans import is_finished
@@ -277,7 +277,7 @@ def entry_usage(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> E
 
 def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> str | None:
     """Say why a fault or outcome has never acted; None: it has acted."""
-    is_outcome = entry.kind in OUTCOME_KINDS
+    is_outcome = entry.kind in outcome_kinds()
     if entry.hits:
         return unfinished_outcome(world, entry) if is_outcome else None
     if usage.nearest is None and usage.considered:

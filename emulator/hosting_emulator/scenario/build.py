@@ -22,9 +22,10 @@ from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
 from hosting_emulator.criteria.checks import check
 from hosting_emulator.criteria.patterns import Expression, PatternError, compile_pattern
 from hosting_emulator.criteria.value_types import ANY, Impossible, ValueType
-from hosting_emulator.faults.arming import arm, moment_ms, read_fault
+from hosting_emulator.faults.arming import arm, read_fault
 from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.faults.interventions import read_intervention
+from hosting_emulator.faults.rule_resolution import moment_ms
 from hosting_emulator.scenario.document import (
     PLANNED,
     ExpectPart,

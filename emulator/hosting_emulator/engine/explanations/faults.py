@@ -9,7 +9,8 @@ from hosting_emulator.engine.explanations.commits import explain_commit
 from hosting_emulator.engine.explanations.steps import ExplainedStep
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import faults_in_order, idle_reason
-from hosting_emulator.faults.outcomes import outcome_of, outcome_text, phases_of
+from hosting_emulator.faults.outcome_texts import outcome_text
+from hosting_emulator.faults.outcomes import outcome_of, phases_of
 from hosting_emulator.world import tables
 from hosting_emulator.world.fault_records import CommitPhase, Fault
 from hosting_emulator.world.records import Operation

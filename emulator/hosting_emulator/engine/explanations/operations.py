@@ -11,7 +11,7 @@ from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.faults.decisions import faults_in_order, is_spent
-from hosting_emulator.faults.outcomes import outcome_text
+from hosting_emulator.faults.outcome_texts import outcome_text
 from hosting_emulator.messages import NextStep, Why
 from hosting_emulator.world import lifecycles, tables
 from hosting_emulator.world.operations import stale_generation

@@ -1,0 +1,34 @@
+"""An operation that needs reconciliation."""
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from hosting_emulator.faults.outcomes import OperationPhase, OutcomeKind, read_ms
+from hosting_emulator.world.records import OperationOutcome
+
+
+class Reconcile(OutcomeKind, frozen=True):
+    """The operation needs reconciliation at the end of a phase, this many times, and then continues.
+
+    With `then: exhaust` the last attempt is exhausted, and the operation fails with
+    reconciliation_exhausted. `each` is how long each state of an attempt lasts.
+    """
+
+    example: ClassVar = {"attempts": 2, "then": "exhaust", "each": "5s"}
+
+    phase: OperationPhase = "verifying"
+    attempts: Annotated[int, Meta(ge=1, le=100)] = 1
+    then: Literal["continue", "exhaust"] = "continue"
+    each: str | None = None
+
+    def operation_outcome(self, id_: str, call: str) -> OperationOutcome | None:
+        step_ms = read_ms(self.each)
+        outcome = super().operation_outcome(id_, call)
+        if outcome is None:
+            return None
+        steps = ("required", "running", "completed") * self.attempts
+        if self.then == "exhaust":
+            steps = (*steps[:-1], "exhausted")
+        return replace(outcome, steps=steps, step_ms=step_ms)

@@ -1,0 +1,88 @@
+"""Refuses a rule of a fault or an outcome that could never act."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hosting_emulator.contract.calls import DOORS, REDEEM_TICKET, CallSpec
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.criteria.request_filters import may_have_path
+from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.world.fault_records import Rule
+
+#: A message names this many calls at most.
+_MOST_CALLS = 3
+
+
+def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
+    """Refuse a rule that no request can match, and name the field that excludes the last call.
+
+    `calls` are those that the rule's category allows. Raises DocumentRefused.
+    """
+    if rule.call in DOORS:
+        _check_endpoint(rule)
+        return
+    if rule.credentials in ("none", "invalid"):
+        _check_without_user(rule)
+    for field in ("call", "method", "project", "path"):
+        matches = [spec for spec in calls if _may_match(rule, field, spec)]
+        if not matches:
+            endpoints = " or ".join(f"{spec.method} {spec.path}" for spec in calls)
+            if len(calls) > _MOST_CALLS:
+                endpoints = "any call; write it like /v1/projects/*/domains, without a query"
+            value = getattr(rule, field)
+            message = f"it could never act: {field} {value!r} does not match {endpoints}"
+            raise DocumentRefused(message, field)
+        calls = matches
+
+
+def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:
+    """Return whether a request of a call can match a field of a rule."""
+    if getattr(rule, field) is None:
+        return True
+    if field == "call":
+        return rule.call == spec.call_id
+    if field == "method":
+        return rule.method == spec.method
+    if field == "project":
+        return spec.subject != "organization"
+    return may_have_path(spec.path, str(rule.path))
+
+
+def _check_endpoint(rule: Rule) -> None:
+    """Refuse a rule for an endpoint outside the API that names what its requests do not have."""
+    fields = ["principal", "organization", "credentials"]
+    if rule.call != REDEEM_TICKET:
+        fields.append("project")
+    for field in fields:
+        if getattr(rule, field) is not None:
+            raise DocumentRefused(f"it could never act: {rule.call} has no {field}", field)
+
+
+def _check_without_user(rule: Rule) -> None:
+    """Refuse a rule for requests without valid credentials that needs a user or a commit."""
+    if rule.principal is not None:
+        field = "principal"
+    elif rule.commit_phase == "after_commit":
+        field = "phase"
+    else:
+        return
+    reason = f"with credentials {rule.credentials} no user is known and nothing is committed"
+    raise DocumentRefused(f"it could never act: {reason}", field)
+
+
+def check_at_identity_provider(kind: str, rule: Rule) -> None:
+    """Refuse an effect that the identity provider, which has no problems, cannot have."""
+    if kind in ("abort", "rate_limit"):
+        message = f"{kind} returns a problem of the API, and {rule.call} has none; use respond"
+        raise DocumentRefused(message, kind)
+    effect = fault_kinds()[kind]
+    breaks_response = not (
+        effect.sends_nothing
+        or effect.replaces_response
+        or effect.delays
+        or effect.delivers_response
+    )
+    if rule.commit_phase == "before_commit" and breaks_response:
+        message = f"{kind} breaks a response: at {rule.call} it can only act after_commit"
+        raise DocumentRefused(message, "phase")

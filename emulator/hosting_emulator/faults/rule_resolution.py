@@ -1,0 +1,101 @@
+"""Resolves the rule of a fault or an outcome: ids for names, and timestamps for durations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from hosting_emulator.contract.call_table import calls_at
+from hosting_emulator.contract.calls import call_named
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.faults.categories import METHODS, RECORD_TABLES, RuleCategory
+from hosting_emulator.faults.possible_rules import check_possible
+from hosting_emulator.world.fault_records import Rule
+from hosting_emulator.world.naming import id_of, not_found_message
+from hosting_emulator.world.value import World
+
+
+def resolve_rule(rule: Rule, world: World, now_ms: int, category: RuleCategory) -> Rule:
+    """Return a rule as an armed fault has it. Raises DocumentRefused for one that could never act."""
+    rule = _resolve_times(rule, now_ms)
+    rule = _resolve_names(rule, world, category)
+    calls = calls_at(world.assumptions.operation_path)
+    check_possible(rule, [spec for spec in calls if spec.call_id in category.calls])
+    return rule
+
+
+def _resolve_times(rule: Rule, now_ms: int) -> Rule:
+    """Return a rule with timestamps. The earlier of `until` and the end of `ttl` becomes `until`."""
+    from_ms = _read_moment(rule.from_, "from", now_ms)
+    until_ms = _read_moment(rule.until, "until", now_ms)
+    if rule.ttl is not None:
+        ends_ms = _end_of_ttl_ms(rule.ttl, now_ms)
+        if until_ms is None or ends_ms < until_ms:
+            until_ms = ends_ms
+    if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
+        field = "ttl" if rule.until is None else "until"
+        raise DocumentRefused(f"{field}: this time has already passed", field)
+    return replace(rule, from_=_timestamp(from_ms), until=_timestamp(until_ms), ttl=None)
+
+
+def _end_of_ttl_ms(duration: str, now_ms: int) -> int:
+    try:
+        return now_ms + parse_duration_ms(duration)
+    except ValueError as error:
+        raise DocumentRefused(f"ttl: {error}", "ttl") from None
+
+
+def _timestamp(at_ms: int | None) -> str | None:
+    return None if at_ms is None else format_timestamp(at_ms)
+
+
+def _read_moment(text: str | None, field: str, now_ms: int) -> int | None:
+    """Return a moment in milliseconds. None: there is no text. Raises DocumentRefused."""
+    if text is None:
+        return None
+    at_ms = moment_ms(text, now_ms)
+    if at_ms is None:
+        form = "a timestamp (2026-01-31T09:30:00Z) nor a duration from now (10m)"
+        raise DocumentRefused(f"{field} {text!r} is neither {form}", field)
+    return at_ms
+
+
+def moment_ms(text: str, now_ms: int) -> int | None:
+    """Return the moment of a timestamp, or of a duration from now. None: the text is neither."""
+    with suppress(ValueError):
+        return now_ms + parse_duration_ms(text)
+    with suppress(ValueError):
+        return parse_timestamp(text)
+    return None
+
+
+def _resolve_names(rule: Rule, world: World, category: RuleCategory) -> Rule:
+    """Return a rule with ids for the names of records. Raises DocumentRefused for an unknown name."""
+    call = rule.call
+    if call is not None:
+        call = call_named(call)
+        _check_word(call, "call", category.calls)
+    ids: dict[str, str] = {}
+    for field, table in RECORD_TABLES.items():
+        name = getattr(rule, field)
+        if name is not None:
+            ids[field] = id_of(world, table, name)
+            if world.get(table, ids[field]) is None:
+                raise DocumentRefused(not_found_message(world, table, name), field)
+    method = rule.method
+    if method is not None:
+        method = method.upper()
+        _check_word(method, "method", METHODS)
+    return replace(rule, call=call, method=method, **ids)
+
+
+def _check_word(word: str, field: str, words: Sequence[str]) -> None:
+    """Raise DocumentRefused for a word that is not one of `words`."""
+    if word not in words:
+        hint = nearest(word, words) or f"; it is one of {', '.join(words)}"
+        raise DocumentRefused(f"there is no {field} {word!r}{hint}", field)

@@ -1,0 +1,39 @@
+"""Reads a condition on the world from a document, such as `{"dns": "expired"}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from hosting_emulator.contract.documents import DocumentRefused, read_fields
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.world.fault_records import Condition
+
+
+def read_condition(document: Any, path: str) -> Condition:
+    """Return a condition. `path` is where the document stands. Raises DocumentRefused."""
+    if not isinstance(document, Mapping) or not document:
+        raise DocumentRefused(f"{path} takes conditions, such as {{dns: expired}}", path)
+    _check_names(document, path)
+    fields = {name: value for name, value in document.items() if name != "not"}
+    try:
+        condition = read_fields(fields, Condition)
+    except DocumentRefused as refused:
+        field_path = path
+        if refused.field:
+            field_path = f"{path}.{refused.field}"
+        raise DocumentRefused(f"{field_path}: {refused}", field_path) from None
+    if "not" not in document:
+        return condition
+    return replace(condition, not_=read_condition(document["not"], f"{path}.not"))
+
+
+def _check_names(document: Mapping[Any, Any], path: str) -> None:
+    names = [field.encode_name for field in msgspec.structs.fields(Condition)]
+    for name in document:
+        if name not in names:
+            hint = nearest(str(name), names) or f"; there are {', '.join(names)}"
+            raise DocumentRefused(f"{path}: no condition is named {name!r}{hint}", path)

@@ -1,0 +1,63 @@
+"""Reads the effect of a fault or an outcome from a document: its kind, with options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from hosting_emulator.contract.documents import DocumentRefused, read_options
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.faults.categories import FAULT, RuleCategory
+
+
+def check_field_names(document: Mapping[str, Any], category: RuleCategory) -> None:
+    """Refuse a field that is neither a kind nor a field of a rule. Raises DocumentRefused."""
+    for name, value in document.items():
+        if name in category.kinds or name in category.fields:
+            continue
+        raise DocumentRefused(_unknown_field(str(name), value, category), str(name))
+
+
+def _unknown_field(name: str, value: Any, category: RuleCategory) -> str:
+    hint = nearest(name, [*category.kinds, *category.fields])
+    if name in PROBLEMS:
+        kind = "abort" if category is FAULT else "fail"
+        hint = f"; it is a problem's code: write {kind} code={name}"
+    if isinstance(value, Mapping):
+        # It has options, as an effect does.
+        if not hint:
+            hint = f"; there are {', '.join(category.kinds)}"
+        return f"there is no {category.noun} {name!r}{hint}"
+    return f"{category.noun_with_article} has no field {name!r}{hint}"
+
+
+def only_kind(document: Mapping[str, Any], category: RuleCategory) -> str:
+    """Return the only kind that a document names. Raises DocumentRefused."""
+    names = [name for name in document if name in category.kinds]
+    if len(names) == 1:
+        return names[0]
+    rule = "an outcome is exactly one"
+    if category is FAULT:
+        rule = "a fault needs exactly one effect"
+    mistake = "none is given"
+    if names:
+        mistake = f"{' and '.join(names)} are given"
+    raise DocumentRefused(f"{rule} of {', '.join(category.kinds)}; {mistake}")
+
+
+def read_effect(kind: str, options: Any, category: RuleCategory) -> dict[str, Any]:
+    """Check the options of a kind and return them without defaults. Raises DocumentRefused."""
+    if options is True:
+        options = None
+    try:
+        effect = read_options(kind, options, category.kinds[kind], "option", " ")
+    except DocumentRefused as refused:
+        path = kind
+        if refused.field:
+            path = f"{kind}.{refused.field}"
+        raise DocumentRefused(str(refused), path) from None
+    checked: dict[str, Any] = msgspec.to_builtins(effect)
+    return checked
