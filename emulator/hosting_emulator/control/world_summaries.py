@@ -8,7 +8,7 @@ from hosting_emulator.engine.access_tokens import issuer_path
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.world_variation import variation_view
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.usage import entry_usage
+from hosting_emulator.faults.unused_entries import entry_counts
 from hosting_emulator.http.endpoint import Context
 from hosting_emulator.http.guard import world_prefix
 from hosting_emulator.messages import (
@@ -68,7 +68,7 @@ def _entry_counts(engine: Engine) -> list[EntryCounts]:
     """Return the counts of the armed faults, and then of the outcomes."""
     world = engine.world
     entries = [*faults_in_order(world, FAULTS), *faults_in_order(world, OUTCOMES)]
-    return [entry_usage(engine.usage.of(entry.id), world, entry, world.at_ms) for entry in entries]
+    return [entry_counts(engine.usage.of(entry.id), world, entry, world.at_ms) for entry in entries]
 
 
 def _organizations(world: World) -> list[WorldOrganization]:

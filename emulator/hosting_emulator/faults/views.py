@@ -15,7 +15,8 @@ from hosting_emulator.faults.categories import (
 from hosting_emulator.faults.decisions import is_spent
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.faults.outcomes import OutcomeKind
-from hosting_emulator.faults.usage import EntryUsage, unused_reason
+from hosting_emulator.faults.unused_entries import unused_reason
+from hosting_emulator.faults.usage import EntryUsage
 from hosting_emulator.messages import (
     FaultEffect,
     FaultKinds,

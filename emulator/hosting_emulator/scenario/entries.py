@@ -15,7 +15,7 @@ from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.usage import entry_usage
+from hosting_emulator.faults.unused_entries import entry_counts
 from hosting_emulator.messages import StoryEntry
 from hosting_emulator.scenario.source import Place
 from hosting_emulator.world import tables as t
@@ -58,7 +58,7 @@ def _armed(
     ]
     for entry in sorted([*present, *removed], key=attrgetter("order")):
         usage = engine.usage.of(entry.id)
-        counts = entry_usage(usage, world, entry, now_ms)
+        counts = entry_counts(usage, world, entry, now_ms)
         if counts.unused is not None and entry.id in engine.usage.removed and not entry.hits:
             reason = f"it was removed before it acted; {counts.unused}"
             counts = replace(counts, unused=reason)

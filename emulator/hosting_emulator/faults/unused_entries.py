@@ -1,0 +1,63 @@
+"""Explains why a fault or an outcome has never acted, and reports its counts."""
+
+from __future__ import annotations
+
+from hosting_emulator.faults.decisions import is_spent
+from hosting_emulator.faults.outcomes import outcome_kinds
+from hosting_emulator.faults.usage import EntryUsage
+from hosting_emulator.messages import EntryCounts
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.plans import is_finished
+from hosting_emulator.world.records import Operation
+from hosting_emulator.world.tables import OPERATIONS
+from hosting_emulator.world.value import World
+
+
+def entry_counts(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> EntryCounts:
+    """Return the counts of a fault or an outcome. `unused` says why it has never acted, or is None."""
+    return EntryCounts(
+        id=entry.id,
+        kind=entry.kind,
+        optional=entry.rule.optional,
+        considered=usage.considered,
+        seen=entry.seen,
+        hits=entry.hits,
+        unused=unused_reason(usage, world, entry, now_ms),
+    )
+
+
+def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> str | None:
+    """Say why a fault or outcome has never acted. None: it has acted."""
+    is_outcome = entry.kind in outcome_kinds()
+    if entry.hits:
+        if is_outcome:
+            return _unfinished_reason(world, entry)
+        return None
+    if usage.nearest is not None:
+        reason = usage.nearest.describe()
+        if is_spent(entry, now_ms):
+            reason += f" (it acted until {entry.rule.until})"
+        return reason
+    if usage.considered:
+        return "the requests that it matched were not applied"
+    if is_outcome:
+        return "no operation began while it was armed"
+    return "there was no request while it was armed"
+
+
+def _unfinished_reason(world: World, outcome: Fault) -> str | None:
+    """Say why an outcome that applies to operations has changed none of them. None: it has."""
+    waiting: Operation | None = None
+    phase = ""
+    for _, operation in world.rows(OPERATIONS):
+        applied = operation.outcome
+        if applied is None or applied.id != outcome.id:
+            continue
+        if applied.steps_taken or not applied.steps:
+            return None
+        waiting = operation
+        phase = applied.phase
+    if waiting is None:
+        return None
+    verb = "ended as" if is_finished(waiting) else "is still"
+    return f"operation {waiting.id} {verb} {waiting.state}, before the end of the phase {phase}"
