@@ -165,7 +165,7 @@ def read_scenario_file(path: str) -> tuple[str, str]:
 
 def read_world_file(path: str) -> dict[str, Any]:
     """Return the `world` of a scenario file, or what stands alone as in one. Raises Failure."""
-    from hosting_emulator.scenario.source import ScenarioError
+    from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.yaml_text import read_yaml
 
     text, name = read_scenario_file(path)

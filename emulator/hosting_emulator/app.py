@@ -20,7 +20,7 @@ from hosting_emulator.http.guard import Site
 from hosting_emulator.http.pages import DOCS_PATH
 from hosting_emulator.http.protocol import protocol_of
 from hosting_emulator.http.request_head import wants_page
-from hosting_emulator.scenario.document import ScenarioLibrary
+from hosting_emulator.scenario.library import ScenarioLibrary
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _WORLDS_PATH: Final = "/worlds/"

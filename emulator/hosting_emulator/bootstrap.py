@@ -50,8 +50,9 @@ from hosting_emulator.http.protocol import ServerFunctions
 from hosting_emulator.http.server import Server
 from hosting_emulator.logs import log_to_stderr, log_worlds
 from hosting_emulator.messages import ClockMode
-from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_file, read_scenario
-from hosting_emulator.scenario.source import ScenarioError
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.library import ScenarioLibrary, read_file
+from hosting_emulator.scenario.reading import Scenario, read_scenario
 from hosting_emulator.settings import Ready, Settings, StartError
 from hosting_emulator.storage.directory import DataDirectory
 from hosting_emulator.storage.export import import_state

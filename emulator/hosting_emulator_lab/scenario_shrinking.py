@@ -7,15 +7,17 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from hosting_emulator.scenario.arrival import PageHandler
-from hosting_emulator.scenario.document import REQUESTS, Scenario
-from hosting_emulator.scenario.session import any_response
-from hosting_emulator.scenario.source import Path, ScenarioError
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import Scenario
+from hosting_emulator.scenario.recording.responses import any_response
+from hosting_emulator.scenario.source import KeyPath
+from hosting_emulator.scenario.step_keys import REQUESTS
 from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator_lab.delta_debugging import read_target, smallest
 
 #: What can be left out of a scenario, one by one: items of lists, and names of mappings.
-_SECTIONS: tuple[Path, ...] = (
+_SECTIONS: tuple[KeyPath, ...] = (
     ("story",),
     ("assumptions",),
     ("faults",),
@@ -55,7 +57,7 @@ def shrink_scenario(
     """
     target = _target(scenario, keeps)
     whole = {**scenario.source.data, "story": scenario.source.data["story"][: target + 1]}
-    last, places = ("story", target), list[Path]()
+    last, places = ("story", target), list[KeyPath]()
     for section in _SECTIONS:
         found: Any = whole
         for name in section:
@@ -63,7 +65,7 @@ def shrink_scenario(
         names = found if isinstance(found, dict) else range(len(found))
         places += [place for name in names if (place := (*section, name)) != last]
 
-    def failed(kept: Collection[Path]) -> str | None:
+    def failed(kept: Collection[KeyPath]) -> str | None:
         reduced = _with_used_parts(_reduced(whole, {*kept, last}))
         try:
             report = run_document(reduced, visit, ("story", len(reduced["story"]) - 1))
@@ -75,7 +77,7 @@ def shrink_scenario(
     why = failed(places)
     if why is not None:
         raise NotKept(f"step {target + 1} does not get the response it expects: {why}")
-    left, runs, finished = tuple[Path, ...](), 2, True
+    left, runs, finished = tuple[KeyPath, ...](), 2, True
     if places and failed(()) is not None:
         smaller = smallest(places, lambda kept: failed(kept) is None, max_runs)
         left, runs, finished = smaller.items, runs + smaller.tries, smaller.finished
@@ -102,7 +104,9 @@ def _target(scenario: Scenario, keeps: str) -> int:
     raise NotKept(f"no step is a request that expects {keeps}")
 
 
-def _reduced(document: dict[str, Any], kept: Collection[Path], at: Path = ()) -> dict[str, Any]:
+def _reduced(
+    document: dict[str, Any], kept: Collection[KeyPath], at: KeyPath = ()
+) -> dict[str, Any]:
     """Return a scenario with nothing in its sections but what is kept."""
     reduced: dict[str, Any] = {}
     for name, value in document.items():

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.source import ScenarioError
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import read_scenario
 from hosting_emulator.scenario.story import check_text
 from tests.support.stories import refused, run, schema_check, text_of
 from tests.support.world_changes import needs_fields
@@ -131,7 +131,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             "not_found",
             "there is no problem code 'not_found'",
         ),
-        ("story: [{call: list_deployments, expect: {same_as: x}}]", 3, "x", "saved answer 'x'"),
+        ("story: [{call: list_deployments, expect: {same_as: x}}]", 3, "x", "saved response 'x'"),
         (
             "story: [{call: list_deployments, expect: {lost: reset}}]",
             3,
@@ -275,7 +275,7 @@ def test_the_schema_accepts_a_valid_step():
 
 
 def test_a_list_is_no_scenario():
-    from hosting_emulator.scenario.source import ScenarioError
+    from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.story import check_text
 
     with pytest.raises(ScenarioError, match=r"^a\.yaml:1:1: a scenario is a mapping"):

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
+from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.recording.recorder import record_session
+from hosting_emulator.scenario.recording.refusals import NotRecordable
+from hosting_emulator.scenario.recording.sessions import session_of
 from hosting_emulator.scenario.story import check_text
 from hosting_emulator_lab.scenario_shrinking import NotKept, shrink_scenario
 from hosting_emulator_scenarios import FOLDER
@@ -22,7 +24,7 @@ from tests.support.world_changes import ControlledWorld, reimported
 
 def recorded(api: ControlledWorld, **span: str) -> dict[str, Any]:
     """Record a world, run its story, and return the file as data."""
-    recording = record_session(past_of(api.engine), **span)
+    recording = record_session(session_of(api.engine), **span)
     assert check_text(recording.text, "recorded.yaml")["passed"]
     assert not recording.left_out
     document: dict[str, Any] = read_scenario(recording.text, "recorded.yaml").source.data
@@ -138,7 +140,7 @@ def test_a_recording_names_users_and_credentials_without_secrets():
 
     story = recorded(api)["story"]
 
-    text = record_session(past_of(api.engine)).text
+    text = record_session(session_of(api.engine)).text
     assert [step.get("token", step.get("user")) for step in story] == [
         None,
         "${value_1}",
@@ -220,13 +222,13 @@ def test_a_recording_of_a_library_scenario_passes(path: Path):
     assert report["passed"]
 
     # when that is recorded
-    past = past_of(engine)
+    past = session_of(engine)
     recording = record_session(past)
 
     # then it passes, and has every request that was made
     assert run_text(recording.text, "recorded.yaml")[0]["passed"]
     assert not recording.left_out
-    assert recording.steps >= len(past.happened)
+    assert recording.steps >= len(past.events)
 
 
 # --- Spans ---------------------------------------------------------------------------------------
@@ -264,7 +266,7 @@ def test_a_span_of_commits_begins_with_the_manual_change_of_its_first_commit():
 @pytest.mark.parametrize(
     ("span", "says"),
     [
-        ({"first": "9"}, "there is nothing at 9: kept are requests 1 to 1"),
+        ({"first": "9"}, "there is nothing at 9: the session has requests 1 to 1"),
         ({"last": "soon"}, "last must be a request's number (12) or a commit's (commit:40)"),
     ],
 )
@@ -273,7 +275,7 @@ def test_a_span_that_does_not_exist_is_refused(span: dict[str, str], says: str):
     api.dns()
 
     with pytest.raises(NotRecordable) as refused:
-        record_session(past_of(api.engine), **span)
+        record_session(session_of(api.engine), **span)
 
     assert str(refused.value) == says
 
@@ -353,7 +355,7 @@ def test_a_change_that_no_story_can_express_is_not_recordable():
     with pytest.raises(
         NotRecordable, match=r"commit \d+ \(variation set\): a story cannot express"
     ):
-        record_session(past_of(api.engine))
+        record_session(session_of(api.engine))
 
 
 def test_a_recording_reports_an_api_key_created_before_it():
@@ -363,7 +365,7 @@ def test_a_recording_reports_an_api_key_created_before_it():
     api.deployments(token=value)
 
     with pytest.raises(NotRecordable, match="request 1 uses an API key that is older"):
-        record_session(past_of(api.engine))
+        record_session(session_of(api.engine))
 
 
 # --- Shrinking -----------------------------------------------------------------------------------

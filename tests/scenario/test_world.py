@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.source import ScenarioError
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import read_scenario
 
 HEAD = 'name: own\ndescription: Its own.\nclock: {at: "2026-03-02T09:00:00Z"}\n'
 ADA = "01HZX3V9Q4M8E2K7T5B6C1D0AF"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hosting_emulator.scenario import yaml_text
-from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.source import ScenarioError
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import read_scenario
 from hosting_emulator.scenario.yaml_text import LONGEST, read_yaml
 from tests.support.function_calls import calls_of
 

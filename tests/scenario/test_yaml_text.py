@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.scenario.source import ScenarioError
+from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.yaml_text import DEEPEST, LONGEST, read_yaml
 
 

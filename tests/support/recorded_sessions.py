@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hosting_emulator.scenario.document import read_scenario
-from hosting_emulator.scenario.session import past_of, record_session
+from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.recording.recorder import record_session
+from hosting_emulator.scenario.recording.sessions import session_of
 from hosting_emulator_lab.scenario_shrinking import shrink_scenario
 from tests.support.in_process import InProcess
 
@@ -44,15 +45,15 @@ class SessionPast:
     """What happened in a world until now, except what was rewound."""
 
     def __init__(self, api: InProcess) -> None:
-        self._past = past_of(api.engine)
+        self._past = session_of(api.engine)
         self.events = [
             PastEvent(
                 title=event.title,
-                commit=f"commit:{event.last}",
-                request=None if event.n is None else str(event.n),
+                commit=f"commit:{event.last_commit}",
+                request=None if event.request_number is None else str(event.request_number),
                 is_uncounted=event.is_uncounted,
             )
-            for event in self._past.happened
+            for event in self._past.events
         ]
 
     def record(

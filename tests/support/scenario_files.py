@@ -10,14 +10,11 @@ import msgspec
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import (
-    ACTIONS,
-    Scenario,
-    ScenarioLibrary,
-    read_scenario,
-    scenario_of,
-)
-from hosting_emulator.scenario.source import ScenarioError, Source
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.library import ScenarioLibrary
+from hosting_emulator.scenario.reading import Scenario, read_scenario, scenario_of
+from hosting_emulator.scenario.source import Source
+from hosting_emulator.scenario.step_keys import ACTIONS
 from hosting_emulator.scenario.story import check_text, run_in_other_world
 from hosting_emulator.stories import respond_to_page
 from hosting_emulator.variation.worlds import read_variation, varied_world

@@ -17,7 +17,8 @@ from hosting_emulator.engine.explanations.trail import Explanations
 from hosting_emulator.http import crowd, protocol, time_slices
 from hosting_emulator.http.protocol import HttpProtocol
 from hosting_emulator.http.time_slices import LongJob
-from hosting_emulator.scenario.document import Scenario, ScenarioLibrary, read_scenario
+from hosting_emulator.scenario.library import ScenarioLibrary
+from hosting_emulator.scenario.reading import Scenario, read_scenario
 from hosting_emulator.storage.export import export_state
 from hosting_emulator.world.value import World
 

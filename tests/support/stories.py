@@ -14,9 +14,9 @@ import pytest
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import read_scenario
 from hosting_emulator.scenario.schema import scenario_schema
-from hosting_emulator.scenario.source import ScenarioError
 from hosting_emulator.scenario.story import StoryRun, check_text
 from hosting_emulator.stories import respond_to_page
 from hosting_emulator.world.value import World

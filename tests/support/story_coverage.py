@@ -12,7 +12,7 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry, ExchangeContext
 from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import read_scenario
+from hosting_emulator.scenario.reading import read_scenario
 from hosting_emulator.scenario.story import StoryRun
 from hosting_emulator.stories import respond_to_page
 from hosting_emulator.world import tables

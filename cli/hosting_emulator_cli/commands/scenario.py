@@ -68,7 +68,7 @@ def list_(**_: Any) -> Any:
     """
 
     def shipped() -> Any:
-        from hosting_emulator.scenario.document import read_scenario
+        from hosting_emulator.scenario.reading import read_scenario
 
         return [read_scenario(library_text(name), name).row() for name in library_names()]
 
@@ -106,7 +106,7 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
     response differs from what the story expects. 2: a file has an error; the message names the
     line.
     """
-    from hosting_emulator.scenario.source import ScenarioError
+    from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.story import check_text
     from hosting_emulator.stories import respond_to_page
 
@@ -322,8 +322,8 @@ def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
 def _put_smallest(
     text: str, file: str, step: str, output: Path | None, max_runs: int = 500
 ) -> None:
-    from hosting_emulator.scenario.document import read_scenario
-    from hosting_emulator.scenario.source import ScenarioError
+    from hosting_emulator.scenario.errors import ScenarioError
+    from hosting_emulator.scenario.reading import read_scenario
     from hosting_emulator.stories import respond_to_page
     from hosting_emulator_lab.scenario_shrinking import NotKept, shrink_scenario
 

@@ -6,8 +6,8 @@ from hosting_emulator.control.chosen_scenario import Chosen
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.http.endpoint import Context, ControlRefusal, refused_as
 from hosting_emulator.scenario.build import build_world
-from hosting_emulator.scenario.document import Scenario, read_scenario
-from hosting_emulator.scenario.source import ScenarioError
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import Scenario, read_scenario
 from hosting_emulator.world.value import World
 
 

@@ -24,9 +24,11 @@ from hosting_emulator.messages import (
     ScenarioText,
     WorldSummary,
 )
-from hosting_emulator.scenario.document import Scenario, read_scenario
+from hosting_emulator.scenario.reading import Scenario, read_scenario
+from hosting_emulator.scenario.recording.recorder import record_session
+from hosting_emulator.scenario.recording.refusals import NotRecordable
+from hosting_emulator.scenario.recording.sessions import session_of
 from hosting_emulator.scenario.schema import scenario_schema
-from hosting_emulator.scenario.session import NotRecordable, past_of, record_session
 from hosting_emulator.scenario.story import StoryRun, story_in_other_world
 from hosting_emulator.variation.worlds import varied_world
 from hosting_emulator.world.records import Variation
@@ -109,11 +111,9 @@ async def record_scenario(
     name = name or "recorded"
     with refused_as(409, "Not recorded", NotRecordable):
         # In a thread: the story is run until it passes, and other requests are handled meanwhile.
-        session = await in_thread(record_session, past_of(engine), name, first, last)
-        row = read_scenario(session.text, name).row()
-    return RecordedScenario(
-        **asdict(row), text=session.text, steps=session.steps, left_out=session.left_out
-    )
+        file = await in_thread(record_session, session_of(engine), name, first, last)
+        row = read_scenario(file.text, name).row()
+    return RecordedScenario(**asdict(row), text=file.text, steps=file.steps, left_out=file.left_out)
 
 
 async def run_scenario(

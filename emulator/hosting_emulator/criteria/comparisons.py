@@ -7,7 +7,8 @@ a number and a text. A claim holds only if the result is True, and the negation 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 from hosting_emulator.criteria import patterns
 from hosting_emulator.criteria.patterns import Expression, PatternError
@@ -23,12 +24,21 @@ from hosting_emulator.criteria.value_types import (
 )
 
 
-class Mismatch(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Mismatch:
     """Where a response differs: a path in it, the expected value and the actual one."""
 
     at: str
     expected: Any
-    found: Any
+    actual: Any
+
+    def below(self, path: str) -> Mismatch:
+        """Return the mismatch of a part, whose path in the whole is given."""
+        return replace(self, at=f"{path}.{self.at}")
+
+    def report(self) -> dict[str, Any]:
+        """Return the mismatch as reports of stories show it."""
+        return {"at": self.at, "expected": self.expected, "found": self.actual}
 
 
 def _above(limit: float, actual: float) -> bool:

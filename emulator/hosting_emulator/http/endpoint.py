@@ -26,7 +26,7 @@ from hosting_emulator.http.guard import Site
 from hosting_emulator.http.request_body import read_body
 from hosting_emulator.http.time_slices import in_thread
 from hosting_emulator.messages import ClockMode, JsonObject
-from hosting_emulator.scenario.document import ScenarioLibrary
+from hosting_emulator.scenario.library import ScenarioLibrary
 from hosting_emulator.storage.directory import WORLD_NAME
 from hosting_emulator.world.naming import AliasedRecord, id_of, kind_of, not_found_message
 from hosting_emulator.world.records import Variation

@@ -1,20 +1,58 @@
-"""How a response of a story differs from what its step expects."""
+"""How the response to a step differs from what the step expects.
+
+To compare another word of `expect`, write a function and name it in `_WORD_COMPARISONS`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET
 
-from hosting_emulator.criteria.comparisons import Mismatch
+from hosting_emulator.criteria.checks import check
+from hosting_emulator.criteria.comparisons import Mismatch, compare
 from hosting_emulator.criteria.response_types import EXPECTED, HEADER, allows_a_code, allows_no_code
-from hosting_emulator.criteria.value_types import ABSENT, MISSING
+from hosting_emulator.criteria.value_types import ABSENT, MISSING, Impossible, ValueType
 from hosting_emulator.faults.matching import value_at
 from hosting_emulator.scenario.arrival import Arrival
 from hosting_emulator.scenario.document import ExpectPart, StepPart
-from hosting_emulator.scenario.expectations import ResponseTypes, judge
+from hosting_emulator.scenario.expectations import ResponseTypes
 from hosting_emulator.scenario.variables import Variables
+
+
+def compare_value(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:
+    """Return where an actual value differs from an expected one, whose variables are filled in.
+
+    An expected value that can never match differs, too. `at` is the path of the value in messages.
+    """
+    try:
+        check(kind, expected)
+    except Impossible as error:
+        path = ".".join([at, *map(str, error.path)])
+        return [Mismatch(path, str(error), actual)]
+    return compare(kind, expected, actual, at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    """A response that arrived, and what comparisons need to know beside it."""
+
+    step: StepPart
+    expect: ExpectPart
+    arrival: Arrival
+    #: The body as JSON. MISSING: it is not JSON.
+    body: Any
+    variables: Variables
+    types: ResponseTypes
+
+    def field(self, name: str) -> Any:
+        """Return a top-level field of the body, or MISSING."""
+        if isinstance(self.body, dict):
+            return self.body.get(name, MISSING)
+        return MISSING
 
 
 def compare_response(
@@ -23,70 +61,113 @@ def compare_response(
     """Return the differences between a response and what its step expects."""
     expect = step.expect or ExpectPart()
     expected_loss = None if expect.lost is UNSET else variables.fill(expect.lost)
-    differences = judge(EXPECTED["lost"], expected_loss, arrival.lost, "lost")
+    differences = compare_value(EXPECTED["lost"], expected_loss, arrival.lost, "lost")
     if differences or arrival.lost:
         return differences
-    body = _json_of(arrival.reply.body)
-    actual_values = _actual_values(arrival, body)
+    body = _decode(arrival.reply.body)
+    response = _Response(step, expect, arrival, body, variables, types)
     if expect.status is UNSET:
-        code = MISSING if expect.code is UNSET else variables.fill(expect.code)
-        differences += _status_differences(code, arrival.reply.status, actual_values["code"])
-    for name, actual in actual_values.items():
-        expected = getattr(expect, name)
+        differences += _compare_success(response)
+    for word, compare_word in _WORD_COMPARISONS.items():
+        expected = getattr(expect, word)
         if expected is not UNSET:
-            differences += judge(EXPECTED[name], variables.fill(expected), actual, name)
-    for name, expected in expect.headers.items():
-        header = arrival.header(name)
-        actual = MISSING if header is None else header
-        differences += judge(HEADER, variables.fill(expected), actual, f"headers.{name}")
-    if expect.same_as is not UNSET:
-        differences += _body_differences(expect.same_as, arrival, variables)
-    if expect.body is not UNSET:
-        body_type = types.body(step, expect)
-        differences += judge(body_type, variables.fill(expect.body), body, "body")
-    for path in map(str, variables.fill(expect.absent)):
-        value = value_at(body, path)
-        if value is not UNSET:
-            differences.append(Mismatch(f"body.{path}", ABSENT, value))
+            differences += compare_word(response, variables.fill(expected))
     return differences
 
 
-def _actual_values(arrival: Arrival, body: Any) -> dict[str, Any]:
-    """Return the values of a response that plain expectations compare."""
-    fields = body if isinstance(body, dict) else {}
-    items = fields.get("items")
-    return {
-        "delayed": arrival.is_delayed,
-        "status": arrival.reply.status,
-        "html": arrival.reply.content_type.startswith("text/html"),
-        "code": fields.get("code", MISSING),
-        "items": len(items) if isinstance(items, list) else MISSING,
-    }
+def _compare_success(response: _Response) -> list[Mismatch]:
+    """Compare the status with the one that an expectation without `status` means.
 
-
-def _body_differences(name: str, arrival: Arrival, variables: Variables) -> list[Mismatch]:
-    body = arrival.reply.body
-    if body == variables.saved_body(name):
-        return []
-    return [Mismatch("body", f"the bytes of {name}", body.decode("utf-8", "replace"))]
-
-
-def _status_differences(expected_code: Any, status: int, code: Any) -> list[Mismatch]:
-    """Return how a status differs from the one that an expectation without a status means."""
+    It means a success, or with `code` a refusal.
+    """
+    expected_code = MISSING
+    if response.expect.code is not UNSET:
+        expected_code = response.variables.fill(response.expect.code)
+    status = response.arrival.reply.status
     if status < 400:
         if allows_no_code(expected_code):
             return []
         return [Mismatch("status", "a refusal", status)]
     if not allows_a_code(expected_code):
         return [Mismatch("status", "success", status)]
-    if code is MISSING:
+    if response.field("code") is MISSING:
         # An expected code means a refusal with a code, even if the code is optional.
         return [Mismatch("status", "a problem with a code", status)]
     return []
 
 
-def _json_of(body: bytes) -> Any:
-    """Return a body as JSON. MISSING: it is no JSON."""
+def _compare_delayed(response: _Response, expected: Any) -> list[Mismatch]:
+    return compare_value(EXPECTED["delayed"], expected, response.arrival.is_delayed, "delayed")
+
+
+def _compare_status(response: _Response, expected: Any) -> list[Mismatch]:
+    return compare_value(EXPECTED["status"], expected, response.arrival.reply.status, "status")
+
+
+def _compare_html(response: _Response, expected: Any) -> list[Mismatch]:
+    is_html = response.arrival.reply.content_type.startswith("text/html")
+    return compare_value(EXPECTED["html"], expected, is_html, "html")
+
+
+def _compare_code(response: _Response, expected: Any) -> list[Mismatch]:
+    return compare_value(EXPECTED["code"], expected, response.field("code"), "code")
+
+
+def _compare_items(response: _Response, expected: Any) -> list[Mismatch]:
+    """Compare the number of items of a page."""
+    items = response.field("items")
+    count = len(items) if isinstance(items, list) else MISSING
+    return compare_value(EXPECTED["items"], expected, count, "items")
+
+
+def _compare_headers(response: _Response, expected: dict[str, Any]) -> list[Mismatch]:
+    differences = []
+    for name, expected_value in expected.items():
+        value = response.arrival.header(name)
+        actual = MISSING if value is None else value
+        differences += compare_value(HEADER, expected_value, actual, f"headers.{name}")
+    return differences
+
+
+def _compare_same_as(response: _Response, saved_name: str) -> list[Mismatch]:
+    """Compare the bytes of the body with those of a saved response."""
+    body = response.arrival.reply.body
+    if body == response.variables.saved_body(saved_name):
+        return []
+    return [Mismatch("body", f"the bytes of {saved_name}", body.decode("utf-8", "replace"))]
+
+
+def _compare_body(response: _Response, expected: Any) -> list[Mismatch]:
+    body_type = response.types.body(response.step, response.expect)
+    return compare_value(body_type, expected, response.body, "body")
+
+
+def _compare_absent(response: _Response, paths: list[Any]) -> list[Mismatch]:
+    differences = []
+    for path in map(str, paths):
+        value = value_at(response.body, path)
+        if value is not UNSET:
+            differences.append(Mismatch(f"body.{path}", ABSENT, value))
+    return differences
+
+
+_WordComparison: TypeAlias = Callable[[_Response, Any], list[Mismatch]]
+#: The comparisons of the words of `expect`, in the order in which differences are reported.
+#: `lost` is missing: nothing else of a lost response can be compared.
+_WORD_COMPARISONS: dict[str, _WordComparison] = {
+    "delayed": _compare_delayed,
+    "status": _compare_status,
+    "html": _compare_html,
+    "code": _compare_code,
+    "items": _compare_items,
+    "headers": _compare_headers,
+    "same_as": _compare_same_as,
+    "body": _compare_body,
+    "absent": _compare_absent,
+}
+
+
+def _decode(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError):

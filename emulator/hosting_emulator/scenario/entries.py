@@ -17,26 +17,26 @@ from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.unused_entries import entry_counts
 from hosting_emulator.messages import StoryEntry
-from hosting_emulator.scenario.source import Place
+from hosting_emulator.scenario.source import Location
 from hosting_emulator.world import tables as t
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import TimelineEntry
 
 
-def entries_of(engine: Engine, top: Place, armed_at: Mapping[str, Place]) -> list[StoryEntry]:
+def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) -> list[StoryEntry]:
     """Return the counts of every entry of a story, with the reason why it has never acted, if so.
 
-    `top` is the place of the scenario. `armed_at` are the places of the steps that armed an entry,
-    by its id. Entries whose place is unknown were armed by the head of the scenario or its timeline.
+    `top` is the location of the scenario. `armed_at` are the locations of the steps that armed an entry,
+    by its id. Entries whose location is unknown were armed by the head of the scenario or its timeline.
     """
     timeline = sorted(
         (entry for _, entry in engine.world.rows(t.TIMELINE)), key=attrgetter("order")
     )
-    places = dict(armed_at)
+    locations = dict(armed_at)
     for entry in timeline:
         if entry.armed_id is not None:
-            places[entry.armed_id] = top / "timeline" / entry.order / entry.action
-    armed = [*_armed(engine, FAULT, top, places), *_armed(engine, OUTCOME, top, places)]
+            locations[entry.armed_id] = top / "timeline" / entry.order / entry.action
+    armed = [*_armed(engine, FAULT, top, locations), *_armed(engine, OUTCOME, top, locations)]
     return [*armed, *_planned(engine, top, timeline)]
 
 
@@ -46,7 +46,7 @@ def unused_entries(entries: list[StoryEntry]) -> list[StoryEntry]:
 
 
 def _armed(
-    engine: Engine, family: RuleCategory, top: Place, places: Mapping[str, Place]
+    engine: Engine, family: RuleCategory, top: Location, locations: Mapping[str, Location]
 ) -> Iterator[StoryEntry]:
     world = engine.world
     now_ms = engine.now_ms()
@@ -62,40 +62,40 @@ def _armed(
         if counts.unused is not None and entry.id in engine.usage.removed and not entry.hits:
             reason = f"it was removed before it acted; {counts.unused}"
             counts = replace(counts, unused=reason)
-        place = places.get(entry.id) or _place_in_head(top, family, entry)
-        yield StoryEntry(**asdict(counts), at=_path_text(place), line=place.line)
+        location = locations.get(entry.id) or _location_in_head(top, family, entry)
+        yield StoryEntry(**asdict(counts), at=_path_text(location), line=location.line)
 
 
-def _place_in_head(top: Place, family: RuleCategory, entry: Fault) -> Place:
+def _location_in_head(top: Location, family: RuleCategory, entry: Fault) -> Location:
     return top / f"{family.noun}s" / entry.order
 
 
-def _path_text(place: Place) -> str:
+def _path_text(location: Location) -> str:
     text = ""
-    for part in place.path:
+    for part in location.path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
     return text.removeprefix(".")
 
 
-def _planned(engine: Engine, top: Place, timeline: list[TimelineEntry]) -> Iterator[StoryEntry]:
+def _planned(engine: Engine, top: Location, timeline: list[TimelineEntry]) -> Iterator[StoryEntry]:
     due_ms = {event.subject: event.due_ms for _, event in engine.world.rows(t.SCHEDULE)}
     keys = {entry.order: key for key, entry in engine.world.rows(t.TIMELINE)}
     for entry in timeline:
-        place = top / "timeline" / entry.order
+        location = top / "timeline" / entry.order
         acted = int(entry.happened and not entry.refused)
         reason = None
         if not entry.happened:
             reason = _waiting(engine, entry, due_ms.get(keys[entry.order]))
         yield StoryEntry(
-            id=_path_text(place),
+            id=_path_text(location),
             kind=next(iter(entry.document), entry.action),
             optional=entry.optional,
             considered=acted,
             seen=acted,
             hits=acted,
             unused=reason,
-            at=_path_text(place),
-            line=place.line,
+            at=_path_text(location),
+            line=location.line,
         )
 
 

@@ -1,9 +1,10 @@
-"""What a step of a story may expect: the types of its response, from its call and the scenario's faults."""
+"""Checks of what a step expects: an expectation that no response of its call can meet is refused."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,15 +12,14 @@ from msgspec import UNSET
 
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.call_table import calls_at
-from hosting_emulator.contract.calls import ALL_CALLS, call_named
+from hosting_emulator.contract.calls import ALL_CALLS, GET_OPERATION, call_named
 from hosting_emulator.criteria.checks import check, has_variable
-from hosting_emulator.criteria.comparisons import Mismatch, compare
-from hosting_emulator.criteria.request_filters import COUNT, request_filters
 from hosting_emulator.criteria.response_types import (
     CONNECTION_HEADERS,
     EXPECTED,
     HEADER,
     KNOWN_HEADERS,
+    OpenWords,
     allows_loss,
     allows_no_code,
     body_type,
@@ -28,151 +28,185 @@ from hosting_emulator.criteria.response_types import (
     possible_statuses,
 )
 from hosting_emulator.criteria.value_types import ANY, MISSING, Impossible, ValueType
-from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.scenario.document import ExpectPart, ScenarioPart, StepPart
+from hosting_emulator.scenario.variable_syntax import VARIABLE
 
 #: Every status that a response can have.
 _ALL_STATUSES = range(200, 600)
-_VARIABLE = re.compile(r"\$\{[^}]*\}")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 #: Stands for a variable in a path.
-_SOME_ID = "0" * 26
+_ANY_ID = "0" * 26
 
 
-def may_be_lost(expect: ExpectPart) -> bool:
-    """Tell whether a step expects, or allows, that its response does not arrive."""
-    return allows_loss(MISSING if expect.lost is UNSET else expect.lost)
+@dataclass(frozen=True, slots=True)
+class _Expectation:
+    """What a step expects, and what its response can be."""
+
+    expect: ExpectPart
+    #: The words of the expectation, as the file has them.
+    words: Mapping[str, Any]
+    #: The statuses that the expectation allows.
+    statuses: list[int]
+    #: The resource that the call returns. None: the response can be anything.
+    resource: str | None
 
 
 class ResponseTypes:
     """The types of the responses in one scenario."""
 
     def __init__(self, part: ScenarioPart) -> None:
-        steps = [step for group in _groups(part) for step in group]
-        assumed = [step.assume for step in steps if step.assume]
-        # A varied response may have words that no list contains.
-        self._words = {} if part.vary else open_words(part.assumptions, *assumed)
-        paths = [one.get("operation_path") for one in (part.assumptions, *assumed)]
-        self._operation_path = next(filter(None, paths), DEFAULTS.operation_path)
-        #: The calls to which a fault of the scenario responds in its own words. None: all calls.
-        self._own_words = set(_responders(part, steps))
+        steps = list(_all_steps(part))
+        assumptions = [part.assumptions, *(step.assume for step in steps if step.assume)]
+        #: The words of open sets. A varied response may have words that no list contains.
+        self._words: OpenWords = {} if part.vary else open_words(*assumptions)
+        self._operation_path = _operation_path(assumptions)
+        #: The calls to which a fault responds with a body of its choice. None: all calls.
+        self._altered_calls = set(_altered_calls(part, steps))
         self._headers = {*KNOWN_HEADERS, *_header_names(part, steps)}
 
-    def check(self, step: StepPart, expect: ExpectPart, raw: Mapping[str, Any]) -> None:
-        """Raise Impossible if no response to a step can be as expected."""
-        if "lost" in raw:
-            check(EXPECTED["lost"], raw["lost"], ("lost",), variables=True)
-        if may_be_lost(expect):
-            others = [name for name in raw if name != "lost"]
-            if others:
-                message = f"nothing else can be expected of a lost response: remove {others[0]}"
-                raise Impossible(message, (others[0],), key=True)
-            if step.save:
-                message = "nothing of a lost response can be saved: remove the save of this step"
-                raise Impossible(message, ("lost",), key=True)
+    def check(self, step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
+        """Raise Impossible if no response to a step can be as expected.
+
+        `words` is the expectation as the file has it.
+        """
+        _check_loss(step, expect, words)
         for name, kind in EXPECTED.items():
-            if name in raw:
-                check(kind, raw[name], (name,), variables=True)
-        statuses = self._statuses(expect)
-        resource = self._resource(step)
-        if not statuses and "status" in raw:
-            raise Impossible("no status is like that", ("status",))
-        if not statuses:
-            raise Impossible("no response has a code like that", ("code",))
-        if resource is not None:
-            self._check_problem(expect, statuses)
-        body = self.body(step, expect)
-        if "body" in raw:
-            check(body, raw["body"], ("body",), variables=True)
-        if "items" in raw and body is not ANY and body.field("items") is None:
-            raise Impossible("the response to this call is no list", ("items",), key=True)
-        everything = ANY if resource is None else body_type(resource, self._words, _ALL_STATUSES)
-        for index, path in enumerate(expect.absent):
-            try:
-                find_field(everything, path)
-            except Impossible as error:
-                raise Impossible(str(error), ("absent", index)) from None
+            if name in words:
+                check(kind, words[name], (name,), variables=True)
+        expectation = _Expectation(expect, words, _statuses(expect), self._resource(step))
+        _check_status_and_code(expectation)
+        self._check_body(expectation)
+        self._check_absent(expectation)
         for name, value in expect.headers.items():
             self._check_header(name, value)
 
-    def _check_problem(self, expect: ExpectPart, statuses: list[int]) -> None:
-        if expect.code is UNSET or has_variable(expect.code) or allows_no_code(expect.code):
-            return
-        if statuses[-1] < 400:
-            raise Impossible("a response that succeeds has no problem code", ("code",))
+    def body(self, step: StepPart, expect: ExpectPart) -> ValueType:
+        """Return the type that the body of a response to a step has, if the rest is as expected."""
+        return self._body(self._resource(step), _statuses(expect))
+
+    def _body(self, resource: str | None, statuses: Iterable[int]) -> ValueType:
+        if resource is None:
+            return ANY
+        return body_type(resource, self._words, statuses)
+
+    def _check_body(self, expectation: _Expectation) -> None:
+        words = expectation.words
+        body = self._body(expectation.resource, expectation.statuses)
+        if "body" in words:
+            check(body, words["body"], ("body",), variables=True)
+        if "items" in words and body is not ANY and body.field("items") is None:
+            raise Impossible("the response to this call is no list", ("items",), key=True)
+
+    def _check_absent(self, expectation: _Expectation) -> None:
+        """Refuse paths to fields that no response to the call has, whatever its status."""
+        body = self._body(expectation.resource, _ALL_STATUSES)
+        for index, path in enumerate(expectation.expect.absent):
+            try:
+                find_field(body, path)
+            except Impossible as error:
+                raise Impossible(str(error), ("absent", index)) from None
 
     def _check_header(self, name: str, value: Any) -> None:
         path = ("headers", name)
-        if name.lower() in CONNECTION_HEADERS:
+        lower_name = name.lower()
+        if lower_name in CONNECTION_HEADERS:
             message = f"a story has no connection, so its responses have no header {name}"
             raise Impossible(message, path, key=True)
-        if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):
+        if not _HEADER_NAME.fullmatch(name):
             raise Impossible(f"{name!r} is not the name of a header", path, key=True)
-        known = {header.lower(): header for header in self._headers}
-        near = get_close_matches(name.lower().replace("_", "-"), known, n=1, cutoff=0.8)
-        if name.lower() not in known and near:
-            raise Impossible(
-                f"no response here has the header {name!r}; did you mean {known[near[0]]}?",
-                path,
-                key=True,
+        headers = {header.lower(): header for header in self._headers}
+        if lower_name not in headers:
+            nearest_names = get_close_matches(
+                lower_name.replace("_", "-"), headers, n=1, cutoff=0.8
             )
+            if nearest_names:
+                suggestion = headers[nearest_names[0]]
+                message = f"no response here has the header {name!r}; did you mean {suggestion}?"
+                raise Impossible(message, path, key=True)
         check(HEADER, value, path, variables=True)
-
-    def _statuses(self, expect: ExpectPart) -> list[int]:
-        status = MISSING if expect.status is UNSET else expect.status
-        code = MISSING if expect.code is UNSET else expect.code
-        return list(_ALL_STATUSES) if has_variable(status) else possible_statuses(status, code)
-
-    def body(self, step: StepPart, expect: ExpectPart) -> ValueType:
-        """Return the type of the body of a response that is as expected otherwise."""
-        resource = self._resource(step)
-        if resource is None:
-            return ANY
-        return body_type(resource, self._words, self._statuses(expect))
 
     def _resource(self, step: StepPart) -> str | None:
         """Return the name of the resource that a step responds with. None: it may be anything."""
-        call = step.call
-        if step.poll is not None:
-            call = "get_operation"
-        elif step.request is not None:
-            method, _, target = step.request.partition(" ")
-            path = _VARIABLE.sub(_SOME_ID, target.partition("?")[0])
-            found = calls_at(self._operation_path).recognize(method, path)
-            call = None if found is None else found.spec.call_id
-        if call is None or None in self._own_words or call in self._own_words:
+        call = self._call(step)
+        if call is None or None in self._altered_calls or call in self._altered_calls:
             return None
         if call not in ALL_CALLS:  # the check of the call itself reports this mistake
             return None
         return ALL_CALLS[call].response
 
-
-def judge(kind: ValueType, wanted: Any, actual: Any, at: str) -> list[Mismatch]:
-    """Compare as `compare` does. A value that can never match, once variables are filled, differs."""
-    try:
-        check(kind, wanted)
-    except Impossible as error:
-        where = ".".join([at, *map(str, error.path)])
-        return [Mismatch(where, str(error), actual)]
-    return compare(kind, wanted, actual, at)
-
-
-def log_filters(
-    users: Mapping[str, str] | None, projects: Mapping[str, str] | None
-) -> dict[str, ValueType]:
-    """Return the types of the filters of `log`, by the names that it gives them."""
-    filters = request_filters(
-        None if users is None else [*users, *users.values()],
-        None if projects is None else [*projects, *projects.values()],
-        fault_kinds(),
-    )
-    return filters | {"count": COUNT}
+    def _call(self, step: StepPart) -> str | None:
+        """Return the call that a step makes. None: it makes no call of the contract."""
+        if step.poll is not None:
+            return GET_OPERATION.call_id
+        if step.request is None:
+            return step.call
+        method, _, target = step.request.partition(" ")
+        path = VARIABLE.sub(_ANY_ID, target.partition("?")[0])
+        match = calls_at(self._operation_path).recognize(method, path)
+        return None if match is None else match.spec.call_id
 
 
-def _groups(part: ScenarioPart) -> Iterator[list[StepPart]]:
+def _may_be_lost(expect: ExpectPart) -> bool:
+    """Tell whether a step expects, or allows, that its response does not arrive."""
+    return allows_loss(MISSING if expect.lost is UNSET else expect.lost)
+
+
+def _check_loss(step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
+    """Refuse expectations about a response that may be lost, other than its loss."""
+    if "lost" in words:
+        check(EXPECTED["lost"], words["lost"], ("lost",), variables=True)
+    if not _may_be_lost(expect):
+        return
+    other_words = [name for name in words if name != "lost"]
+    if other_words:
+        message = f"nothing else can be expected of a lost response: remove {other_words[0]}"
+        raise Impossible(message, (other_words[0],), key=True)
+    if step.save:
+        message = "nothing of a lost response can be saved: remove the save of this step"
+        raise Impossible(message, ("lost",), key=True)
+
+
+def _check_status_and_code(expectation: _Expectation) -> None:
+    """Refuse a status and a code that no response has together."""
+    statuses = expectation.statuses
+    if not statuses and "status" in expectation.words:
+        raise Impossible("no status is like that", ("status",))
+    if not statuses:
+        raise Impossible("no response has a code like that", ("code",))
+    code = expectation.expect.code
+    if expectation.resource is None or code is UNSET:
+        return
+    can_succeed = has_variable(code) or allows_no_code(code)
+    if statuses[-1] < 400 and not can_succeed:
+        raise Impossible("a response that succeeds has no problem code", ("code",))
+
+
+def _statuses(expect: ExpectPart) -> list[int]:
+    """Return the statuses that an expectation allows."""
+    status = MISSING if expect.status is UNSET else expect.status
+    if has_variable(status):
+        return list(_ALL_STATUSES)
+    code = MISSING if expect.code is UNSET else expect.code
+    return possible_statuses(status, code)
+
+
+# --- what a scenario makes possible ------------------------------------------------------------
+
+
+def _all_steps(part: ScenarioPart) -> Iterator[StepPart]:
     """Yield the steps of the story and those of every part."""
-    yield part.story
+    yield from part.story
     for shared in part.parts:
-        yield shared.steps
+        yield from shared.steps
+
+
+def _operation_path(assumptions: list[dict[str, Any]]) -> str:
+    """Return the first path of operations that the scenario assumes, or the default."""
+    for values in assumptions:
+        path = values.get("operation_path")
+        if path:
+            return str(path)
+    return DEFAULTS.operation_path
 
 
 def _fault_documents(part: ScenarioPart, steps: list[StepPart]) -> Iterator[Mapping[str, Any]]:
@@ -185,17 +219,24 @@ def _fault_documents(part: ScenarioPart, steps: list[StepPart]) -> Iterator[Mapp
             yield step.fault
 
 
-def _responders(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str | None]:
-    """Yield the calls to which a fault responds with a body of its own. None: to every call."""
+def _altered_calls(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str | None]:
+    """Yield the calls to which a fault responds with a body of its choice. None: to every call."""
     for document in _fault_documents(part, steps):
-        if "respond" in document:
-            call = document.get("call")
-            has_call = isinstance(call, str) and "${" not in call
-            yield call_named(str(call)) if has_call else None
+        if "respond" not in document:
+            continue
+        call = document.get("call")
+        if isinstance(call, str) and not has_variable(call):
+            yield call_named(call)
+        else:
+            yield None
 
 
 def _header_names(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str]:
+    """Yield the headers that faults send."""
     for document in _fault_documents(part, steps):
         options = document.get("respond")
-        headers = options.get("headers") if isinstance(options, Mapping) else None
-        yield from headers if isinstance(headers, Mapping) else ()
+        if not isinstance(options, Mapping):
+            continue
+        headers = options.get("headers")
+        if isinstance(headers, Mapping):
+            yield from headers

@@ -15,9 +15,10 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.request_log import CAPACITY
 from hosting_emulator.engine.request_views import sent_header, summary_members
-from hosting_emulator.scenario.build import texts_in
-from hosting_emulator.scenario.expectations import judge, log_filters
+from hosting_emulator.scenario.comparison import compare_value
+from hosting_emulator.scenario.log_filters import log_filters
 from hosting_emulator.scenario.slices import Slices
+from hosting_emulator.scenario.source import texts_in
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS, STREAMS
 from hosting_emulator.world.value import World
 
@@ -57,7 +58,7 @@ def count_requests(engine: Engine, expected: dict[str, Any]) -> Slices[LogResult
         count += all(
             match(filters[name], value, view[name]) is True for name, value in expected.items()
         )
-    mismatches = judge(count_type, expected_count, count, "log.count")
+    mismatches = compare_value(count_type, expected_count, count, "log.count")
     nearest = _nearest_requests(filters, expected, views) if mismatches else []
     return LogResult(f"{count} of {len(entries)} requests match", mismatches, nearest)
 

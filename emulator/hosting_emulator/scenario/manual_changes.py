@@ -13,7 +13,7 @@ from hosting_emulator.faults.arming import arm
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.interventions import read_intervention
-from hosting_emulator.scenario.source import Place
+from hosting_emulator.scenario.source import Location
 from hosting_emulator.world.tables import ASSUMPTIONS, FAULTS, OPERATIONS, SINGLETON_KEY
 
 _Change = Mapping[str, Any]
@@ -25,7 +25,7 @@ class ManualChanges:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         #: The steps that armed faults and outcomes, by the ids of those.
-        self.armed_at: dict[str, Place] = {}
+        self.armed_at: dict[str, Location] = {}
 
     def advance(self, duration: str) -> str:
         """Move the clock by a duration."""
@@ -46,7 +46,7 @@ class ManualChanges:
             raise ValueError(standstill(engine, operation_id))
         return f"the operation is {engine.world.tables[OPERATIONS.name][operation_id].state}"
 
-    def intervene(self, change_document: _Change, place: Place) -> str:
+    def intervene(self, change_document: _Change, location: Location) -> str:
         """Make an intervention."""
         intervention = read_intervention(change_document["intervene"] or {})
         change = self._engine.begin_change()
@@ -55,15 +55,15 @@ class ManualChanges:
         self._engine.commit(change, "intervention", change_document)
         for id_, _ in self._engine.world.rows(FAULTS):
             if id_ not in earlier_ids:
-                self.armed_at[id_] = place / "intervene"
+                self.armed_at[id_] = location / "intervene"
         return message
 
-    def arm(self, change_document: _Change, place: Place) -> str:
+    def arm(self, change_document: _Change, location: Location) -> str:
         """Arm a fault or an outcome, and return its id."""
         ((noun, document),) = change_document.items()
         change = self._engine.begin_change()
         id_ = arm(change, document, _category(noun)).id
-        self.armed_at[id_] = place / noun
+        self.armed_at[id_] = location / noun
         self._engine.commit(change, f"{noun} armed", change_document)
         return id_
 

@@ -1,9 +1,9 @@
-"""The JSON Schema of scenario files, so that editors complete and check them."""
+"""The JSON Schema of scenario files, with which editors complete and check them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import CALLS
@@ -14,104 +14,160 @@ from hosting_emulator.criteria.request_filters import LOST_WORDS
 from hosting_emulator.criteria.response_types import EXPECTED, HEADER
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.interventions import INTERVENTIONS
-from hosting_emulator.scenario.document import ACTIONS, BELONGS, RIVALS, ScenarioPart
-from hosting_emulator.scenario.expectations import log_filters
+from hosting_emulator.scenario.document import ScenarioPart
+from hosting_emulator.scenario.log_filters import log_filters
+from hosting_emulator.scenario.step_keys import (
+    ACTIONS,
+    EXCLUSIVE_OPTIONS,
+    OPTION_ACTIONS,
+    TIMELINE_ACTIONS,
+)
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world.fault_records import Rule
 
+Schema: TypeAlias = dict[str, Any]
 
-def scenario_schema() -> dict[str, Any]:
+_ASSUMPTIONS: Schema = {"$ref": "#/$defs/Assumptions"}
+#: The schemas of what can be armed or planned, by its key.
+_CHANGES: dict[str, Schema] = {
+    "fault": {"$ref": "#/$defs/Fault"},
+    "outcome": {"$ref": "#/$defs/Outcome"},
+    "intervene": {"$ref": "#/$defs/Intervention"},
+}
+
+
+def scenario_schema() -> Schema:
     """Return the schema (JSON Schema 2020-12)."""
-    kinds = {**FAULT.kinds, **OUTCOME.kinds}
-    types = [ScenarioPart, Assumptions, Rule, *kinds.values(), *INTERVENTIONS.values()]
-    _, defs = schema_components(types, ref_template="#/$defs/{name}")
-    for kind, effect in kinds.items():
-        defs[effect.__name__].setdefault("required", [])
-        defs[effect.__name__].setdefault("title", kind)
-    rule = defs.pop("Rule")
-    defs["Fault"], defs["Outcome"] = _armed(rule, FAULT), _armed(rule, OUTCOME)
-    defs["Intervention"] = {
-        "type": "object",
-        "minProperties": 1,
-        "maxProperties": 1,
-        "additionalProperties": False,
-        "properties": {
-            # What needs nothing may be written with nothing behind it.
-            word: _or_null(kind.__name__, not defs[kind.__name__].get("required"))
-            for word, kind in INTERVENTIONS.items()
-        },
-    }
-    turns = {"fault": "Fault", "outcome": "Outcome", "intervene": "Intervention"}
-    refs = {turn: {"$ref": f"#/$defs/{name}"} for turn, name in turns.items()}
-    scenario = defs["ScenarioPart"]
-    scenario["properties"]["faults"] = {"type": "array", "items": refs["fault"]}
-    scenario["properties"]["outcomes"] = {"type": "array", "items": refs["outcome"]}
-    scenario["properties"]["assumptions"] = {"$ref": "#/$defs/Assumptions"}
-    only = defs["VaryPart"]["properties"]["only"]["anyOf"]
-    next(kind for kind in only if kind["type"] == "array")["items"] = {"enum": list(POINTS)}
-    for part in ("PlannedPart", "StepPart"):
-        defs[part]["properties"] |= refs
-    step, codes = defs["StepPart"], list(PROBLEMS)
-    step["properties"]["call"] = {"enum": list(CALLS)}
-    step["properties"]["assume"] = {"$ref": "#/$defs/Assumptions"}
-    _type_criteria(defs)
-    defs["Abort"]["properties"]["code"] = {"enum": codes}
-    alone = {"required": ["note"], "not": {"anyOf": _each(ACTIONS)}}
-    step["oneOf"] = [*_each(ACTIONS), alone]
-    step["dependentSchemas"] = {name: {"anyOf": _each(to)} for name, to in BELONGS.items()}
-    moments = {"oneOf": _each(("at", "after_calls"))}
-    defs["PlannedPart"]["allOf"] = [moments, {"oneOf": _each(turns)}]
+    effects = {**FAULT.kinds, **OUTCOME.kinds}
+    types = [ScenarioPart, Assumptions, Rule, *effects.values(), *INTERVENTIONS.values()]
+    _, definitions = schema_components(types, ref_template="#/$defs/{name}")
+    for kind, effect in effects.items():
+        definitions[effect.__name__].setdefault("required", [])
+        definitions[effect.__name__].setdefault("title", kind)
+    rule = definitions.pop("Rule")
+    definitions["Fault"] = _rule_schema(rule, FAULT)
+    definitions["Outcome"] = _rule_schema(rule, OUTCOME)
+    definitions["Intervention"] = _intervention_schema(definitions)
+    definitions["Comparison"] = _comparison_schema()
+    definitions["Abort"]["properties"]["code"] = {"enum": list(PROBLEMS)}
+    _complete_scenario(definitions["ScenarioPart"])
+    _complete_variation(definitions["VaryPart"])
+    _complete_timeline_entry(definitions["PlannedPart"])
+    _complete_step(definitions["StepPart"])
+    _complete_expectation(definitions["ExpectPart"])
+    _complete_log(definitions["LogPart"])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scenario of hosting-emulator",
         "$ref": "#/$defs/ScenarioPart",
-        "$defs": defs,
+        "$defs": definitions,
     }
 
 
-def _type_criteria(defs: dict[str, Any]) -> None:
-    """Put the types of expectations and of filters into the schema."""
-    defs["Comparison"] = {
+def _rule_schema(rule: Schema, category: RuleCategory) -> Schema:
+    """Return the schema of a fault or an outcome: one effect, and the fields of its rule."""
+    properties = {name: dict(rule["properties"][name]) for name in category.fields}
+    for field in properties.values():
+        # The description comes last, where readers look for it.
+        field["description"] = field.pop("description")
+    call_description = properties["call"]["description"]
+    properties["call"] = {"enum": list(category.calls), "description": call_description}
+    effects = {
+        kind: _nullable(_reference(effect.__name__)) for kind, effect in category.kinds.items()
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": effects | properties,
+        "oneOf": _each_required(category.kinds),
+    }
+
+
+def _intervention_schema(definitions: dict[str, Schema]) -> Schema:
+    properties = {}
+    for word, intervention in INTERVENTIONS.items():
+        name = intervention.__name__
+        properties[word] = _reference(name)
+        if not definitions[name].get("required"):
+            # Without required fields, nothing needs to follow the word.
+            properties[word] = _nullable(properties[word])
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+        "properties": properties,
+    }
+
+
+def _comparison_schema() -> Schema:
+    return {
         "type": "object",
         "minProperties": 1,
         "additionalProperties": False,
         "properties": {word: {} for word in COMPARISONS},
     }
-    expected = defs["ExpectPart"]["properties"]
+
+
+def _complete_scenario(schema: Schema) -> None:
+    schema["properties"]["faults"] = {"type": "array", "items": _CHANGES["fault"]}
+    schema["properties"]["outcomes"] = {"type": "array", "items": _CHANGES["outcome"]}
+    schema["properties"]["assumptions"] = _ASSUMPTIONS
+
+
+def _complete_variation(schema: Schema) -> None:
+    for choice in schema["properties"]["only"]["anyOf"]:
+        if choice["type"] == "array":
+            choice["items"] = {"enum": list(POINTS)}
+
+
+def _complete_timeline_entry(schema: Schema) -> None:
+    schema["properties"] |= _CHANGES
+    schema["allOf"] = [
+        {"oneOf": _each_required(("at", "after_calls"))},
+        {"oneOf": _each_required(TIMELINE_ACTIONS)},
+    ]
+
+
+def _complete_step(schema: Schema) -> None:
+    schema["properties"] |= _CHANGES
+    schema["properties"] |= {
+        "call": {"enum": list(CALLS)},
+        "assume": _ASSUMPTIONS,
+        "clear_faults": {"enum": [True, None]},
+        "clear_outcomes": {"enum": [True, None]},
+    }
+    schema["allOf"] = [{"not": {"required": list(pair)}} for pair in EXCLUSIVE_OPTIONS]
+    only_note = {"required": ["note"], "not": {"anyOf": _each_required(ACTIONS)}}
+    schema["oneOf"] = [*_each_required(ACTIONS), only_note]
+    schema["dependentSchemas"] = {
+        option: {"anyOf": _each_required(actions)} for option, actions in OPTION_ACTIONS.items()
+    }
+
+
+def _complete_expectation(schema: Schema) -> None:
+    expected = schema["properties"]
     expected |= {name: kind.expected_schema() for name, kind in EXPECTED.items()}
     expected["headers"]["additionalProperties"] = HEADER.expected_schema()
-    defs["LogPart"]["properties"] |= {
-        name: kind.expected_schema() for name, kind in log_filters(None, None).items()
-    }
-    word = {"enum": [*LOST_WORDS, True]}
-    names_loss = {"anyOf": [word, {"type": "array", "contains": word}]}
-    is_lost = {"required": ["lost"], "properties": {"lost": names_loss}}
-    defs["ExpectPart"] |= {"if": is_lost, "then": {"maxProperties": 1}}
-    for name in ("clear_faults", "clear_outcomes"):
-        defs["StepPart"]["properties"][name] = {"enum": [True, None]}
-    excluded = [{"not": {"required": list(pair)}} for pair in RIVALS]
-    defs["StepPart"]["allOf"] = excluded
+    # Nothing else can be expected of a response that may be lost.
+    loss = {"enum": [*LOST_WORDS, True]}
+    allows_loss = {"anyOf": [loss, {"type": "array", "contains": loss}]}
+    schema["if"] = {"required": ["lost"], "properties": {"lost": allows_loss}}
+    schema["then"] = {"maxProperties": 1}
 
 
-def _each(names: Iterable[str]) -> list[dict[str, Any]]:
+def _complete_log(schema: Schema) -> None:
+    filters = log_filters(None, None)
+    schema["properties"] |= {name: kind.expected_schema() for name, kind in filters.items()}
+
+
+def _reference(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _nullable(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _each_required(names: Iterable[str]) -> list[Schema]:
     return [{"required": [name]} for name in names]
-
-
-def _or_null(name: str, null: bool = True) -> dict[str, Any]:
-    found = {"$ref": f"#/$defs/{name}"}
-    return {"anyOf": [found, {"type": "null"}]} if null else found
-
-
-def _armed(rule: dict[str, Any], family: RuleCategory) -> dict[str, Any]:
-    properties = {name: dict(rule["properties"][name]) for name in family.fields}
-    for found in properties.values():
-        found["description"] = found.pop("description")  # last, where readers look for it
-    called = properties["call"]["description"]
-    properties["call"] = {"enum": list(family.calls), "description": called}
-    effects = {kind: _or_null(effect.__name__) for kind, effect in family.kinds.items()}
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": effects | properties,
-        "oneOf": _each(family.kinds),
-    }

@@ -1,128 +1,127 @@
-"""Plain data that remembers where it stood in a file, and what is wrong with it, said with its place."""
+"""Plain data that remembers where in its file each part was written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hosting_emulator.contract.suggestions import unknown
+from hosting_emulator.scenario.errors import ScenarioError
 
-Path: TypeAlias = tuple[str | int, ...]
+#: The keys and indexes that lead to a value.
+KeyPath: TypeAlias = tuple[str | int, ...]
+#: A line and a column, which count from 1.
+Position: TypeAlias = tuple[int, int]
 
-
-class ScenarioError(Exception):
-    """A scenario cannot be used; `str()` is a line for each reason, `file:line:column: …`.
-
-    Lines count from 1; line 0 is no place in the file, but the whole of it. The fields are those of
-    the first reason, in the file's order; `more` are the others.
-    """
-
-    def __init__(
-        self, file: str, line: int, column: int, message: str, more: Sequence[ScenarioError] = ()
-    ) -> None:
-        place = f"{file}:{line}:{column}" if line else file
-        super().__init__("\n".join([f"{place}: {message}", *map(str, more)]))
-        self.file, self.line, self.column, self.message = file, line, column, message
-        self.more = more
-
-
-class Mistakes(list[ScenarioError]):
-    """What is wrong with a scenario in several places, to be told all at once."""
-
-    @contextmanager
-    def at(self, place: Place) -> Iterator[None]:
-        """Keep a ScenarioError, or what is refused within a place, and go on behind it."""
-        try:
-            with place.refusals():
-                yield
-        except ScenarioError as error:
-            self.append(error)
-
-    def tell(self) -> None:
-        """Raise ScenarioError with all that was found, if anything was."""
-        if self:
-            found = {str(one): one for one in self}  # a part may be used twice
-            first, *rest = sorted(found.values(), key=lambda one: (one.line, one.column))
-            raise ScenarioError(first.file, first.line, first.column, first.message, rest)
-
-
-def walk(found: Any) -> Iterator[tuple[Path, Any]]:
-    """Walk a value and all that is in it, each with the path to it."""
-    yield (), found
-    pairs: Iterable[tuple[Any, Any]] = found.items() if isinstance(found, dict) else ()
-    for name, value in enumerate(found) if isinstance(found, list) else pairs:
-        yield from (((name, *path), inner) for path, inner in walk(value))
+_START_OF_FILE: Position = (1, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Plain data, and where (line, column; from 1) every key and value in it stood.
+    """Plain data, and the positions of its parts in the file.
 
-    `places` holds keys and items of lists, `values` the plain values of keys.
+    `positions` holds those of keys and of items of lists, `value_positions` those of the plain
+    values that follow a key.
     """
 
     file: str
     data: Any
-    places: dict[Path, tuple[int, int]]
-    values: dict[Path, tuple[int, int]]
+    positions: dict[KeyPath, Position]
+    value_positions: dict[KeyPath, Position]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A place in a source: `place / "story" / 3 / "user"`."""
+class Location:
+    """A location in a source: `location / "story" / 3 / "user"`."""
 
     source: Source
-    path: Path = ()
+    path: KeyPath = ()
 
-    def __truediv__(self, name: str | int) -> Place:
-        return Place(self.source, (*self.path, name))
+    def __truediv__(self, name: str | int) -> Location:
+        return Location(self.source, (*self.path, name))
 
-    def below(self, path: Iterable[str | int]) -> Place:
-        """Return the place at a path from here."""
-        return Place(self.source, (*self.path, *path))
+    def below(self, path: Iterable[str | int]) -> Location:
+        """Return the location at a path from here."""
+        return Location(self.source, (*self.path, *path))
 
     @property
     def value(self) -> Any:
-        """What stands here. Raises LookupError."""
-        found = self.source.data
-        for part in self.path:
-            found = found[part]
-        return found
+        """The value at this location. Raises LookupError if there is none."""
+        value = self.source.data
+        for name in self.path:
+            value = value[name]
+        return value
 
     @property
     def line(self) -> int:
-        """Its line."""
-        return self.source.places.get(self.path, (1, 1))[0]
+        """The line of this location, from 1."""
+        return self.source.positions.get(self.path, _START_OF_FILE)[0]
 
     def error(self, message: str, *, key: bool = False) -> ScenarioError:
-        """Return an error at the value here, or its key where the value holds more values.
+        """Return an error at this location.
 
-        Where nothing stands, it is at what it would belong to. `key` asks for the key, and so does a
-        message that quotes it: it is the key that is unknown then.
+        Its position is that of the plain value here, otherwise that of the key. With `key`, or if
+        the message quotes the key, it is always that of the key. If there is nothing at this
+        location, the error has the position of the nearest parent.
         """
-        path, source = self.path, self.source
-        key = key or (bool(path) and repr(path[-1]) in message)
-        if path in source.values and not key:
-            return ScenarioError(source.file, *source.values[path], message)
-        while path and path not in source.places:
+        source = self.source
+        path = self.path
+        quotes_key = bool(path) and repr(path[-1]) in message
+        if path in source.value_positions and not key and not quotes_key:
+            return ScenarioError(source.file, *source.value_positions[path], message)
+        while path and path not in source.positions:
             path = path[:-1]
-        return ScenarioError(source.file, *source.places.get(path, (1, 1)), message)
+        position = source.positions.get(path, _START_OF_FILE)
+        return ScenarioError(source.file, *position, message)
 
     @contextmanager
     def refusals(self) -> Iterator[None]:
-        """Raise ScenarioError for a ValueError within, here or at the `field` below that it names."""
+        """Raise ScenarioError for a ValueError in the block.
+
+        Its location is this one, or the field below it that the error names as `field`.
+        """
         try:
             yield
         except ValueError as error:
+            location = self
             field = getattr(error, "field", "")
-            path = [int(one) if one.isdecimal() else one for one in field.split(".")]
-            place = self.below(path) if field else self
-            raise place.error(str(error)) from None
+            if field:
+                location = self.below(map(_key_or_index, field.split(".")))
+            raise location.error(str(error)) from None
 
-    def check_word(self, what: str, word: str | None, known: Iterable[str]) -> None:
-        """Check a word, if there is one. Raises ScenarioError, naming the nearest known one, or all."""
-        known = list(known)
-        if word is not None and word not in known:
-            raise self.error(unknown(what, word, known))
+    def check_word(self, noun: str, word: str | None, words: Iterable[str]) -> None:
+        """Raise ScenarioError if a word is none of `words`. None is accepted.
+
+        The message names the nearest word, or all words. `noun` says what a word stands for.
+        """
+        names = list(words)
+        if word is not None and word not in names:
+            raise self.error(unknown(noun, word, names))
+
+
+def _key_or_index(text: str) -> str | int:
+    if text.isdecimal():
+        return int(text)
+    return text
+
+
+def walk(value: Any) -> Iterator[tuple[KeyPath, Any]]:
+    """Yield a value and everything inside it, each with the path to it."""
+    yield (), value
+    children: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, dict):
+        children = value.items()
+    elif isinstance(value, list):
+        children = enumerate(value)
+    for name, child in children:
+        for path, inner in walk(child):
+            yield (name, *path), inner
+
+
+def texts_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
+    """Yield every text inside a value, each with the path to it."""
+    for path, inner in walk(value):
+        if isinstance(inner, str):
+            yield path, inner

@@ -27,9 +27,9 @@ from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
 from hosting_emulator.engine.problem_replies import too_large
 from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.scenario.arrival import OWN_URL, Arrival, PageHandler, PageRequest, drip_ms
-from hosting_emulator.scenario.build import NOBODY, USUAL
 from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.slices import Slices
+from hosting_emulator.scenario.variable_syntax import DEFAULT_ALIASES, NOBODY
 from hosting_emulator.scenario.variables import Variables
 from hosting_emulator.world.records import Project, User
 from hosting_emulator.world.tables import OPERATIONS, USERS
@@ -125,7 +125,7 @@ class StepRequests:
             return self._redemption(step, step.redeem), REDEEM_STEPS
         method, url = self._target(step)
         spec = CALLS[step.call] if step.call is not None else None
-        headers = self._headers(step, spec, USUAL["user"])
+        headers = self._headers(step, spec, DEFAULT_ALIASES["user"])
         return self._context(step, method, url, headers), CALL_STEPS
 
     def _redemption(self, step: StepPart, url: str) -> ExchangeContext:
@@ -143,7 +143,7 @@ class StepRequests:
         world = self._engine.world
         if step.call is not None:
             spec = CALLS[step.call]
-            alias = getattr(step, spec.subject) or USUAL[spec.subject]
+            alias = getattr(step, spec.subject) or DEFAULT_ALIASES[spec.subject]
             subject_id = self._variables.id_of(spec.subject, alias)
             return spec.method, spec.path.replace(f"{{{spec.subject}_id}}", subject_id)
         if step.poll is not None:

@@ -14,7 +14,15 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.criteria.comparisons import Mismatch
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.scenario.arrival import Arrival
-from hosting_emulator.scenario.build import MOMENT, NOW, USUAL, VARIABLE, read_saved
+from hosting_emulator.scenario.variable_syntax import (
+    DEFAULT_ALIASES,
+    MOMENT,
+    NOW,
+    VARIABLE,
+    WHOLE_RESPONSE,
+    SavedValue,
+    read_saved_value,
+)
 
 #: What is expected of a step that cannot be carried out at all.
 POSSIBLE = "to be possible"
@@ -32,9 +40,9 @@ class Variables:
         """Return the body of a response that was saved as a whole, or None."""
         return self._bodies.get(name)
 
-    def id_of(self, index: str, name: str) -> str:
+    def id_of(self, kind: str, name: str) -> str:
         """Return the id that an alias stands for. Anything else stands for itself."""
-        return str(self._engine.world.indexes.get(f"{index}:{name}") or name)
+        return str(self._engine.world.indexes.get(f"{kind}:{name}") or name)
 
     def fill(self, value: Any) -> Any:
         """Replace variables by their values. A text that is one variable takes the value's type."""
@@ -52,9 +60,9 @@ class Variables:
             return self._saved[name]
         if name == NOW:
             return format_timestamp(self._engine.now_ms())
-        index, _, alias = name.partition(".")
-        id_ = self._engine.world.indexes.get(f"{index}:{alias}")
-        if id_ is not None and index in USUAL:
+        kind, _, alias = name.partition(".")
+        id_ = self._engine.world.indexes.get(f"{kind}:{alias}")
+        if id_ is not None and kind in DEFAULT_ALIASES:
             return id_
         moment = MOMENT.fullmatch(name)
         if moment is not None:
@@ -82,20 +90,33 @@ class Variables:
         """Save values of a response, and return those that it does not have."""
         missing = []
         for name, text in save.items():
-            path, pattern = read_saved(text)
-            if path == "response" and arrival.lost is None:
+            saved = read_saved_value(text)
+            if saved.path == WHOLE_RESPONSE and arrival.lost is None:
                 self._bodies[name] = arrival.reply.body
                 continue
-            value = UNSET if arrival.lost else arrival.at(path)
-            if pattern is not None and value is not UNSET:
-                match = pattern.search(str(value))
-                value = UNSET if match is None else match[1 if match.re.groups else 0]
+            value = _value_of(arrival, saved)
             if value is UNSET:
                 reason = _why_not_saved(arrival, name, text)
                 missing.append(Mismatch(f"save.{name}", POSSIBLE, reason))
             else:
                 self._saved[name] = value
         return missing
+
+
+def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
+    """Return what a step saves of a response: with a pattern, the first group or the whole match.
+
+    UNSET: the response was lost, or has no such value.
+    """
+    if arrival.lost:
+        return UNSET
+    value = arrival.at(saved.path)
+    if saved.pattern is None or value is UNSET:
+        return value
+    match = saved.pattern.search(str(value))
+    if match is None:
+        return UNSET
+    return match[1] if match.re.groups else match[0]
 
 
 def _why_not_saved(arrival: Arrival, name: str, text: str) -> str:

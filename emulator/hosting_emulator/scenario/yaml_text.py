@@ -1,7 +1,7 @@
-"""YAML text to plain data that remembers where it stood, and back. Safe, YAML 1.2, and bounded.
+"""Reads YAML text as plain data that remembers its positions, and writes plain data as YAML.
 
-Only mappings with text keys, lists and plain scalars come out. Aliases are refused: they are not
-needed, and a few of them can stand for gigabytes.
+Only mappings with text keys, lists and plain scalars of YAML 1.2 are read. Aliases are refused: no
+scenario needs them, and a few of them can stand for gigabytes.
 """
 
 from __future__ import annotations
@@ -17,27 +17,42 @@ from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from ruamel.yaml.parser import Parser
 from ruamel.yaml.reader import ReaderError
 
-from hosting_emulator.scenario.source import Path, ScenarioError, Source
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.source import KeyPath, Position, Source
 
-#: No scenario needs more; a deeper or longer one is a mistake or an attack.
+#: How many levels a file may have. A deeper file is a mistake or an attack.
 DEEPEST = 20
+#: How many characters a file may have.
 LONGEST = 250_000
-#: How many values, keys and brackets; reading them takes a second or two.
+#: How many values, keys and brackets a file may have. Reading this many takes a second or two.
 MOST = 20_000
-#: Numbers beyond 64 bits do not travel in every JSON.
+#: The largest number. Numbers beyond 64 bits do not survive every JSON library.
 LARGEST = 2**63
+_LONGEST_QUOTE = 40
+_LONGEST_TAG_QUOTE = 60
+_TAG_PREFIX = "tag:yaml.org,2002:"
+_LINE_WIDTH = 100
 
 
 def read_yaml(text: str, file: str) -> Source:
-    """Read a document. Raises ScenarioError with the place of what is wrong."""
+    """Read a document. Raises ScenarioError with the position of the first mistake."""
     if len(text) > LONGEST:
         raise ScenarioError(file, 1, 1, f"the file is longer than {LONGEST} characters")
+    node = _compose(text, file)
+    if node is None:
+        raise ScenarioError(file, 1, 1, "the file is empty; a scenario needs at least a name")
+    source = Source(file, None, {}, {})
+    return replace(source, data=_plain(node, (), source))
+
+
+def _compose(text: str, file: str) -> Any:
+    """Return the root node of a document. None: the document is empty. Raises ScenarioError."""
+    reader = YAML(typ="safe", pure=True)
     try:
-        reader = YAML(typ="safe", pure=True)
-        reader.Parser = type("_", (_CheckedParser,), {"file": file})
-        node = reader.compose(text)
+        reader.Parser = type("_", (_LimitedParser,), {"file": file})
+        return reader.compose(text)
     except MarkedYAMLError as error:
-        raise _not_yaml(error, file) from None
+        raise _syntax_error(error, file) from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         message = f"this is not YAML: the character {chr(error.character)!r} is not allowed here"
@@ -45,40 +60,47 @@ def read_yaml(text: str, file: str) -> Source:
     except (YAMLError, ValueError, RecursionError) as error:
         reason = str(error).split("\n")[0] or type(error).__name__
         raise ScenarioError(file, 1, 1, f"this is not YAML: {reason}") from None
-    if node is None:
-        raise ScenarioError(file, 1, 1, "the file is empty; a scenario needs at least a name")
-    source = Source(file, None, {}, {})
-    return replace(source, data=_plain(node, (), source))
 
 
 def write_yaml(document: Any) -> str:
-    """Write plain data as people write it: what is short and holds nothing further, in one line."""
-    writer, text = YAML(typ="rt", pure=True), StringIO()
-    writer.default_flow_style, writer.allow_unicode, writer.width = None, True, 100
+    """Write plain data as YAML. A short list or mapping of plain values takes a single line."""
+    writer = YAML(typ="rt", pure=True)
+    writer.default_flow_style = None
+    writer.allow_unicode = True
+    writer.width = _LINE_WIDTH
     writer.indent(mapping=2, sequence=4, offset=2)
+    text = StringIO()
     writer.dump(document, text)
     return text.getvalue()
 
 
-def _not_yaml(error: MarkedYAMLError, file: str) -> ScenarioError:
-    """Return the error at the place to mend: where a quote or bracket opens that is never closed."""
+def _syntax_error(error: MarkedYAMLError, file: str) -> ScenarioError:
+    """Return the error at the position to correct: for a quote or bracket that is never closed, its start."""
     problem = error.problem or error.context or "it cannot be read"
-    noticed, began = error.problem_mark, error.context_mark
-    mark = noticed or began
-    unclosed = str(error.context).startswith(("while parsing a flow", "while scanning a quoted"))
-    if unclosed and noticed and began and noticed.line > began.line:
-        mark = began
-        problem = f"what starts here is not closed (line {noticed.line + 1}: {problem})"
-    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    hint = "; is the indentation right?" if "<block" in problem else ""
-    return ScenarioError(file, line, column, f"this is not YAML: {problem}{hint}")
+    problem_mark = error.problem_mark
+    context_mark = error.context_mark
+    mark = problem_mark or context_mark
+    is_unclosed = str(error.context).startswith(("while parsing a flow", "while scanning a quoted"))
+    if is_unclosed and problem_mark and context_mark and problem_mark.line > context_mark.line:
+        mark = context_mark
+        problem = f"what starts here is not closed (line {problem_mark.line + 1}: {problem})"
+    if "<block" in problem:
+        problem += "; is the indentation right?"
+    line = 1
+    column = 1
+    if mark:
+        line = mark.line + 1
+        column = mark.column + 1
+    return ScenarioError(file, line, column, f"this is not YAML: {problem}")
 
 
-class _CheckedParser(Parser):
-    """Refuses what is too much before anything is made of it."""
+class _LimitedParser(Parser):
+    """A parser that refuses a document that is too large, before anything is built from it."""
 
     file = ""
-    _count, _depth, _documents = -1, 0, 0  # its first event is of no value
+    _count = -1  # the first event has no value
+    _depth = 0
+    _documents = 0
 
     def get_event(self) -> Any:
         event: Any = super().get_event()
@@ -98,10 +120,11 @@ class _CheckedParser(Parser):
         return event
 
 
-def _plain(node: Any, path: Path, source: Source) -> Any:
-    """Return a node as plain data, and note in `source` where everything in it stands."""
-    source.places.setdefault(path, _place(node))
-    match node, str(node.tag).removeprefix("tag:yaml.org,2002:"):
+def _plain(node: Any, path: KeyPath, source: Source) -> Any:
+    """Return a node as plain data, and note the positions of everything inside it in `source`."""
+    source.positions.setdefault(path, _position(node))
+    tag = str(node.tag).removeprefix(_TAG_PREFIX)
+    match node, tag:
         case MappingNode(), "map":
             return _mapping(node, path, source)
         case SequenceNode(), "seq":
@@ -110,42 +133,67 @@ def _plain(node: Any, path: Path, source: Source) -> Any:
             return None
         case ScalarNode(), "bool":
             return _text(node, source).lower() == "true"
-        case ScalarNode(), ("int" | "float") as kind:
-            return _number(node, kind, source)
+        case ScalarNode(), "int":
+            return _integer(node, source)
+        case ScalarNode(), "float":
+            return _decimal(node, source)
         case ScalarNode(), "str" | "timestamp":
             return _text(node, source)
-    tag = str(node.tag)[:60]
-    raise _error(node, source.file, f"the tag {tag!r} is refused: only plain values are read")
+    quoted_tag = repr(str(node.tag)[:_LONGEST_TAG_QUOTE])
+    message = f"the tag {quoted_tag} is refused: only plain values are read"
+    raise _error(node, source.file, message)
 
 
-def _mapping(node: Any, path: Path, source: Source) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _mapping(node: Any, path: KeyPath, source: Source) -> dict[str, Any]:
+    mapping: dict[str, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, ScalarNode):
             raise _error(key_node, source.file, "a key must be plain text")
         key = _text(key_node, source)
-        inner = (*path, key)
-        if key in found:
-            message = f"{key!r} is here twice (first in line {source.places[inner][0]})"
+        inner_path = (*path, key)
+        if key in mapping:
+            first_line, _ = source.positions[inner_path]
+            message = f"{key!r} is here twice (first in line {first_line})"
             raise _error(key_node, source.file, message)
-        source.places[inner] = _place(key_node)
+        source.positions[inner_path] = _position(key_node)
         if isinstance(value_node, ScalarNode):
-            source.values[inner] = _place(value_node)
-        found[key] = _plain(value_node, inner, source)
-    return found
+            source.value_positions[inner_path] = _position(value_node)
+        mapping[key] = _plain(value_node, inner_path, source)
+    return mapping
 
 
-def _number(node: Any, kind: str, source: Source) -> int | float:
+def _integer(node: Any, source: Source) -> int:
     text = _text(node, source)
-    plain = text.replace("_", "")
+    digits = text.replace("_", "")
+    base = 10
+    if digits[:2] in ("0x", "0o"):
+        base = 0  # the prefix says it
     try:
-        based = plain[:2] in ("0x", "0o")
-        number = float(plain) if kind == "float" else int(plain, 0 if based else 10)
+        number = int(digits, base)
     except ValueError:
-        raise _error(node, source.file, f"{text[:40]!r} is not a number") from None
-    if abs(number) > LARGEST or not isfinite(number):  # an int may be too large to be finite
-        raise _error(node, source.file, f"the number {text[:40]!r} is too large")
+        raise _not_a_number(node, text, source) from None
+    if abs(number) > LARGEST:
+        raise _too_large(node, text, source)
     return number
+
+
+def _decimal(node: Any, source: Source) -> float:
+    text = _text(node, source)
+    try:
+        number = float(text.replace("_", ""))
+    except ValueError:
+        raise _not_a_number(node, text, source) from None
+    if abs(number) > LARGEST or not isfinite(number):
+        raise _too_large(node, text, source)
+    return number
+
+
+def _not_a_number(node: Any, text: str, source: Source) -> ScenarioError:
+    return _error(node, source.file, f"{text[:_LONGEST_QUOTE]!r} is not a number")
+
+
+def _too_large(node: Any, text: str, source: Source) -> ScenarioError:
+    return _error(node, source.file, f"the number {text[:_LONGEST_QUOTE]!r} is too large")
 
 
 def _text(node: Any, source: Source) -> str:
@@ -157,9 +205,9 @@ def _text(node: Any, source: Source) -> str:
 
 
 def _error(node: Any, file: str, message: str) -> ScenarioError:
-    return ScenarioError(file, *_place(node), message)
+    return ScenarioError(file, *_position(node), message)
 
 
-def _place(node: Any) -> tuple[int, int]:
+def _position(node: Any) -> Position:
     mark = node.start_mark
     return mark.line + 1, mark.column + 1

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hosting_emulator.contract.timestamps import LATEST_MS
-from hosting_emulator.scenario.document import without_seed
+from hosting_emulator.scenario.reading import without_seed
 from hosting_emulator.storage.format import StateRefused, check_format
 from hosting_emulator.storage.integrity import check_integrity
 from hosting_emulator.storage.rows import StoredState, heading_of, rows_of

@@ -77,7 +77,7 @@ def test_a_recording_may_span_selected_requests(api: HttpWorld):
 
 
 def test_a_recording_from_a_missing_request_is_refused(api: HttpWorld):
-    with pytest.raises(ControlRefused, match="there is nothing at 7: kept are no request"):
+    with pytest.raises(ControlRefused, match="there is nothing at 7: the session has no request"):
         api.emulator.record(first=7)
 
 
@@ -125,7 +125,7 @@ def test_scenario_record_can_shrink_at_once(api: HttpWorld, run: Run):
 @pytest.mark.parametrize(
     ("arguments", "phrase"),
     [
-        (("record", "x.yaml", "--first", "9"), "there is nothing at 9: kept are no request"),
+        (("record", "x.yaml", "--first", "9"), "there is nothing at 9: the session has no request"),
         (
             ("record", "x.yaml", "--last", "end"),
             "last must be a request's number (12) or a commit's",

@@ -1,0 +1,54 @@
+"""Scenario files on disk: the library, and single files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import Scenario, read_scenario
+
+_NAME = re.compile("[a-z][a-z0-9-]{0,40}")
+_LONGEST_QUOTE = 80
+
+
+class ScenarioLibrary:
+    """The scenarios of a folder, by name. Without a folder there are none."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def names(self) -> list[str]:
+        """Return the names of all scenarios, sorted."""
+        if self._folder is None:
+            return []
+        return sorted(path.stem for path in self._folder.glob("*.yaml"))
+
+    def text(self, name: str) -> str:
+        """Return the text of a scenario. Raises ScenarioError if there is none of this name."""
+        if self._folder is not None and _NAME.fullmatch(name):
+            path = self._folder / f"{name}.yaml"
+            if path.is_file():
+                return path.read_text(encoding="utf-8")
+        hint = nearest(name, self.names()) or "; `hosting-emulator scenario list` shows them"
+        message = f"the library has no scenario of this name{hint}"
+        raise ScenarioError(name[:_LONGEST_QUOTE], 0, 0, message)
+
+    def find(self, name: str) -> Scenario:
+        """Read a scenario by its name in the library, or from a file. Raises ScenarioError."""
+        path = Path(name)
+        if path.suffix in (".yaml", ".yml") or path.exists():
+            return read_file(path)
+        return read_scenario(self.text(name), f"{name}.yaml")
+
+
+def read_file(path: Path) -> Scenario:
+    """Read a scenario from a file. Raises ScenarioError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ScenarioError(str(path), 0, 0, "the file is not UTF-8 text") from None
+    except OSError as error:
+        raise ScenarioError(str(path), 0, 0, f"cannot be read: {error.strerror}") from None
+    return read_scenario(text, str(path))

@@ -1,0 +1,26 @@
+"""The filters of a step `log`, with the type of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hosting_emulator.criteria.request_filters import COUNT, request_filters
+from hosting_emulator.criteria.value_types import ValueType
+from hosting_emulator.faults.kinds import fault_kinds
+
+
+def log_filters(
+    users: Mapping[str, str] | None, projects: Mapping[str, str] | None
+) -> dict[str, ValueType]:
+    """Return the types of the filters by their names.
+
+    `users` and `projects` are the ids in a world by their aliases. None: any name may exist there.
+    """
+    filters = request_filters(_names(users), _names(projects), fault_kinds())
+    return filters | {"count": COUNT}
+
+
+def _names(ids_by_alias: Mapping[str, str] | None) -> list[str] | None:
+    if ids_by_alias is None:
+        return None
+    return [*ids_by_alias, *ids_by_alias.values()]

@@ -1,0 +1,172 @@
+"""The head of a recorded file: the sections that describe the world in which its story begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import msgspec
+
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
+from hosting_emulator.faults.decisions import faults_in_order, is_spent
+from hosting_emulator.faults.views import written_document
+from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import read_scenario, scenario_of
+from hosting_emulator.scenario.source import Source
+from hosting_emulator.world import tables as t
+from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.population_export import describe_world
+from hosting_emulator.world.records import TimelineEntry, WorldSource
+from hosting_emulator.world.value import World
+
+Document: TypeAlias = dict[str, Any]
+
+_RULE_SECTIONS = {"faults": FAULT, "outcomes": OUTCOME}
+#: The sections of a loaded scenario that describe its world.
+_WORLD_SECTIONS = ("world", "faults", "outcomes", "timeline")
+#: Tables that say how a world is run, not what it contains.
+_RUN_TABLES = (t.CLOCK.name, t.ORIGIN.name, t.RETRY_WAITS.name)
+
+
+@dataclass(frozen=True, slots=True)
+class FileHead:
+    """The head of a file.
+
+    `rule_ids` are the ids in the file's world of the faults and outcomes that were armed, by their
+    ids in the recorded world. The id is empty for one that the file leaves out because it is spent.
+    """
+
+    document: Document
+    rule_ids: dict[str, str] = field(default_factory=dict)
+
+
+def original_head(world: World, name: str) -> FileHead | None:
+    """Return the head that describes a world as it began. None: the world differs from its source."""
+    source = world.get(t.ORIGIN, t.SINGLETON_KEY) or WorldSource()
+    document = _basic_head(world, world.at_ms, name)
+    if source.scenario is not None:
+        try:
+            scenario = read_scenario(source.scenario, source.scenario_file or name)
+        except ScenarioError:
+            return None
+        data = scenario.source.data
+        document |= {section: data[section] for section in _WORLD_SECTIONS if section in data}
+    if not describes_world(document, world, world.at_ms):
+        return None
+    return FileHead(document)
+
+
+def head_of_state(world: World, at_ms: int, name: str) -> FileHead:
+    """Return the head that describes a world in its present state, as far as a file can."""
+    document = _basic_head(world, at_ms, name)
+    document["world"] = _without_empty(msgspec.to_builtins(describe_world(world)))
+    rule_ids: dict[str, str] = {}
+    for section, category in _RULE_SECTIONS.items():
+        rules = []
+        for fault in faults_in_order(world, category.table):
+            rule_ids[fault.id] = ""
+            if not is_spent(fault, at_ms):
+                rules.append(_remaining_rule(world, fault, category))
+                rule_ids[fault.id] = f"{category.noun}-{len(rules)}"
+        if rules:
+            document[section] = rules
+    timeline = list(_remaining_timeline(world))
+    if timeline:
+        document["timeline"] = timeline
+    return FileHead(document, rule_ids)
+
+
+def describes_world(document: Document, world: World, at_ms: int) -> bool:
+    """Tell whether the world of a file holds the same records as a world."""
+    try:
+        scenario = scenario_of(Source("", {**document, "description": "-"}, {}, {}))
+        built = build_world(scenario, world.name, at_ms)
+    except ScenarioError:
+        return False
+    names = [name for name in t.TABLES if name not in _RUN_TABLES]
+    return all(built.tables[name] == world.tables[name] for name in names)
+
+
+def moment_text(at_ms: int) -> str:
+    """Return a timestamp, without milliseconds if they are 0."""
+    return format_timestamp(at_ms).replace(".000Z", "Z")
+
+
+def _basic_head(world: World, at_ms: int, name: str) -> Document:
+    """Return the sections that do not describe records: seed, clock, assumptions, variation."""
+    document: Document = {
+        "name": name,
+        "description": "",
+        "seed": world.seed,
+        "clock": {"mode": "frozen", "at": moment_text(at_ms)},
+    }
+    assumptions = _named_assumptions(world)
+    if assumptions:
+        document["assumptions"] = assumptions
+    if world.variation is not None:
+        document["vary"] = {"seed": world.variation.seed}
+        if world.variation.only is not None:
+            document["vary"]["only"] = list(world.variation.only)
+    return document
+
+
+def _named_assumptions(world: World) -> dict[str, Any]:
+    """Return the assumptions that a user chose, without those that a variation drew."""
+    source = world.get(t.ORIGIN, t.SINGLETON_KEY) or WorldSource()
+    named: dict[str, Any] = world.assumptions.changes()
+    for name in source.chosen:  # even the default: a variation leaves a chosen assumption alone
+        named.setdefault(name, msgspec.to_builtins(getattr(world.assumptions, name)))
+    if world.variation is not None:
+        for name in world.variation.assumed:
+            named.pop(name, None)
+    return named
+
+
+def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Document:
+    """Return a fault or an outcome as a file arms it, with what is left of its counts."""
+    document = written_document(world, fault)
+    document["phase"] = fault.rule.commit_phase
+    document["optional"] = fault.rule.optional
+    for name, count in (("times", fault.hits), ("skip_first", fault.seen)):
+        if document.get(name):
+            document[name] = max(0, document[name] - count)
+    fields = (fault.kind, *category.fields)
+    return {name: value for name, value in document.items() if name in fields and value != 0}
+
+
+def _remaining_timeline(world: World) -> Iterator[Document]:
+    """Yield the entries of the timeline that have not happened."""
+    due_ms = {event.subject: event.due_ms for _, event in world.rows(t.SCHEDULE)}
+    for key, entry in sorted(world.rows(t.TIMELINE), key=lambda row: row[1].order):
+        document = _timeline_entry(entry, due_ms.get(key))
+        if not entry.happened and document is not None:
+            yield document
+
+
+def _timeline_entry(entry: TimelineEntry, due_ms: int | None) -> Document | None:
+    """Return an entry of the timeline as a file has it. None: it can no longer happen."""
+    document: Document = {}
+    if due_ms is not None:
+        document["at"] = moment_text(due_ms)
+    if entry.after_calls:
+        document["after_calls"] = entry.after_calls
+    if not document:
+        return None
+    if entry.call:
+        document["call"] = entry.call
+    if entry.optional:
+        document["optional"] = True
+    document[entry.action] = entry.document
+    return document
+
+
+def _without_empty(value: Any) -> Any:
+    """Return a document without its empty mappings."""
+    if isinstance(value, dict):
+        return {name: _without_empty(member) for name, member in value.items() if member != {}}
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
+    return value

@@ -1,0 +1,248 @@
+"""Records a session as a scenario file: chooses the head, writes the story, and runs it until it passes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hosting_emulator import DEFAULT_SEED
+from hosting_emulator.scenario.entries import unused_entries
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.recording.heads import (
+    Document,
+    FileHead,
+    describes_world,
+    head_of_state,
+    moment_text,
+    original_head,
+)
+from hosting_emulator.scenario.recording.refusals import NotRecordable
+from hosting_emulator.scenario.recording.sessions import Session, SessionEvent
+from hosting_emulator.scenario.recording.step_writer import RecordedStep, StepWriter
+from hosting_emulator.scenario.story import run_document
+from hosting_emulator.scenario.yaml_text import write_yaml
+from hosting_emulator.world.value import World
+
+#: How many requests that changed nothing may be left out because they cannot be repeated.
+_MOST_LEFT_OUT = 50
+#: How many differences of a failing step a refusal names.
+_MOST_DIFFERENCES = 3
+#: A story that passes with these seeds, too, needs no seed of its own.
+_OTHER_SEEDS = (DEFAULT_SEED, "another")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    """A scenario file, the number of its steps, and sentences about what it leaves out."""
+
+    text: str
+    steps: int
+    left_out: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A way to express a session: a head, and the events of the story.
+
+    The responses to the first `unjudged_count` events are not judged: these events only lead to the
+    state in which the recorded span begins.
+    """
+
+    head: FileHead
+    events: Sequence[SessionEvent]
+    unjudged_count: int = 0
+
+    def is_judged(self, index: int) -> bool:
+        """Tell whether the response to an event is judged."""
+        return index >= self.unjudged_count
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why a story fails: the index of its first failing step, and the reason.
+
+    Without an index the file itself is refused.
+    """
+
+    step_index: int | None
+    reason: str
+
+
+def record_session(
+    session: Session, name: str = "recorded", first: str | None = None, last: str | None = None
+) -> RecordedFile:
+    """Write a session, or a span of it, as a scenario. Raises NotRecordable.
+
+    `first` and `last` are the number of a request (`12`), or of a commit (`commit:40`). The file of a
+    span begins with the world as it was at its start. If no file can describe that state, the story
+    first repeats the events that led to it, without judging their responses.
+    """
+    span = session.span(first, last)
+    beginning = original_head(session.base, name)
+    reason = ""
+    for plan in _plans(session, span, name, beginning):
+        for exact in (False, True):
+            try:
+                return _write_file(session.world, plan, exact=exact)
+            except NotRecordable as error:
+                reason = str(error)
+    if beginning is None:
+        reason += (
+            "; how this world started is not kept, and a file can express only a part of its "
+            "later state: record after a reset"
+        )
+    raise NotRecordable(reason)
+
+
+def _plans(session: Session, span: range, name: str, beginning: FileHead | None) -> list[_Plan]:
+    """Return the ways to express a span, the most exact first."""
+    events = session.events
+    plans = []
+    if beginning is not None:
+        plans.append(_Plan(beginning, events[: span.stop], span.start))
+    if beginning is not None and span.start == 0:
+        return plans
+    world = session.base
+    at_ms = world.at_ms
+    if span.start > 0:
+        first_event = events[span.start]
+        world = first_event.before
+        at_ms = first_event.at_ms
+    head = head_of_state(world, at_ms, name)
+    plan = _Plan(head, events[span.start : span.stop])
+    if beginning is None or describes_world(head.document, world, at_ms):
+        plans.insert(0, plan)
+    else:
+        plans.append(plan)
+    return plans
+
+
+def _write_file(world: World, plan: _Plan, *, exact: bool) -> RecordedFile:
+    """Return the file of a plan, whose story passes. Raises NotRecordable."""
+    document = {**plan.head.document, "description": _description(world, plan)}
+    left_out = _cut_requests(plan)
+    while True:
+        steps = _write_steps(world, plan, left_out, exact=exact)
+        document["story"] = [step.document for step in steps]
+        failure = _find_failure(document, world.seed)
+        if failure is None:
+            break
+        left_out |= _requests_to_leave_out(failure, steps, plan, left_out, exact=exact)
+    _mark_unused(document, world.seed)
+    text = _shortest_text(document)
+    try:
+        read_scenario(text, "scenario.yaml")
+    except ScenarioError as error:
+        raise NotRecordable(f"{error.message}: record a shorter span") from None
+    return RecordedFile(text, len(steps), list(left_out.values()))
+
+
+def _description(world: World, plan: _Plan) -> str:
+    request_count = sum(event.entry is not None for event in plan.events)
+    change_count = len(plan.events) - request_count
+    last_moment = moment_text(plan.events[-1].at_ms)
+    return (
+        f"Recorded in the world {world.name}, up to {last_moment}: requests {request_count}, "
+        f"manual changes {change_count}."
+    )
+
+
+def _cut_requests(plan: _Plan) -> dict[int, str]:
+    """Return the requests without effect whose body is only partly known: the reason by number."""
+    reasons = {}
+    for event in plan.events:
+        entry = event.entry
+        if entry is None or entry.commits:
+            continue
+        if entry.body_bytes > len(entry.body):
+            reasons[entry.n] = f"{event.title}: only a part of its body was kept"
+    return reasons
+
+
+def _write_steps(
+    world: World, plan: _Plan, left_out: Mapping[int, str], *, exact: bool
+) -> list[RecordedStep]:
+    writer = StepWriter(world, plan.head, exact=exact)
+    for index, event in enumerate(plan.events):
+        if plan.unjudged_count and index == plan.unjudged_count:
+            writer.add_note("The recording starts here.")
+        number = event.request_number
+        if number is not None and number in left_out:
+            writer.add_note(f"Left out is {left_out[number]}")
+        else:
+            writer.write(event, judged=plan.is_judged(index))
+    return writer.steps
+
+
+def _find_failure(document: Document, seed: str) -> _Failure | None:
+    """Run the story of a file. Returns why it fails; None: it passes."""
+    try:
+        report = run_document(document, seed=seed)
+    except ScenarioError as error:
+        return _Failure(None, error.message)
+    step = report["steps"][-1]
+    if step["passed"]:
+        return None
+    sentences = [
+        f"{difference['at']} is {difference['found']!r} instead of {difference['expected']!r}"
+        for difference in step["differences"][:_MOST_DIFFERENCES]
+    ]
+    return _Failure(step["n"] - 1, f"when repeated, {'; '.join(sentences)}")
+
+
+def _requests_to_leave_out(
+    failure: _Failure,
+    steps: Sequence[RecordedStep],
+    plan: _Plan,
+    left_out: Mapping[int, str],
+    *,
+    exact: bool,
+) -> dict[int, str]:
+    """Return the requests without which the story may pass: the reason of each by its number.
+
+    Raises NotRecordable if the failing step cannot be left out.
+    """
+    if exact:
+        # What they counted was rewound in the world, but the story would count it.
+        uncounted = {
+            event.entry.n: f"{event.title}: what it counted was rewound"
+            for event in plan.events
+            if event.is_uncounted and event.entry is not None and event.entry.n not in left_out
+        }
+        if uncounted:
+            return uncounted
+    event = None if failure.step_index is None else steps[failure.step_index].event
+    if event is None:
+        raise NotRecordable(failure.reason)
+    reason = f"{event.title}: {failure.reason}"
+    entry = event.entry
+    if entry is None or entry.commits or not exact or len(left_out) > _MOST_LEFT_OUT:
+        raise NotRecordable(reason)
+    return {entry.n: reason}
+
+
+def _mark_unused(document: Document, seed: str) -> None:
+    """Mark as optional each entry that never acts in the story: it did not act in the session either."""
+    for entry in unused_entries(run_document(document, seed=seed)["entries"]):
+        part: Any = document
+        for name, index in re.findall(r"(\w+)|\[(\d+)\]", entry.at):
+            part = part[name or int(index)]
+        if entry.at.endswith(".intervene"):  # its fields are below its word
+            word = next(iter(part))
+            part[word] = {**(part[word] or {}), "optional": True}
+        else:
+            part["optional"] = True
+
+
+def _shortest_text(document: Document) -> str:
+    """Return the text of a file, without its seed if the story passes with any seed."""
+    text = write_yaml(document)
+    if "probability:" in text:
+        return text
+    seedless = {name: value for name, value in document.items() if name != "seed"}
+    if any(_find_failure(seedless, seed) for seed in _OTHER_SEEDS):
+        return text
+    return write_yaml(seedless)

@@ -1,0 +1,144 @@
+"""Variables for the values that responses contain, such as ids, secrets, cursors and addresses.
+
+A value becomes a variable only when a later step needs it: then the earlier step saves it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.engine.request_views import document_of
+from hosting_emulator.scenario.recording.heads import Document
+from hosting_emulator.scenario.source import KeyPath, texts_in
+from hosting_emulator.world.naming import ALIASED_TABLES
+from hosting_emulator.world.value import World
+
+#: A value that may be new in each world: an id, a secret, a cursor.
+_GENERATED_VALUE = re.compile(r"[A-Za-z0-9_-]{12,}")
+_URL = re.compile(r"https?://\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Producer:
+    """Where a value comes from: a step, the path of the value in its response, and a noun for it."""
+
+    step: Document
+    noun: str
+    path: str
+
+
+class References:
+    """The values that steps can refer to, while the story of a recorded file is written."""
+
+    def __init__(self, world: World, rule_ids: Mapping[str, str]) -> None:
+        self._redactor = Redactor(world)
+        #: The producer of each value, or the text that stands for it in the file.
+        self._values: dict[str, Producer | str] = {}
+        self._name_counts: dict[str, int] = {}
+        for kind, table in ALIASED_TABLES.items():
+            for id_, record in world.rows(table):
+                self._values[id_] = f"${{{kind}.{record.alias}}}"
+        self._values |= rule_ids
+        #: The values that the file's head determines.
+        self._head_values = frozenset(self._values)
+
+    def __contains__(self, value: str) -> bool:
+        return value in self._values
+
+    def add(self, value: str, producer: Producer) -> None:
+        """Add a value that a step produces."""
+        self._values[value] = producer
+
+    def alias(self, id_: str) -> str | None:
+        """Return the alias of a record by its id. None: the file's head does not contain it."""
+        text = self._values.get(id_)
+        if not isinstance(text, str):
+            return None
+        return text.strip("${}").partition(".")[2]
+
+    def value_ending_with(self, ending: str) -> str | None:
+        """Return the first value with an ending, such as the URL for a path. None: there is none."""
+        return next((value for value in self._values if value.endswith(ending)), None)
+
+    def text(self, text: str) -> str:
+        """Return a text with variables in place of the values it contains, and without secrets."""
+        if text in self._values:
+            return self.variable(text)
+        return _GENERATED_VALUE.sub(lambda match: self._generated_text(match[0]), text)
+
+    def _generated_text(self, value: str) -> str:
+        if value in self._values:
+            return self.variable(value)
+        return self._redactor.text(value)
+
+    def repeated(self, value: str) -> str:
+        """Return the variable of a value that an earlier response contains. Others are unchanged."""
+        if value in self._values and value not in self._head_values:
+            return self.variable(value)
+        return value
+
+    def variable(self, value: str) -> str:
+        """Return the variable that stands for a value. Its producer saves the value from now on."""
+        producer = self._values[value]
+        if isinstance(producer, str):
+            return producer
+        name = self.new_name(producer.noun)
+        producer.step.setdefault("save", {})[name] = producer.path
+        self._values[value] = f"${{{name}}}"
+        return f"${{{name}}}"
+
+    def new_name(self, noun: str) -> str:
+        """Return a new name of a variable, such as `operation_2`."""
+        count = self._name_counts.get(noun, 0) + 1
+        self._name_counts[noun] = count
+        return f"{noun}_{count}"
+
+    def add_response(self, entry: Entry, step: Document) -> None:
+        """Add the values that the response to a step contains. A lost response has none."""
+        if entry.lost is not None or entry.response_bytes > len(entry.response_body):
+            return
+        document = document_of(entry.response_body)
+        for path, value in texts_in(document):
+            is_generated = _GENERATED_VALUE.fullmatch(value) or _URL.fullmatch(value)
+            was_sent = value.encode() in entry.body
+            if is_generated and not was_sent and value not in self._values:
+                noun = _noun_of(path, entry)
+                self._values[value] = Producer(step, noun, ".".join(map(str, path)))
+        key = document.get("key") if isinstance(document, dict) else None
+        if isinstance(key, dict) and document.get("value"):
+            self._values[key_value(key.get("id"))] = Producer(step, "key_value", "value")
+
+    def add_api_keys(self, ids: Iterable[str], step: Document) -> None:
+        """Add API keys that a step `api_key` creates, and their values."""
+        for id_ in ids:
+            self._values[id_] = Producer(step, "key", "key.id")
+            self._values[key_value(id_)] = Producer(step, "key_value", "value")
+
+
+def key_value(key_id: object) -> str:
+    """Return the reference to the value of an API key, which is stored nowhere."""
+    return f"value of {key_id}"
+
+
+def _noun_of(path: KeyPath, entry: Entry) -> str:
+    """Return a noun for the value at a path of a response: its name, or that of its record."""
+    names = list(map(str, path))
+    noun = names[-1].removesuffix("_id").removeprefix("next_")
+    if noun != "id":
+        return noun
+    parents = [name for name in names[:-1] if not name.isdigit() and name != "items"]
+    if parents:
+        return parents[-1]
+    if _lists_deployments(entry):
+        return "deployment"
+    return "operation"
+
+
+def _lists_deployments(entry: Entry) -> bool:
+    spec = CALLS.get(entry.call or "")
+    return spec is not None and spec.response == "DeploymentPage"

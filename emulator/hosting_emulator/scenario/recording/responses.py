@@ -1,0 +1,62 @@
+"""What a recorded step expects of its response."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.request_views import document_of
+from hosting_emulator.scenario.recording.heads import Document
+
+#: A word of the contract, which is the same in each run. Other texts may be new in each world.
+_CONTRACT_WORD = re.compile(r"[a-z][a-z_]*")
+
+
+def any_response() -> Document:
+    """Return what a step expects whose response is not judged: any response that arrives."""
+    return {"status": {"at_least": 200}}
+
+
+def expected_response(entry: Entry, name_value: Callable[[str], str]) -> Document:
+    """Return what a step expects, without what may differ in each run, such as ids and times.
+
+    `name_value` returns the variable of a value that an earlier response contains, or the value.
+    """
+    if entry.lost is not None:
+        return {"lost": entry.lost}
+    if entry.code is not None:
+        return {"status": entry.status, "code": entry.code}
+    if entry.content_type.startswith("text/html"):
+        return {"status": entry.status, "html": True}
+    expect: Document = {"status": entry.status}
+    document = None
+    if entry.response_bytes == len(entry.response_body):
+        document = document_of(entry.response_body)
+    if not isinstance(document, dict):
+        return expect
+    items = document.pop("items", None)
+    if isinstance(items, list):
+        expect["items"] = len(items)
+    body = _repeatable_fields(document, name_value)
+    if body:
+        expect["body"] = body
+    return expect
+
+
+def _repeatable_fields(document: Mapping[str, Any], name_value: Callable[[str], str]) -> Document:
+    """Return the fields of a body that are the same in each run."""
+    fields: Document = {}
+    for name, value in document.items():
+        if isinstance(value, dict):
+            inner_fields = _repeatable_fields(value, name_value)
+            if inner_fields:
+                fields[name] = inner_fields
+        elif isinstance(value, bool | int | float):
+            fields[name] = value
+        elif isinstance(value, str):
+            text = name_value(value)
+            if text != value or _CONTRACT_WORD.fullmatch(value):
+                fields[name] = text
+    return fields

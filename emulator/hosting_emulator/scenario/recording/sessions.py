@@ -1,0 +1,226 @@
+"""What was done in a world until now: its requests and manual changes, without what was rewound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.history import Commit
+from hosting_emulator.scenario.recording.refusals import NotRecordable
+from hosting_emulator.world.value import World
+
+_COMMIT_PREFIX = "commit:"
+_MOST_DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEvent:
+    """A request or a manual change, at a moment of world time.
+
+    `before` is the world that the event found. `is_uncounted` means that the request changed nothing,
+    and what it counted for faults or the rate limit was rewound.
+    """
+
+    title: str
+    at_ms: int
+    before: World
+    first_commit: int
+    last_commit: int
+    #: The request. None for a manual change.
+    entry: Entry | None = None
+    #: The manual change. None for a request.
+    commit: Commit | None = None
+    is_uncounted: bool = False
+
+    @property
+    def request_number(self) -> int | None:
+        """The number of the request in the log. None for a manual change."""
+        return None if self.entry is None else self.entry.n
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """The position among other events: a request follows the commit whose world it found."""
+        if self.entry is None:
+            return self.first_commit, 0
+        return self.entry.world.commit, self.entry.n
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The events of a world in their order, from the world `base` to the world as it is now.
+
+    `base` is the world as it began, if the log and the history still hold everything since then.
+    """
+
+    world: World
+    base: World
+    events: list[SessionEvent]
+
+    def span(self, first: str | None, last: str | None) -> range:
+        """Return the indexes of the events of a span. Raises NotRecordable if it is empty.
+
+        `first` and `last` are the number of a request (`12`) or of a commit (`commit:40`).
+        """
+        start = 0
+        stop = len(self.events)
+        if first is not None:
+            start = self._start_index(first)
+        if last is not None:
+            stop = self._stop_index(last)
+        if start >= stop:
+            raise NotRecordable("nothing was done in this span: no request and no manual change")
+        return range(start, stop)
+
+    def _start_index(self, first: str) -> int:
+        limit = _read_limit(first, "first")
+        for index, event in enumerate(self.events):
+            if limit.is_commit:
+                is_inside = event.last_commit >= limit.number
+            else:
+                is_inside = event.request_number == limit.number
+            if is_inside:
+                return index
+        raise self._nothing_at(first)
+
+    def _stop_index(self, last: str) -> int:
+        limit = _read_limit(last, "last")
+        for index, event in reversed(list(enumerate(self.events))):
+            if limit.is_commit:
+                is_inside = event.first_commit <= limit.number
+            else:
+                is_inside = event.request_number == limit.number
+            if is_inside:
+                return index + 1
+        raise self._nothing_at(last)
+
+    def _nothing_at(self, limit: str) -> NotRecordable:
+        numbers = [event.request_number for event in self.events if event.entry is not None]
+        available = "no request"
+        if numbers:
+            available = f"requests {numbers[0]} to {numbers[-1]}"
+        return NotRecordable(f"there is nothing at {limit}: the session has {available}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """Where a span begins or ends: the number of a request, or of a commit."""
+
+    number: int
+    is_commit: bool
+
+
+def _read_limit(text: str, name: str) -> _Limit:
+    number = text.removeprefix(_COMMIT_PREFIX)
+    if not number.isascii() or not number.isdigit() or len(number) > _MOST_DIGITS:
+        raise NotRecordable(f"{name} must be a request's number (12) or a commit's (commit:40)")
+    return _Limit(int(number), number != text)
+
+
+class _Lineage:
+    """The commits that led to a world as it is now, oldest first, as far as the history holds them."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.commits = _lineage_commits(engine)
+        oldest = self.commits[0]
+        self.base = oldest.before if oldest.writes else oldest.world
+        self.numbers = {self.base.commit, *(commit.number for commit in self.commits)}
+        restored_states = [commit.restored for commit in self.commits if commit.restored]
+        #: When the states were saved to which the world returned, by their commits.
+        self.saved_ms = {state.world.commit: state.at_ms for state in restored_states}
+        self._all_commits: Mapping[int, Commit] = {
+            commit.number: commit for commit in engine.history
+        }
+
+    def equal_state(self, number: int) -> int | None:
+        """Return the commit of the lineage that has the same state as a commit. None: there is none.
+
+        Commits that only count requests have the same state as the commit before them.
+        """
+        while number not in self.numbers:
+            commit = self._all_commits.get(number)
+            if commit is None or commit.is_listed:
+                return None
+            number = commit.before.commit
+        return number
+
+
+def _lineage_commits(engine: Engine) -> list[Commit]:
+    # Of commits with the same number, the oldest counts.
+    commits = {commit.number: commit for commit in reversed(engine.history)}
+    beginnings = [
+        number for number, commit in commits.items() if not commit.writes and not commit.restored
+    ]
+    first_number = max(beginnings, default=0)
+    lineage: list[Commit] = []
+    number = engine.world.commit
+    while number >= first_number and number in commits:
+        commit = commits[number]
+        lineage.append(commit)
+        previous = commit.restored.world if commit.restored else commit.before
+        if previous.commit == commit.number:
+            break
+        number = previous.commit
+    lineage.reverse()
+    return lineage
+
+
+def session_of(engine: Engine) -> Session:
+    """Return what was done in a world until now, without what was rewound. Raises NotRecordable."""
+    engine.run_due()
+    lineage = _Lineage(engine)
+    requests = list(_request_events(engine, lineage))
+    base = lineage.base
+    log_is_complete = engine.log.count == len(engine.log)
+    if requests and not log_is_complete:
+        # Earlier requests are unknown. A request that waited may have found a later world.
+        base = min((event.before for event in requests), key=lambda world: world.commit)
+    manual_changes = _manual_change_events(lineage, base)
+    events = sorted([*requests, *manual_changes], key=lambda event: event.order)
+    return Session(engine.world, base, events)
+
+
+def _request_events(engine: Engine, lineage: _Lineage) -> Iterator[SessionEvent]:
+    for entry in engine.log.after(0):
+        event = _request_event(entry, lineage)
+        if event is not None:
+            yield event
+
+
+def _request_event(entry: Entry, lineage: _Lineage) -> SessionEvent | None:
+    """Return the event of a request. None: the request was rewound."""
+    are_present = [commit.number in lineage.numbers for commit in entry.commits]
+    has_changed_world = any(commit.is_listed for commit in entry.commits)
+    if has_changed_world and are_present[0] and not are_present[-1]:
+        raise NotRecordable(f"the world was rewound to the middle of request {entry.n}")
+    state = lineage.equal_state(entry.world.commit)
+    if state is None:
+        return None
+    if not all(are_present) and has_changed_world:
+        return None
+    if not any(are_present) and entry.at_ms > lineage.saved_ms.get(state, entry.at_ms):
+        return None  # it came after the state to which the world returned
+    numbers = [commit.number for commit in entry.commits] or [entry.world.commit]
+    return SessionEvent(
+        title=f"request {entry.n} ({entry.method} {entry.call or 'no call'})",
+        at_ms=entry.at_ms,
+        before=entry.world,
+        first_commit=numbers[0],
+        last_commit=numbers[-1],
+        entry=entry,
+        is_uncounted=not all(are_present),
+    )
+
+
+def _manual_change_events(lineage: _Lineage, base: World) -> Iterator[SessionEvent]:
+    for commit in lineage.commits:
+        if commit.manual_change is not None and commit.number > base.commit:
+            yield SessionEvent(
+                title=f"commit {commit.number} ({commit.title})",
+                at_ms=commit.world.at_ms,
+                before=commit.before,
+                first_commit=commit.number,
+                last_commit=commit.number,
+                commit=commit,
+            )

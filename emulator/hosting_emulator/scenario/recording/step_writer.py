@@ -1,0 +1,287 @@
+"""Writes the events of a session as the steps of a story."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from hosting_emulator.calls.dev_access import dev_origin
+from hosting_emulator.contract.call_table import calls_at
+from hosting_emulator.contract.calls import CALLS, GET_OPERATION, REDEEM_TICKET
+from hosting_emulator.contract.durations import format_duration
+from hosting_emulator.contract.json_values import each_text
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.engine.history import Commit
+from hosting_emulator.engine.request_views import header_text, sent_header
+from hosting_emulator.engine.sign_ins import home_of
+from hosting_emulator.scenario.recording.heads import Document, FileHead
+from hosting_emulator.scenario.recording.references import Producer, References, key_value
+from hosting_emulator.scenario.recording.refusals import NotRecordable
+from hosting_emulator.scenario.recording.responses import any_response, expected_response
+from hosting_emulator.scenario.recording.sessions import SessionEvent
+from hosting_emulator.scenario.step_keys import ACTIONS
+from hosting_emulator.scenario.variable_syntax import DEFAULT_ALIASES, NOBODY
+from hosting_emulator.world import tables as t
+from hosting_emulator.world.records import User
+from hosting_emulator.world.sessions import is_current
+from hosting_emulator.world.streams import digest
+from hosting_emulator.world.value import Change, World
+
+#: Headers that every client sends and that change no response, and those that keys of a step send.
+_CLIENT_HEADER = re.compile(
+    r"host|user-agent|accept(-.*)?|connection|content-length|transfer-encoding|cookie|origin|referer"
+    r"|sec-.*|x-forwarded-.*|forwarded|via|priority|dnt|cache-control|pragma|traceparent|tracestate"
+    r"|keep-alive|te|upgrade-insecure-requests|x-control-token|authorization|idempotency-key",
+    re.IGNORECASE,
+)
+_RULE_TABLES = {"fault": t.FAULTS, "outcome": t.OUTCOMES}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """A step of a recorded story, and the event that it repeats. A note repeats none."""
+
+    document: Document
+    event: SessionEvent | None = None
+
+
+class StepWriter:
+    """Writes the steps of one story: `steps`, as far as they are written.
+
+    With `exact` it repeats the time between events in milliseconds, otherwise in seconds.
+    """
+
+    def __init__(self, world: World, head: FileHead, *, exact: bool) -> None:
+        self.steps: list[RecordedStep] = []
+        self._exact = exact
+        self._start_ms = parse_timestamp(head.document["clock"]["at"])
+        self._now_ms = self._start_ms
+        self._references = References(world, head.rule_ids)
+
+    def add_note(self, note: str) -> None:
+        """Write a step that does nothing."""
+        self.steps.append(RecordedStep({"note": note}))
+
+    def write(self, event: SessionEvent, *, judged: bool) -> None:
+        """Write an event. Unless it is `judged`, any response to it is accepted.
+
+        Raises NotRecordable if no step can repeat the event.
+        """
+        self._advance(event)
+        if event.commit is not None:
+            self._write_manual_change(event, event.commit)
+        elif event.entry is not None:
+            self._write_request(event, event.entry, judged=judged)
+
+    def _advance(self, event: SessionEvent) -> None:
+        """Move the clock to the time of an event."""
+        at_ms = event.at_ms
+        if not self._exact:
+            at_ms -= (at_ms - self._start_ms) % 1000
+        if at_ms > self._now_ms:
+            step = {"advance": format_duration(at_ms - self._now_ms)}
+            self.steps.append(RecordedStep(step, event))
+            self._now_ms = at_ms
+
+    # --- manual changes -------------------------------------------------------------------------
+
+    def _write_manual_change(self, event: SessionEvent, commit: Commit) -> None:
+        manual_change = dict(commit.manual_change or ())
+        if not set(manual_change) & set(ACTIONS):
+            raise NotRecordable(f"{event.title}: a story cannot express it")
+        step: Document = manual_change
+        # The records that an intervention adds have no names before it.
+        if "add" not in (manual_change.get("intervene") or ()):
+            step = each_text(manual_change, self._references.text)
+        if "" in step.values():
+            return  # it removes a fault that is spent, and that the file therefore leaves out
+        for noun, table in _RULE_TABLES.items():
+            if noun in step:
+                for id_ in commit.writes[table.name]:
+                    self._references.add(id_, Producer(step, noun, "id"))
+        if "api_key" in step:
+            self._references.add_api_keys(commit.writes[t.API_KEYS.name], step)
+        self.steps.append(RecordedStep(step, event))
+
+    # --- requests -------------------------------------------------------------------------------
+
+    def _write_request(self, event: SessionEvent, entry: Entry, *, judged: bool) -> None:
+        step = self._request(entry)
+        name_value = self._references.repeated if "call" in step else str
+        expect = expected_response(entry, name_value)
+        if not judged and "lost" not in expect:
+            expect = any_response()
+        step["expect"] = expect
+        self.steps.append(RecordedStep(step, event))
+        self._references.add_response(entry, step)
+
+    def _request(self, entry: Entry) -> Document:
+        target = entry.path
+        if entry.query:
+            target = f"{entry.path}?{entry.query}"
+        if entry.call == REDEEM_TICKET:
+            return {"redeem": self._references.text(self._ticket_url(entry, target))}
+        step = self._call(entry)
+        if step is None:
+            step = {"request": f"{entry.method} {self._references.text(target)}"}
+        step |= self._credentials(entry, step)
+        key = sent_header(entry, b"idempotency-key")
+        if key:
+            step["key"] = self._references.text(key)
+        if entry.body:
+            step |= self._body(entry.body)
+        headers = self._headers(entry)
+        if headers:
+            step["headers"] = headers
+        return step
+
+    def _ticket_url(self, entry: Entry, target: str) -> str:
+        """Return the URL of a ticket that was redeemed."""
+        url = self._references.value_ending_with(target)
+        if url is not None:
+            return url
+        project = entry.world.get(t.PROJECTS, entry.project or "")
+        assert project is not None
+        return f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
+
+    def _call(self, entry: Entry) -> Document | None:
+        """Return a step that names its call. None: such a step would not send the same request."""
+        if entry.call is None or entry.body_bytes > len(entry.body):
+            return None
+        match = calls_at(entry.world.assumptions.operation_path).recognize(entry.method, entry.path)
+        query_pairs = parse_qsl(entry.query, keep_blank_values=True)
+        has_repeated_name = len(dict(query_pairs)) < len(query_pairs)
+        if match is None or has_repeated_name:
+            return None
+        spec = match.spec
+        has_key = sent_header(entry, b"idempotency-key") is not None
+        if has_key != spec.idempotent:
+            return None
+        step: Document
+        if spec.call_id == GET_OPERATION.call_id:
+            step = {"poll": self._references.text(match.subject_id)}
+        else:
+            alias = self._references.alias(match.subject_id)
+            if alias is None:
+                return None
+            step = {"call": spec.call_id}
+            if alias != DEFAULT_ALIASES[spec.subject]:
+                step[spec.subject] = alias
+        if query_pairs:
+            step["query"] = {name: self._references.text(value) for name, value in query_pairs}
+        return step
+
+    def _body(self, body: bytes) -> Document:
+        """Return the key of a step that sends a body: `body` for JSON, `text` for anything else."""
+        try:
+            text = body.decode()
+        except UnicodeDecodeError:
+            return {"text": "(not text)"}
+        try:
+            document = msgspec.json.decode(text)
+            return {"body": each_text(document, self._references.text)}
+        except (msgspec.DecodeError, RecursionError):
+            return {"text": self._references.text(text)}
+
+    def _headers(self, entry: Entry) -> dict[str, str]:
+        """Return the headers that the step must name, because it would not send them otherwise."""
+        headers = {}
+        for raw_name, value in entry.raw_headers:
+            name = raw_name.decode("latin-1")
+            if _is_relevant_header(entry, name, value):
+                headers[name] = self._references.text(header_text(value))
+        return headers
+
+    # --- credentials ----------------------------------------------------------------------------
+
+    def _credentials(self, entry: Entry, step: Document) -> Document:
+        """Return the keys of a step that send the same credentials as a request.
+
+        Raises NotRecordable for an API key whose value is unknown.
+        """
+        authorization = sent_header(entry, b"authorization")
+        if authorization is None:
+            return {"user": NOBODY}
+        token = authorization.partition(" ")[2].strip()
+        principal = entry.principal
+        key_id = principal.api_key_id or entry.world.indexes.get(f"api_key:{digest(token)}")
+        value = token if token in self._references else key_value(key_id)
+        if value in self._references:
+            return {"token": self._references.variable(value)}
+        if key_id is not None and principal:
+            raise NotRecordable(
+                f"request {entry.n} uses an API key that is older than the recording, "
+                "or whose value was chosen, so no file contains it"
+            )
+        if not principal:
+            return {"token": "refused"}
+        user = entry.world.get(t.USERS, principal.user_id)
+        assert user is not None
+        return self._token_options(entry, step, user)
+
+    def _token_options(self, entry: Entry, step: Document, user: User) -> Document:
+        """Return the keys of a step that make an access token like the one of a request."""
+        principal = entry.principal
+        options: Document = {}
+        if user.alias != DEFAULT_ALIASES["user"]:
+            options["user"] = user.alias
+        # The contract asks for a current session: one that has ended does not count.
+        if not is_current(entry.world, principal.session_id, user.id):
+            options["interactive"] = False
+        if principal.organization_id == home_of(entry.world, user):
+            return options
+        organization = entry.world.get(t.ORGANIZATIONS, principal.organization_id or "")
+        subject = CALLS[step["call"]].subject if "call" in step else ""
+        if organization is not None and subject != "organization":
+            options["organization"] = organization.alias
+            return options
+        options.pop("user", None)
+        if organization is not None:
+            options["organization"] = organization.alias
+            return self._sign_in(user, options, len(self.steps))
+        return self._sign_in(user, options, self._index_without_organization(user))
+
+    def _sign_in(self, user: User, options: Mapping[str, Any], index: int) -> Document:
+        """Insert a step that signs a user in, and return the key that uses its token."""
+        name = self._references.new_name("token")
+        step = {"sign_in": user.alias, **options, "save": {name: "access_token"}}
+        self.steps.insert(index, RecordedStep(step))
+        return {"token": f"${{{name}}}"}
+
+    def _index_without_organization(self, user: User) -> int:
+        """Return the index of the latest step before which a user had no organization, or 0."""
+        index = len(self.steps)
+        while index:
+            if index < len(self.steps):
+                event = self.steps[index].event
+                if event is not None and home_of(event.before, user) is None:
+                    break
+            index -= 1
+        return index
+
+
+def _is_relevant_header(entry: Entry, name: str, value: bytes) -> bool:
+    """Tell whether a header of a request may change its response, and no key of a step sends it."""
+    lower_name = name.lower()
+    if lower_name == "content-type":
+        is_usual = bool(entry.body) and value.lower() == b"application/json"
+        return not is_usual
+    if not _CLIENT_HEADER.fullmatch(name):
+        return True
+    if lower_name == "authorization":
+        return False
+    if lower_name == "idempotency-key":
+        return not value
+    return lower_name in _headers_of_faults(entry.world)
+
+
+def _headers_of_faults(world: World) -> set[str]:
+    """Return the names of the headers that faults look at, in lower case."""
+    headers = [fault.rule.header or {} for _, fault in world.rows(t.FAULTS)]
+    return {name.lower() for names in headers for name in names}

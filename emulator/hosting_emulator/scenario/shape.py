@@ -1,0 +1,279 @@
+"""Checks that plain data has the shape of a scenario, and reports each mistake with its location.
+
+What the parts mean is checked later: `build` checks the world and the timeline, `story_check` the story.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, get_args, get_origin
+
+import msgspec
+
+from hosting_emulator.contract.calls import ALL_CALLS, call_named
+from hosting_emulator.contract.conversion import convert
+from hosting_emulator.contract.documents import part_at, plain_reason, plain_types, words_of
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.scenario.document import PlannedPart, ScenarioPart, SharedPart, StepPart
+from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.mistakes import Mistakes
+from hosting_emulator.scenario.source import Location
+from hosting_emulator.scenario.step_keys import (
+    ACTIONS,
+    EXCLUSIVE_OPTIONS,
+    HEADER_OPTIONS,
+    JOINED_ACTIONS,
+    OPTION_ACTIONS,
+    TIMELINE_ACTIONS,
+)
+from hosting_emulator.scenario.variable_syntax import NOBODY
+
+_LONGEST_QUOTE = 60
+#: The fields of a part. Finding them takes long.
+_fields = cache(msgspec.structs.fields)
+
+
+def check_shape(top: Location) -> None:
+    """Check the data of a whole file. Raises ScenarioError for all mistakes together."""
+    if not isinstance(top.value, dict):
+        raise top.error("a scenario is a mapping with name, description and more")
+    mistakes = Mistakes(_field_errors(top, ScenarioPart))
+    for field in _fields(ScenarioPart):
+        if field.encode_name not in top.value:
+            continue
+        for location, kind in _parts_of(top / field.encode_name, field.type):
+            with mistakes.collect(location):
+                _check_type(location, kind)
+                _check_keys(location, kind)
+    mistakes.raise_error()
+
+
+def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
+    """Yield the entries of a section that is a list, or else the section, each with its type."""
+    is_list = isinstance(section.value, list) and get_origin(kind) is list
+    if not is_list or not section.value:
+        yield section, kind
+        return
+    (entry_kind,) = get_args(kind)
+    for index in range(len(section.value)):
+        yield section / index, entry_kind
+
+
+# --- types -------------------------------------------------------------------------------------
+
+
+def _check_type(location: Location, kind: Any) -> None:
+    """Check that a value has a type. Raises ScenarioError at the innermost value that has not."""
+    try:
+        convert(location.value, kind)
+    except msgspec.ValidationError as error:
+        reason, _, path = str(error).partition(" - at `$")
+        raise _type_error(location, reason, path) from None
+
+
+def _type_error(location: Location, reason: str, path: str) -> ScenarioError:
+    """Return the error for what msgspec reports: the reason, and the path below the location."""
+    words: list[str] = []
+    for name in re.findall(r"\.{3}|\w+", path):
+        key = name
+        if name == "...":  # msgspec does not say which value of a mapping it means
+            words = words_of(part_at(ScenarioPart, location.path), str(location.path[-1]))
+            key = _first_misfit(location.value, words)
+        location /= int(key) if key.isdecimal() else key
+    part = part_at(ScenarioPart, location.path)
+    if reason.startswith("Object "):
+        return next(_field_errors(location, part))
+    field = next(name for name in reversed(location.path) if isinstance(name, str))
+    subject = field if field == location.path[-1] else f"an entry of {field}"
+    value = location.value
+    if "Invalid enum value" in reason:
+        words = words or words_of(part, field)
+        hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
+        return location.error(f"{subject} cannot be {_display(value)}{hint}")
+    wrong_type = re.search("Expected `([^`]*)`, got `", reason)
+    if wrong_type is None:
+        explanation = plain_reason(reason, part, field)
+        return location.error(f"{subject} cannot be {_display(value)}: {explanation}")
+    expected = plain_types(wrong_type[1])
+    hint = ""
+    if expected == "text" and isinstance(value, int | float):
+        hint = "; put it in quotes"
+    return location.error(f"{subject} must be {expected}, not {_display(value)}{hint}")
+
+
+def _first_misfit(mapping: dict[str, Any], words: Sequence[str]) -> str:
+    """Return the first key whose value is none of some words or, without words, is not a text."""
+    for key, value in mapping.items():
+        fits = value in words if words else isinstance(value, str)
+        if not fits:
+            return key
+    raise LookupError("every value of the mapping fits")
+
+
+def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[ScenarioError]:
+    """Yield an error for each unknown field of a mapping, or else for each missing field."""
+    fields = {field.encode_name: field for field in _fields(kind)}
+    unknown_names = [name for name in location.value if name not in fields]
+    for name in unknown_names:
+        hint = nearest(name, fields) or f"; there are {', '.join(fields)}"
+        yield (location / name).error(f"unknown field {name!r}{hint}", key=True)
+    if unknown_names:
+        return  # a misspelled name would be reported as missing, too
+    for name, field in fields.items():
+        if field.required and name not in location.value:
+            yield location.error(f"the field {name!r} is missing here")
+
+
+def _display(value: Any) -> str:
+    """Return a refused value for a message, shortened if it is long."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if len(str(value)) <= _LONGEST_QUOTE:
+        return repr(value)
+    return repr(str(value)[:_LONGEST_QUOTE]) + "…"
+
+
+# --- keys that belong together, or exclude each other ------------------------------------------
+
+
+def _check_keys(location: Location, kind: Any) -> None:
+    if kind is SharedPart:
+        _check_steps(location / "steps", ACTIONS)
+    elif kind is StepPart:
+        _check_step(location, ACTIONS)
+    elif kind is PlannedPart:
+        _check_planned(location)
+
+
+def _check_planned(location: Location) -> None:
+    present = {name for name, value in location.value.items() if value is not None}
+    if ("at" in present) == ("after_calls" in present):
+        raise location.error("an entry of the timeline needs either at or after_calls")
+    if len(present.intersection(TIMELINE_ACTIONS)) != 1:
+        actions = ", ".join(TIMELINE_ACTIONS)
+        raise location.error(f"an entry of the timeline needs one of {actions}")
+
+
+def _check_steps(location: Location, allowed_actions: Sequence[str]) -> None:
+    for index in range(len(location.value)):
+        _check_step(location / index, allowed_actions)
+
+
+def _check_step(location: Location, allowed_actions: Sequence[str]) -> None:
+    step = location.value
+    is_joined = allowed_actions is JOINED_ACTIONS
+    actions = [name for name in ACTIONS if step.get(name) is not None]
+    is_note = not actions and step.get("note") and not is_joined
+    if not is_note:
+        _check_single_action(location, actions, allowed_actions)
+    _check_option_actions(location, actions)
+    _check_exclusive_options(location)
+    _check_headers(location)
+    _check_clears(location)
+    _check_call_options(location)
+    _check_retry_options(location, is_joined=is_joined)
+    _check_token_options(location)
+    _check_plain_values(location)
+    if step.get("together") is not None:
+        _check_steps(location / "together", JOINED_ACTIONS)
+
+
+def _check_single_action(
+    location: Location, actions: Sequence[str], allowed_actions: Sequence[str]
+) -> None:
+    if len(actions) == 1 and actions[0] in allowed_actions:
+        return
+    subject = "together" if allowed_actions is JOINED_ACTIONS else "a step"
+    allowed = ", ".join(allowed_actions)
+    present = " and ".join(actions) or "none"
+    raise location.error(f"{subject} must do exactly one of {allowed}; found {present}")
+
+
+def _check_option_actions(location: Location, actions: Sequence[str]) -> None:
+    """Refuse keys that belong to other actions."""
+    for name in location.value:
+        owners = OPTION_ACTIONS.get(name)
+        if owners is None or set(actions) & set(owners):
+            continue
+        action = " ".join(actions) or "note"
+        message = f"{name} belongs to {' or '.join(owners)}, not to {action}"
+        raise (location / name).error(message, key=True)
+
+
+def _check_exclusive_options(location: Location) -> None:
+    for first, second in EXCLUSIVE_OPTIONS:
+        if first in location.value and second in location.value:
+            message = f"{first} and {second} exclude each other: remove one of them"
+            raise (location / second).error(message, key=True)
+
+
+def _check_headers(location: Location) -> None:
+    """Refuse a key that sends the same header as `headers`."""
+    for name in location.value.get("headers") or {}:
+        for option in HEADER_OPTIONS.get(str(name).lower(), ()):
+            if option in location.value:
+                message = f"the header {name} and {option} exclude each other: remove one of them"
+                raise (location / option).error(message, key=True)
+
+
+def _check_clears(location: Location) -> None:
+    for name in ("clear_faults", "clear_outcomes"):
+        if location.value.get(name) is False:
+            message = f"{name} takes only true: without it nothing is cleared"
+            raise (location / name).error(message)
+
+
+def _check_call_options(location: Location) -> None:
+    """Refuse a project for a call about an organization."""
+    step = location.value
+    if "project" in step and _is_about_organization(step):
+        message = f"{step['call']} is about an organization: remove the project"
+        raise (location / "project").error(message, key=True)
+
+
+def _is_about_organization(step: dict[str, Any]) -> bool:
+    spec = ALL_CALLS.get(call_named(str(step.get("call"))))
+    return spec is not None and spec.subject == "organization"
+
+
+def _check_retry_options(location: Location, *, is_joined: bool) -> None:
+    step = location.value
+    if "pause" in step and step.get("tries", 1) == 1:
+        raise (location / "pause").error("pause needs tries, with more than 1", key=True)
+    if not is_joined:
+        return
+    for name in ("tries", "pause"):
+        if name in step:
+            message = f"requests that come together are sent once: remove {name}"
+            raise (location / name).error(message, key=True)
+
+
+def _check_token_options(location: Location) -> None:
+    """Refuse options of an access token in a step that makes none."""
+    step = location.value
+    if step.get("user") != NOBODY and "token" not in step:
+        return
+    options = ["interactive"]
+    if not _is_about_organization(step):
+        options.append("organization")
+    for name in options:
+        if name in step:
+            message = f"{name} belongs to the access token that `user` makes, and none is made here"
+            raise (location / name).error(message, key=True)
+
+
+def _check_plain_values(location: Location) -> None:
+    """Refuse null, lists and mappings as values of a query or a form."""
+    for section in ("query", "form"):
+        for name, value in (location.value.get(section) or {}).items():
+            if value is None or isinstance(value, list | dict):
+                message = f"{section} takes texts, numbers and booleans, not {_display(value)}"
+                raise (location / section / name).error(message)

@@ -1,0 +1,281 @@
+"""Checks of one step before its story runs: variables, the value of each key, aliases, expectations.
+
+To check another key, write a function and name it in `_KEY_CHECKS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from msgspec import UNSET
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.criteria.checks import check, has_variable
+from hosting_emulator.criteria.patterns import PatternError
+from hosting_emulator.criteria.value_types import ANY, Impossible, ValueType
+from hosting_emulator.faults.arming import read_fault
+from hosting_emulator.faults.categories import FAULT, OUTCOME
+from hosting_emulator.faults.interventions import read_intervention
+from hosting_emulator.scenario.document import ExpectPart, StepPart
+from hosting_emulator.scenario.log_filters import log_filters
+from hosting_emulator.scenario.source import Location
+from hosting_emulator.scenario.step_keys import is_page
+from hosting_emulator.scenario.story_scope import StoryScope
+from hosting_emulator.scenario.variable_syntax import (
+    DEFAULT_ALIASES,
+    MOMENT,
+    NOBODY,
+    NOW,
+    variables_in,
+)
+from hosting_emulator.world.value import Change
+
+_LONGEST_QUOTE = 80
+_REQUEST = re.compile(r"[A-Z]+ (/|https?://|\$\{)\S*")
+_FAULT_ID = re.compile("fault-[1-9][0-9]*")
+_OUTCOME_ID = re.compile("outcome-[1-9][0-9]*")
+_API_KEY_FIELDS = ("name", "permissions")
+
+
+# --- variables ---------------------------------------------------------------------------------
+
+
+def check_variables(scope: StoryScope, location: Location) -> None:
+    """Refuse variables of a step that have no value when the step runs. Raises ScenarioError."""
+    for path, name in variables_in(location.value):
+        _check_variable(scope, location.below(path), name)
+
+
+def _check_variable(scope: StoryScope, location: Location, name: str) -> None:
+    base_name = name
+    moment = MOMENT.fullmatch(name)
+    if moment is not None and name not in scope.saved_values:
+        with location.refusals():
+            parse_duration_ms(moment[3])
+        base_name = moment[1]
+    if base_name in scope.saved_values or base_name == NOW:
+        return
+    kind, _, alias = name.partition(".")
+    if kind in DEFAULT_ALIASES and alias:
+        location.check_word(kind, alias, scope.aliases(kind))
+        return
+    hint = nearest(base_name, scope.saved_values)
+    if not hint:
+        hint = f"; saved so far is {', '.join(scope.saved_values) or 'nothing'}"
+    raise location.error(f"there is no ${{{base_name}}}{hint}")
+
+
+# --- the value of each key ---------------------------------------------------------------------
+
+
+def check_keys(scope: StoryScope, location: Location, step: StepPart) -> None:
+    """Check the values of a step's keys. Raises ScenarioError for the first mistake."""
+    for name, check_key in _KEY_CHECKS.items():
+        value = getattr(step, name)
+        if value is not None:
+            check_key(scope, location / name, value)
+    if step.api_key is not None and step.body is not UNSET:
+        _check_api_key_body(location / "body", step.body)
+
+
+def _check_call(scope: StoryScope, location: Location, call: str) -> None:
+    location.check_word("call", call, CALLS)
+
+
+def _check_request(scope: StoryScope, location: Location, request: str) -> None:
+    if not _REQUEST.fullmatch(request):
+        raise location.error("a request needs a method and a path, such as GET /v1/projects")
+    _, _, url = request.partition(" ")
+    if is_page(url) and "together" in location.path:
+        raise location.error("pages cannot be visited together, only API requests can")
+
+
+def _check_rule(scope: StoryScope, location: Location, document: dict[str, Any]) -> None:
+    check_manual_change(location, document, scope.change)
+
+
+def _check_intervention(scope: StoryScope, location: Location, document: dict[str, Any]) -> None:
+    check_manual_change(location, document, scope.change)
+    scope.apply_addition(location, document)
+
+
+def check_manual_change(location: Location, document: dict[str, Any], change: Change) -> None:
+    """Check a fault, an outcome or an intervention against a world. Raises ScenarioError.
+
+    The last key of the location says which of them it is. A fault or an outcome with variables is
+    checked when it is armed.
+    """
+    action = location.path[-1]
+    if action == "intervene":
+        with location.below([*document][:1]).refusals():
+            read_intervention(document).check_names(change)
+        return
+    if any(variables_in(document)):
+        return
+    category = OUTCOME if action == "outcome" else FAULT
+    with location.refusals():
+        read_fault(change.fork(), document, category)
+
+
+def _check_duration(scope: StoryScope, location: Location, text: str) -> None:
+    if not has_variable(text):
+        with location.refusals():
+            parse_duration_ms(text)
+
+
+def _check_timestamp(scope: StoryScope, location: Location, text: str) -> None:
+    if not has_variable(text):
+        with location.refusals():
+            parse_timestamp(text)
+
+
+def _check_pause(scope: StoryScope, location: Location, text: str) -> None:
+    """Check a pause, in which variables have no values."""
+    with location.refusals():
+        parse_duration_ms(text)
+
+
+def _check_assumptions(scope: StoryScope, location: Location, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        if any(variables_in(value)):
+            continue
+        with (location / name).refusals():
+            Assumptions().changed({name: value})
+
+
+def _check_saved_values(scope: StoryScope, location: Location, values: dict[str, Any]) -> None:
+    for name in values:
+        (location / name).check_word("saved value", name, scope.saved_values)
+    for name, value in values.items():
+        _check_value(location / name, ANY, value)
+
+
+def _check_log(scope: StoryScope, location: Location, log: Any) -> None:
+    filters = log_filters(scope.ids_by_alias("user"), scope.ids_by_alias("project"))
+    for name, value in location.value.items():
+        _check_value(location / name, filters[name], value)
+
+
+def _check_value(location: Location, kind: ValueType, value: Any) -> None:
+    """Refuse an expected value that can never match. Raises ScenarioError."""
+    try:
+        check(kind, value, variables=True)
+    except Impossible as error:
+        raise location.below(error.path).error(str(error), key=error.key) from None
+    except PatternError as error:  # matching it against the possible words took too long
+        raise location.error(str(error)) from None
+
+
+def _check_operation_id(scope: StoryScope, location: Location, id_: str) -> None:
+    if not has_variable(id_) and not is_ulid(id_):
+        raise location.error(f"{id_[:_LONGEST_QUOTE]!r} is not the id of an operation")
+
+
+def _check_fault_id(scope: StoryScope, location: Location, id_: str) -> None:
+    if not has_variable(id_) and not _FAULT_ID.fullmatch(id_):
+        message = f"{id_[:_LONGEST_QUOTE]!r} is not the id of a fault: write it like fault-1"
+        raise location.error(message)
+
+
+def _check_outcome_id(scope: StoryScope, location: Location, id_: str) -> None:
+    if not has_variable(id_) and not _OUTCOME_ID.fullmatch(id_):
+        message = f"{id_[:_LONGEST_QUOTE]!r} is not the id of an outcome: write it like outcome-1"
+        raise location.error(message)
+
+
+def _check_api_key_body(location: Location, body: Any) -> None:
+    """Refuse fields that the API key of a step `api_key` does not have."""
+    if not isinstance(body, dict):
+        raise location.error("the body of api_key is a mapping with name and permissions")
+    for name in body:
+        if name not in _API_KEY_FIELDS:
+            hint = nearest(str(name), _API_KEY_FIELDS) or "; there are name, permissions"
+            message = f"an API key has no field {name!r} here{hint}"
+            raise (location / name).error(message, key=True)
+
+
+_KeyCheck: TypeAlias = Callable[[StoryScope, Location, Any], None]
+#: The checks of keys, in the order in which mistakes are reported.
+_KEY_CHECKS: dict[str, _KeyCheck] = {
+    "call": _check_call,
+    "request": _check_request,
+    "fault": _check_rule,
+    "outcome": _check_rule,
+    "intervene": _check_intervention,
+    "advance": _check_duration,
+    "to": _check_timestamp,
+    "pause": _check_pause,
+    "assume": _check_assumptions,
+    "check": _check_saved_values,
+    "log": _check_log,
+    "until": _check_operation_id,
+    "remove_fault": _check_fault_id,
+    "remove_outcome": _check_outcome_id,
+}
+
+
+# --- several keys together ---------------------------------------------------------------------
+
+
+def check_aliases(scope: StoryScope, location: Location, step: StepPart) -> None:
+    """Check the aliases that a step names, and the default alias of each record that it needs.
+
+    Raises ScenarioError.
+    """
+    needed_kinds = _needed_kinds(step)
+    for kind, field in _alias_fields(step).items():
+        alias = getattr(step, field)
+        if alias is not None:
+            _check_alias(scope, location / field, kind, alias)
+        elif kind in needed_kinds and not scope.has_alias(kind, DEFAULT_ALIASES[kind]):
+            aliases = ", ".join(scope.aliases(kind)) or "none"
+            raise location.error(f"name the {kind} with `{field}`: there are {aliases}")
+
+
+def _needed_kinds(step: StepPart) -> set[str]:
+    """Return the kinds of the records that a step needs, by its own alias or by the default."""
+    kinds: set[str] = set()
+    spec = CALLS.get(step.call or "")
+    if spec is not None:
+        kinds.add(spec.subject)
+    if step.token is None and (step.call or step.poll):
+        kinds.add("user")
+    return kinds
+
+
+def _alias_fields(step: StepPart) -> dict[str, str]:
+    """Return the field of a step that names each kind of record."""
+    user_field = "user"
+    if step.sign_in is not None:
+        user_field = "sign_in"
+    elif step.api_key is not None:
+        user_field = "api_key"
+    return {"project": "project", "organization": "organization", "user": user_field}
+
+
+def _check_alias(scope: StoryScope, location: Location, kind: str, alias: str) -> None:
+    is_nobody = alias == NOBODY and location.path[-1] == "user"
+    if is_nobody or has_variable(alias) or scope.has_alias(kind, alias):
+        return
+    location.check_word(kind, alias, scope.aliases(kind))
+
+
+def check_expectation(
+    scope: StoryScope, location: Location, step: StepPart, expect: ExpectPart
+) -> None:
+    """Refuse an expectation that no response to the step can meet. Raises ScenarioError."""
+    if isinstance(expect.same_as, str):
+        (location / "same_as").check_word("saved response", expect.same_as, scope.saved_responses)
+    try:
+        scope.types.check(step, expect, location.value)
+    except Impossible as error:
+        raise location.below(error.path).error(str(error), key=error.key) from None
+    except PatternError as error:  # matching it against the possible words took too long
+        raise location.error(str(error)) from None

@@ -1,0 +1,30 @@
+"""The title of a step in reports, for a step without a note."""
+
+from __future__ import annotations
+
+import msgspec
+
+from hosting_emulator.scenario.document import StepPart
+from hosting_emulator.scenario.step_keys import REQUESTS, TIMELINE_ACTIONS
+
+
+def title_of(action: str, step: StepPart) -> str:
+    """Return what a step does in a few words, such as `call list_deployments as reader`."""
+    if step.together is not None:
+        return " and ".join(_titles_of_requests(step.together))
+    value = getattr(step, action, "")
+    if action == "log":
+        filters = msgspec.to_builtins(value)
+        value = ", ".join(f"{name} {text}" for name, text in filters.items())
+    if action == "check" and isinstance(value, dict):
+        return f"check {', '.join(value)}"
+    if action in TIMELINE_ACTIONS and isinstance(value, dict):
+        return f"{action} {next(iter(value), '')}"
+    title = str(value) if action == "call" else f"{action} {value}"
+    if step.user:
+        return f"{title} as {step.user}"
+    return title
+
+
+def _titles_of_requests(steps: list[StepPart]) -> list[str]:
+    return [title_of(name, step) for step in steps for name in REQUESTS if getattr(step, name)]

@@ -1,0 +1,263 @@
+"""What the steps of a story do. `story` decides when a step runs and whether it passes.
+
+To add an action, write a method, name it in `_ACTIONS`, and give it its entry in `step_keys`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from hosting_emulator.calls.request import Reply
+from hosting_emulator.contract.assumption_table import warnings_of
+from hosting_emulator.contract.durations import format_duration
+from hosting_emulator.criteria.comparisons import Mismatch
+from hosting_emulator.criteria.value_types import ANY
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.scenario.arrival import Arrival, PageHandler
+from hosting_emulator.scenario.comparison import compare_response, compare_value
+from hosting_emulator.scenario.document import StepPart
+from hosting_emulator.scenario.expectations import ResponseTypes
+from hosting_emulator.scenario.log_step import count_requests
+from hosting_emulator.scenario.manual_changes import ManualChanges
+from hosting_emulator.scenario.slices import Slices, run_slices
+from hosting_emulator.scenario.source import Location
+from hosting_emulator.scenario.step_keys import is_page
+from hosting_emulator.scenario.step_requests import StepRequests
+from hosting_emulator.scenario.variables import Variables
+from hosting_emulator.world.tables import ORGANIZATIONS
+
+#: Fields whose variables are filled in when they are compared, or that have no variables.
+_UNFILLED_FIELDS = {
+    "note",
+    "call",
+    "together",
+    "log",
+    "use",
+    "expect",
+    "save",
+    "pause",
+    "with_",
+}
+_FILLED_FIELDS = [name for name in StepPart.__struct_fields__ if name not in _UNFILLED_FIELDS]
+
+NO_ARRIVAL = Arrival(Reply(0, b"", headers=()))
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One attempt to carry out a step: what it received, and what it reports beside a message."""
+
+    location: Location
+    #: The response that the step can expect and save.
+    response: Arrival = NO_ARRIVAL
+    #: Every response to a request of the attempt, in their order.
+    arrivals: list[Arrival] = field(default_factory=list)
+    #: The differences that the action found itself.
+    mismatches: list[Mismatch] = field(default_factory=list)
+    #: The requests that come nearest to those that a step `log` names.
+    nearest: list[str] = field(default_factory=list)
+
+
+class StoryActions:
+    """Carries out the actions of a story's steps. Without a `page_handler` it has no pages."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        variables: Variables,
+        types: ResponseTypes,
+        page_handler: PageHandler | None,
+    ) -> None:
+        self._engine = engine
+        self._variables = variables
+        self._types = types
+        self.requests = StepRequests(engine, variables, page_handler)
+        self.changes = ManualChanges(engine)
+        self._digest = sha256()
+        #: The assumptions that contradict the contract, at any time of the story.
+        self.warnings: dict[str, None] = {}
+        self._note_warnings()
+
+    @property
+    def digest(self) -> str:
+        """The digest of all responses so far, in hexadecimal digits."""
+        return self._digest.hexdigest()
+
+    def run(self, action: str, step: StepPart, attempt: Attempt) -> Slices[str]:
+        """Carry out a step, and return in words what it did. Raises ValueError if that is impossible."""
+        result = _ACTIONS[action](self, self._with_values(step), attempt)
+        if isinstance(result, str):
+            return result
+        message = yield from result
+        return message
+
+    def _with_values(self, step: StepPart) -> StepPart:
+        """Return a step in which variables have their values."""
+        values = {name: getattr(step, name) for name in _FILLED_FIELDS}
+        filled = {name: self._variables.fill(value) for name, value in values.items() if value}
+        return replace(step, **filled)
+
+    # --- requests -------------------------------------------------------------------------------
+
+    def _send(self, step: StepPart, attempt: Attempt) -> str:
+        (arrival,) = run_slices(self.requests.send([step]))
+        return self._note_arrival(attempt, arrival)
+
+    def _request(self, step: StepPart, attempt: Attempt) -> str:
+        method, _, url = str(step.request).partition(" ")
+        if not is_page(url):
+            return self._send(step, attempt)
+        return self._note_arrival(attempt, self.requests.visit_page(step, method, url))
+
+    def _together(self, step: StepPart, attempt: Attempt) -> Slices[str]:
+        steps = []
+        for request in step.together or ():
+            for _ in range(request.times):
+                steps.append(self._with_values(request))
+                yield
+        arrivals = yield from self.requests.send(steps)
+        messages = []
+        for index, (request, arrival) in enumerate(zip(steps, arrivals, strict=True)):
+            yield
+            messages.append(self._note_arrival(attempt, arrival))
+            differences = compare_response(request, arrival, self._variables, self._types)
+            if not differences:
+                differences = self._variables.save(request.save, arrival)
+            attempt.mismatches += [
+                difference.below(f"together[{index}]") for difference in differences
+            ]
+        return ", ".join(messages)
+
+    def _note_arrival(self, attempt: Attempt, arrival: Arrival) -> str:
+        """Record a response, and return in words what arrived."""
+        attempt.response = arrival
+        attempt.arrivals.append(arrival)
+        reply = arrival.reply
+        self._digest.update(b"%d %b\n" % (reply.status, reply.body))
+        message = f"status {reply.status}"
+        if arrival.lost:
+            message = f"the response was lost ({arrival.lost})"
+        if arrival.late_ms:
+            return f"{message}, {format_duration(arrival.late_ms)} late"
+        return message
+
+    # --- credentials ----------------------------------------------------------------------------
+
+    def _sign_in(self, step: StepPart, attempt: Attempt) -> str:
+        token = self.requests.mint(str(step.sign_in), step)
+        lifetime_s = self._engine.token_lifetime_s
+        document = {"access_token": token, "token_type": "Bearer", "expires_in": lifetime_s}
+        attempt.response = _document_arrival(200, document)
+        return f"{step.sign_in} has an access token for {lifetime_s} seconds"
+
+    def _api_key(self, step: StepPart, attempt: Attempt) -> str:
+        user, organization_id = self.requests.user_and_organization(str(step.api_key), step)
+        organization = self._engine.world.get(ORGANIZATIONS, organization_id or "")
+        if organization is None:
+            raise ValueError(f"{user.alias} has no organization here")
+        body = step.body or {}
+        name = str(body.get("name", "made by hand"))
+        created = self._engine.make_key(user, organization, name, body.get("permissions"))
+        attempt.response = _document_arrival(201, created)
+        return f"{user.alias} has an API key of {organization.alias}"
+
+    # --- manual changes -------------------------------------------------------------------------
+
+    def _advance(self, step: StepPart, attempt: Attempt) -> str:
+        return self.changes.advance(str(step.advance))
+
+    def _to(self, step: StepPart, attempt: Attempt) -> str:
+        return self.changes.move_to(str(step.to))
+
+    def _until(self, step: StepPart, attempt: Attempt) -> str:
+        return self.changes.move_until_ended(str(step.until))
+
+    def _intervene(self, step: StepPart, attempt: Attempt) -> str:
+        return self.changes.intervene({"intervene": step.intervene}, attempt.location)
+
+    def _fault(self, step: StepPart, attempt: Attempt) -> str:
+        return self._arm({"fault": step.fault}, attempt)
+
+    def _outcome(self, step: StepPart, attempt: Attempt) -> str:
+        return self._arm({"outcome": step.outcome}, attempt)
+
+    def _arm(self, manual_change: dict[str, Any], attempt: Attempt) -> str:
+        id_ = self.changes.arm(manual_change, attempt.location)
+        attempt.response = _document_arrival(0, {"id": id_})
+        return f"{id_} armed"
+
+    def _remove_fault(self, step: StepPart, attempt: Attempt) -> str:
+        return self.changes.remove({"remove_fault": step.remove_fault})
+
+    def _remove_outcome(self, step: StepPart, attempt: Attempt) -> str:
+        return self.changes.remove({"remove_outcome": step.remove_outcome})
+
+    def _clear_faults(self, step: StepPart, attempt: Attempt) -> str:
+        return self.changes.clear({"clear_faults": step.clear_faults})
+
+    def _clear_outcomes(self, step: StepPart, attempt: Attempt) -> str:
+        return self.changes.clear({"clear_outcomes": step.clear_outcomes})
+
+    def _assume(self, step: StepPart, attempt: Attempt) -> str:
+        message = self.changes.assume({"assume": step.assume})
+        self._note_warnings()
+        return message
+
+    def _note_warnings(self) -> None:
+        self.warnings |= dict.fromkeys(warnings_of(self._engine.world.assumptions))
+
+    # --- checks ---------------------------------------------------------------------------------
+
+    def _check(self, step: StepPart, attempt: Attempt) -> str:
+        for name, expected in (step.check or {}).items():
+            actual = self._variables.value_of(name)
+            attempt.mismatches += compare_value(ANY, expected, actual, name)
+        return ""
+
+    def _log(self, step: StepPart, attempt: Attempt) -> Slices[str]:
+        expected = self._variables.fill(msgspec.to_builtins(step.log))
+        result = yield from count_requests(self._engine, expected)
+        attempt.mismatches += result.mismatches
+        attempt.nearest = result.nearest
+        return result.message
+
+    def _note(self, step: StepPart, attempt: Attempt) -> str:
+        return ""
+
+
+def _document_arrival(status: int, document: Any) -> Arrival:
+    """Return a document as a response, so that a step can expect and save its values."""
+    return Arrival(Reply(status, msgspec.json.encode(document), headers=()))
+
+
+_Action: TypeAlias = Callable[[StoryActions, StepPart, Attempt], str | Slices[str]]
+#: The methods of the actions. `use` is missing: a story runs the steps of the part instead.
+_ACTIONS: dict[str, _Action] = {
+    "call": StoryActions._send,
+    "poll": StoryActions._send,
+    "redeem": StoryActions._send,
+    "request": StoryActions._request,
+    "together": StoryActions._together,
+    "sign_in": StoryActions._sign_in,
+    "api_key": StoryActions._api_key,
+    "advance": StoryActions._advance,
+    "to": StoryActions._to,
+    "until": StoryActions._until,
+    "intervene": StoryActions._intervene,
+    "fault": StoryActions._fault,
+    "outcome": StoryActions._outcome,
+    "remove_fault": StoryActions._remove_fault,
+    "remove_outcome": StoryActions._remove_outcome,
+    "clear_faults": StoryActions._clear_faults,
+    "clear_outcomes": StoryActions._clear_outcomes,
+    "assume": StoryActions._assume,
+    "check": StoryActions._check,
+    "log": StoryActions._log,
+    "note": StoryActions._note,
+}

@@ -1,0 +1,138 @@
+"""Checks a whole story before it runs: its steps in order, its parts, and how they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from hosting_emulator.scenario.document import SharedPart, StepPart
+from hosting_emulator.scenario.expectations import ResponseTypes
+from hosting_emulator.scenario.mistakes import Mistakes
+from hosting_emulator.scenario.reading import Scenario
+from hosting_emulator.scenario.source import Location
+from hosting_emulator.scenario.step_checks import (
+    check_aliases,
+    check_expectation,
+    check_keys,
+    check_variables,
+)
+from hosting_emulator.scenario.story_scope import StoryScope
+from hosting_emulator.scenario.variable_syntax import NOW, WHOLE_RESPONSE, read_saved_value
+from hosting_emulator.world.value import Change
+
+#: How many steps a story may run, including those of its parts.
+_MOST_STEPS = 20_000
+
+
+class StoryCheck:
+    """Checks the story of one scenario against its world, which `change` builds."""
+
+    def __init__(self, scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
+        self._part = scenario.part
+        self._top = scenario.location
+        self._mistakes = mistakes
+        self._scope = StoryScope(change, ResponseTypes(scenario.part))
+        #: The parts by name, each with the location of its steps.
+        self._parts: dict[str, tuple[Location, SharedPart]] = {}
+        self._used_names: set[str] = set()
+
+    def run(self) -> None:
+        """Check the story and its parts. Raises ScenarioError for all mistakes together."""
+        self._apply_timeline()
+        step_counts = self._check_parts()
+        story = self._part.story
+        _count_steps(self._top / "story", story, step_counts)
+        self._check_steps(self._top / "story", story)
+        self._mistakes.raise_error()
+        self._check_part_use()
+
+    def _apply_timeline(self) -> None:
+        """Add the records that the timeline creates to the scope."""
+        for index, planned in enumerate(self._part.timeline):
+            location = self._top / "timeline" / index / "intervene"
+            with self._mistakes.collect(location):
+                self._scope.apply_addition(location, planned.intervene)
+
+    def _check_parts(self) -> dict[str, int]:
+        """Check names and uses of the parts, and return the number of steps of each."""
+        mistakes = self._mistakes
+        step_counts: dict[str, int] = {}
+        for index, shared in enumerate(self._part.parts):
+            location = self._top / "parts" / index
+            if shared.name in step_counts:
+                message = f"the part {shared.name!r} is already defined above"
+                mistakes.append((location / "name").error(message))
+            steps = location / "steps"
+            for step_index, step in enumerate(shared.steps):
+                use = steps / step_index / "use"
+                with mistakes.collect(use):
+                    # Only parts above: therefore no part can use itself.
+                    use.check_word("part above this one", step.use, step_counts)
+            step_counts[shared.name] = _count_steps(steps, shared.steps, step_counts)
+            self._parts[shared.name] = (steps, shared)
+        if self._part.parts:
+            mistakes.raise_error()  # following a part that uses itself would never end
+        return step_counts
+
+    def _check_part_use(self) -> None:
+        """Refuse a part that no step uses."""
+        for index, shared in enumerate(self._part.parts):
+            if shared.name not in self._used_names:
+                location = self._top / "parts" / index / "name"
+                raise location.error(f"the part {shared.name!r} is never used")
+
+    def _check_steps(self, location: Location, steps: Iterable[StepPart]) -> None:
+        for index, step in enumerate(steps):
+            self._check_step(location / index, step)
+
+    def _check_step(self, location: Location, step: StepPart) -> None:
+        mistakes = self._mistakes
+        scope = self._scope
+        with mistakes.collect(location):
+            check_variables(scope, location)
+        with mistakes.collect(location):
+            check_keys(scope, location, step)
+        if step.intervene and "add" in step.intervene:
+            mistakes.raise_error()  # later steps would lack the record that was not added
+        with mistakes.collect(location):
+            check_aliases(scope, location, step)
+        with mistakes.collect(location):
+            if step.expect is not None:
+                check_expectation(scope, location / "expect", step, step.expect)
+        self._check_steps(location / "together", step.together or ())
+        with mistakes.collect(location):
+            (location / "use").check_word("part", step.use, self._parts)
+            if step.use is not None:
+                self._check_use(step, step.use)
+        self._check_saves(location / "save", step)
+
+    def _check_use(self, step: StepPart, name: str) -> None:
+        """Check the steps of a part with the variables that a step sets for them."""
+        self._used_names.add(name)
+        location, shared = self._parts[name]
+        saved_values = self._scope.saved_values
+        local_names = [variable for variable in step.with_ if variable not in saved_values]
+        saved_values |= dict.fromkeys(step.with_)
+        self._check_steps(location, shared.steps)
+        for variable in local_names:
+            saved_values.pop(variable)
+
+    def _check_saves(self, location: Location, step: StepPart) -> None:
+        for name, text in step.save.items():
+            with self._mistakes.collect(location / name):
+                if name == NOW:
+                    raise ValueError(f"{name!r} is the world's time: save it as another")
+                read_saved_value(text)
+            if text == WHOLE_RESPONSE:
+                self._scope.saved_responses[name] = None
+            else:
+                self._scope.saved_values[name] = None
+
+
+def _count_steps(
+    location: Location, steps: Iterable[StepPart], step_counts: Mapping[str, int]
+) -> int:
+    """Count steps, those of a part as often as it is used. Raises ScenarioError for too many."""
+    total = sum(step_counts.get(step.use or "", 0) * step.times or 1 for step in steps)
+    if total > _MOST_STEPS:
+        raise location.error(f"with all parts this is more than {_MOST_STEPS} steps")
+    return total

@@ -1,0 +1,52 @@
+"""What a step of a story can refer to: records by alias, and the values that earlier steps saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosting_emulator.faults.interventions import read_intervention
+from hosting_emulator.scenario.expectations import ResponseTypes
+from hosting_emulator.scenario.source import Location
+from hosting_emulator.scenario.variable_syntax import variables_in
+from hosting_emulator.world.value import Change
+
+
+class StoryScope:
+    """What is known before a step runs. It grows while the steps of a story are checked in order."""
+
+    def __init__(self, change: Change, types: ResponseTypes) -> None:
+        self.change = change
+        self.types = types
+        #: The names under which earlier steps save values, in the order of the steps.
+        self.saved_values: dict[str, None] = {}
+        #: The names under which earlier steps save whole responses.
+        self.saved_responses: dict[str, None] = {}
+
+    def aliases(self, kind: str) -> list[str]:
+        """Return the aliases of all records of a kind, such as `project`."""
+        indexes = self.change.world.indexes
+        return sorted(key.split(":")[1] for key in indexes if key.startswith(f"{kind}:"))
+
+    def has_alias(self, kind: str, alias: str) -> bool:
+        """Tell whether a record of a kind has an alias."""
+        return self.change.world.indexes.get(f"{kind}:{alias}") is not None
+
+    def ids_by_alias(self, kind: str) -> dict[str, str]:
+        """Return the ids of all records of a kind by their aliases."""
+        indexes = self.change.world.indexes
+        return {alias: str(indexes[f"{kind}:{alias}"]) for alias in self.aliases(kind)}
+
+    def apply_addition(self, location: Location, document: dict[str, Any] | None) -> None:
+        """Add the records that an intervention `add` creates, so that later steps can name them.
+
+        An addition with variables is left out: its records are unknown before the story runs.
+        Raises ScenarioError.
+        """
+        if not document or "add" not in document:
+            return
+        if any(variables_in(document)):
+            return
+        fork = self.change.fork()
+        with (location / "add").refusals():
+            read_intervention(document).apply(fork)
+        self.change = Change(fork.applied(), fork.now_ms)

@@ -1,0 +1,57 @@
+"""How a scenario writes variables and saved values. `variables` holds their values while a story runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hosting_emulator.criteria.patterns import Expression, compile_pattern
+from hosting_emulator.scenario.source import KeyPath, texts_in
+
+#: The variable for the world's time.
+NOW = "now"
+#: What a step saves with `response`: the whole response.
+WHOLE_RESPONSE = "response"
+#: The aliases that a step of a story uses by default, by the kind of record. A variable such as
+#: `${project.shop}` stands for the id of an alias of one of these kinds.
+DEFAULT_ALIASES = {"project": "shop", "organization": "acme", "user": "owner"}
+#: The user of a step that sends no credentials.
+NOBODY = "nobody"
+#: A variable in a text.
+VARIABLE = re.compile(r"\$\{([^}]*)\}")
+#: The name of a variable for a time before or after another, such as `now+10m`.
+MOMENT = re.compile(r"(.+?)([+-])(\d[\d.a-z]*)")
+_SAVED_VALUE = re.compile(r"(\S+)(?: /(.+)/)?")
+
+
+def variables_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the name of every variable in a value, with the path to the text that contains it."""
+    for path, text in texts_in(value):
+        for name in VARIABLE.findall(text):
+            yield path, name
+
+
+@dataclass(frozen=True, slots=True)
+class SavedValue:
+    """What `save` takes from a response: the value at a path, or the part that matches a pattern."""
+
+    path: str
+    pattern: Expression | None = None
+
+
+def read_saved_value(text: str) -> SavedValue:
+    """Read an entry of `save`, such as `key.id` or `headers.Location /code=(.+)/`.
+
+    Raises ValueError if it is malformed.
+    """
+    match = _SAVED_VALUE.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            f"{text!r} is not a place: write it like key.id or headers.Location /code=(.+)/"
+        )
+    path, pattern = match.groups()
+    if pattern is None:
+        return SavedValue(path)
+    return SavedValue(path, compile_pattern(pattern))
