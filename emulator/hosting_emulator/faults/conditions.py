@@ -8,7 +8,7 @@ import msgspec
 
 from hosting_emulator.world.fault_records import Condition
 from hosting_emulator.world.indexes import deployment_chunks, deployment_count
-from hosting_emulator.world.records import Database, Dns, Project
+from hosting_emulator.world.records import Database, Dns, Organization, Project
 from hosting_emulator.world.tables import DATABASES, DNS, ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import World
 
@@ -18,62 +18,97 @@ def unmet_condition(
 ) -> str | None:
     """Say why a condition does not hold for a project, or else for an organization. None: it holds."""
     project = world.get(PROJECTS, project_id or "")
-    owner = project.organization_id if project else organization_id
-    organization = world.get(ORGANIZATIONS, owner or "")
+    if project is not None:
+        organization_id = project.organization_id
+    organization = world.get(ORGANIZATIONS, organization_id or "")
     for name, expected in _expected_values(condition).items():
         if name == "not":
+            reason = None
             if unmet_condition(expected, world, project_id, organization_id) is None:
-                return f"{condition_text(expected)}, which must not be"
-            continue
-        if name in ("plan", "credits_below"):
-            if organization is None:
-                return f"it depends on {name}, and the request names no organization"
-            if name == "credits_below":
-                if organization.credits >= expected:
-                    return f"there are {organization.credits} credits"
-                continue
-            actual: Any = organization.plan
-        elif project is None:
-            return f"it depends on {name}, and the request names no project"
+                reason = f"{condition_text(expected)}, which must not be"
+        elif name in ("plan", "credits_below"):
+            reason = _unmet_by_organization(name, expected, organization)
         else:
-            actual = _project_value(name, world, project)
-        alternatives = expected if isinstance(expected, tuple) else (expected,)
-        if actual not in alternatives:
-            return f"{name} is {_word(actual)}"
+            reason = _unmet_by_project(name, expected, world, project)
+        if reason is not None:
+            return reason
     return None
+
+
+def _unmet_by_organization(
+    name: str, expected: Any, organization: Organization | None
+) -> str | None:
+    if organization is None:
+        return f"it depends on {name}, and the request names no organization"
+    if name == "plan":
+        return _difference(name, expected, organization.plan)
+    if organization.credits >= expected:
+        return f"there are {organization.credits} credits"
+    return None
+
+
+def _unmet_by_project(
+    name: str, expected: Any, world: World, project: Project | None
+) -> str | None:
+    if project is None:
+        return f"it depends on {name}, and the request names no project"
+    return _difference(name, expected, _project_value(name, world, project))
+
+
+def _difference(name: str, expected: Any, actual: Any) -> str | None:
+    """Say that a value is none of the expected ones. None: it is."""
+    alternatives = expected if isinstance(expected, tuple) else (expected,)
+    if actual in alternatives:
+        return None
+    return f"{name} is {_word(actual)}"
 
 
 def _project_value(name: str, world: World, project: Project) -> Any:
     """Return the value of a project that a field of a condition is about."""
     if name == "deployed":
-        count = deployment_count(world.indexes, project.id)
-        chunks = deployment_chunks(world.indexes, project.id, 0, count)
-        return any(
-            deployment.status == "ready"
-            for chunk in reversed(chunks)
-            for deployment in reversed(chunk)
-        )
-    dns = world.get(DNS, project.id) or Dns()
+        return _has_ready_deployment(world, project)
+    if name == "claim":
+        return "free" if project.claim is None else "held"
+    if name == "flag":
+        return project.flag_enabled
+    if name == "domain":
+        return project.custom_domain is not None
+    if name in ("dns", "zone"):
+        dns = world.get(DNS, project.id) or Dns()
+        return dns.status if name == "dns" else dns.zone is not None
+    return _database_value(name, world, project)
+
+
+def _has_ready_deployment(world: World, project: Project) -> bool:
+    """Return whether a deployment is ready. The newest are looked at first."""
+    count = deployment_count(world.indexes, project.id)
+    chunks = deployment_chunks(world.indexes, project.id, 0, count)
+    return any(
+        deployment.status == "ready" for chunk in reversed(chunks) for deployment in reversed(chunk)
+    )
+
+
+def _database_value(name: str, world: World, project: Project) -> Any:
     database = world.get(DATABASES, f"{project.id}/prod") or Database("separate")
+    if name == "data_mode":
+        return database.data_mode
     placement = database.placement
-    return {
-        "dns": dns.status,
-        "zone": dns.zone is not None,
-        "claim": "free" if project.claim is None else "held",
-        "flag": project.flag_enabled,
-        "domain": project.custom_domain is not None,
-        "database": placement.state if placement else "absent",
-        "database_change": bool(placement and placement.pending_state),
-        "data_mode": database.data_mode,
-    }[name]
+    if name == "database_change":
+        return placement is not None and bool(placement.pending_state)
+    if placement is None:
+        return "absent"
+    return placement.state
 
 
 def condition_text(condition: Condition) -> str:
     """Write a condition as people read it: `dns is pending or expired, credits_below is 1`."""
-    return ", ".join(
-        f"not ({condition_text(expected)})" if name == "not" else f"{name} is {_word(expected)}"
-        for name, expected in _expected_values(condition).items()
-    )
+    parts = []
+    for name, expected in _expected_values(condition).items():
+        if name == "not":
+            parts.append(f"not ({condition_text(expected)})")
+        else:
+            parts.append(f"{name} is {_word(expected)}")
+    return ", ".join(parts)
 
 
 def _expected_values(condition: Condition) -> dict[str, Any]:
@@ -86,4 +121,6 @@ def _expected_values(condition: Condition) -> dict[str, Any]:
 def _word(value: Any) -> str:
     if isinstance(value, tuple):
         return " or ".join(map(_word, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)

@@ -78,7 +78,7 @@ def fail_database_provider(
     change: Change, project: Project, environment: Environment = "both"
 ) -> str:
     """The provider of a project's databases fails: reading their compute returns a problem."""
-    return _turn_provider(change, project, environment, failing=True)
+    return _set_provider_failing(change, project, environment, failing=True)
 
 
 @intervention
@@ -86,15 +86,15 @@ def recover_database_provider(
     change: Change, project: Project, environment: Environment = "both"
 ) -> str:
     """The provider of a project's databases works again."""
-    return _turn_provider(change, project, environment, failing=False)
+    return _set_provider_failing(change, project, environment, failing=False)
 
 
-def _turn_provider(
+def _set_provider_failing(
     change: Change, project: Project, environment: Environment, *, failing: bool
 ) -> str:
     databases = _databases(change, project, environment)
-    does = "fails" if failing else "answers"
-    text = f"the database provider of {project.alias} {does} ({' and '.join(databases)})"
+    verb = "fails" if failing else "answers"
+    text = f"the database provider of {project.alias} {verb} ({' and '.join(databases)})"
     if all(record.provider_failing == failing for record in databases.values()):
         raise DocumentRefused(f"{text} already")
     for name, record in databases.items():
@@ -103,7 +103,7 @@ def _turn_provider(
 
 
 def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
-    """Return what is meant, by environment: a shared database is both environments' at once."""
+    """Return the databases of an environment, or of both: a shared database belongs to both."""
     databases = {
         name: change.get(DATABASES, f"{project.id}/{name}") or Database("separate")
         for name in ("dev", "prod")
@@ -143,17 +143,17 @@ def set_database(
         database = min(databases.values(), key=lambda record: record.placement is None)
         before = dict.fromkeys(databases, database)
     for name, record in before.items():
-        placement = _placed(record.placement, state, details)
+        placement = _new_placement(record.placement, state, details)
         record = replace(record, data_mode=data_mode or record.data_mode, placement=placement)
         change.put(DATABASES, f"{project.id}/{name}", record)
-    became = state or data_mode or "changed"
-    return f"the database of {project.alias} ({' and '.join(databases)}) is {became}"
+    new_state = state or data_mode or "changed"
+    return f"the database of {project.alias} ({' and '.join(databases)}) is {new_state}"
 
 
-def _placed(
+def _new_placement(
     before: Placement | None, state: str | None, details: Mapping[str, object]
 ) -> Placement | None:
-    """Return the placement that a database gets."""
+    """Return the placement of a changed database. None: it is absent. Raises DocumentRefused."""
     if before is None and state is None and details:
         raise DocumentRefused("the database is absent; give it a state too")
     if state == "absent" or (before is None and state is None):
@@ -177,9 +177,10 @@ def connect_domain(change: Change, project: Project, domain: str) -> str:
     return f"{project.alias} has the domain {domain}"
 
 
-def _check_dns_name(text: str, what: str) -> None:
+def _check_dns_name(text: str, noun: str) -> None:
+    """Raise DocumentRefused for a text that is no DNS name. `noun` says what the text stands for."""
     if not 4 <= len(text) <= 253 or not re.fullmatch(DNS_NAME, text):
-        raise DocumentRefused(f"{text[:80]!r} is not a {what}: write it like example.com")
+        raise DocumentRefused(f"{text[:80]!r} is not a {noun}: write it like example.com")
 
 
 @intervention

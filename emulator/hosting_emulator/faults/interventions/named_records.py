@@ -1,0 +1,177 @@
+"""Finds the records that an intervention names: by alias, by id, or by a record that they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.world import lifecycles
+from hosting_emulator.world.naming import ALIASED_TABLES, AliasedRecord, id_of, not_found_message
+from hosting_emulator.world.plans import is_finished
+from hosting_emulator.world.records import ApiKey, Operation, Ticket
+from hosting_emulator.world.tables import (
+    API_KEYS,
+    OPERATIONS,
+    ORGANIZATIONS,
+    PROJECTS,
+    TICKETS,
+    USERS,
+    Table,
+)
+from hosting_emulator.world.value import Change
+
+#: The tables of records that are named by alias or id, in a field with the name of their parameter.
+TABLES_BY_RECORD: Mapping[Any, Table[Any]] = {
+    table.kind: table for table in ALIASED_TABLES.values()
+}
+
+
+def find_record(table: Table[AliasedRecord], change: Change, name: str) -> AliasedRecord:
+    """Return the record of this alias or id. Raises DocumentRefused."""
+    record = change.get(table, id_of(change.world, table, name))
+    if record is None:
+        raise DocumentRefused(not_found_message(change.world, table, name))
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A record to which a subject belongs: its table, and the subject's member with its id."""
+
+    table: Table[Any]
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A type of record that is named by its id, in the field `name`, or by its owners.
+
+    `owners` are the fields that name an owner. `find` returns the record; its arguments are a change
+    and the values of all these fields, and it raises DocumentRefused. An intervention in all records
+    leaves out those that are `over`.
+    """
+
+    name: str
+    noun: str
+    table: Table[Any]
+    owners: Mapping[str, Owner]
+    find: Callable[..., Any]
+    over: Callable[[Any], bool]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that name the record."""
+        return (self.name, *self.owners)
+
+
+def _find_operation(change: Change, operation_id: str | None, project: str | None) -> Operation:
+    """Return an unfinished operation: by id, or the one that holds a project's claim."""
+    if (operation_id is None) == (project is None):
+        raise DocumentRefused("name either the operation (by id) or the project it holds")
+    if operation_id is None:
+        holder = find_record(PROJECTS, change, str(project))
+        if holder.claim is None:
+            raise DocumentRefused(f"project {holder.alias} has no operation in progress")
+        return change.row(OPERATIONS, holder.claim)
+    operation = change.get(OPERATIONS, operation_id)
+    if operation is None:
+        raise DocumentRefused(f"there is no operation {operation_id[:80]!r}")
+    if is_finished(operation):
+        raise DocumentRefused(
+            f"operation {operation.id} is already {operation.state}, which is final"
+        )
+    return operation
+
+
+def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Ticket:
+    """Return an unused ticket: by id, or the last one of a user."""
+    if (ticket_id is None) == (user is None):
+        raise DocumentRefused("name either the ticket (by id) or the user it was issued to")
+    if ticket_id is None:
+        holder = find_record(USERS, change, str(user))
+        ticket_id = change.world.indexes.get(f"last_ticket:{holder.id}")
+        if ticket_id is None:
+            raise DocumentRefused(f"{holder.alias} has no ticket")
+    ticket = change.get(TICKETS, ticket_id)
+    if ticket is None:
+        raise DocumentRefused(f"there is no ticket {ticket_id[:80]!r}")
+    state: str = ticket.state
+    if ticket.expires_ms <= change.now_ms:
+        state = "expired"
+    if not lifecycles.TICKET.may(state, "revoked"):
+        raise DocumentRefused(f"ticket {ticket.id} is already {state}")
+    return ticket
+
+
+def _find_key(
+    change: Change, name: str | None, user: str | None, organization: str | None
+) -> ApiKey:
+    """Return an active API key: by id, or the only active key of a name."""
+    if name is None or user is not None or organization is not None:
+        raise DocumentRefused(
+            "name the key (by id or name), or all keys, optionally of one user or organization"
+        )
+    key = change.get(API_KEYS, name)
+    if key is None:
+        key = _find_key_by_name(change, name)
+    state = _key_state(key, change.now_ms)
+    if not lifecycles.API_KEY.may(state, "revoked"):
+        raise DocumentRefused(f"API key {key.id} is already {state}")
+    return key
+
+
+def _find_key_by_name(change: Change, name: str) -> ApiKey:
+    """Return the only active key of a name, or else the newest key. Raises DocumentRefused."""
+    keys = [key for _, key in change.applied().rows(API_KEYS) if key.name == name]
+    if not keys:
+        raise DocumentRefused(f"there is no API key {name[:80]!r} (by id or name)")
+    active = [key for key in keys if _key_state(key, change.now_ms) == "active"]
+    if len(active) > 1:
+        ids = ", ".join(sorted(key.id for key in active))
+        raise DocumentRefused(
+            f"{len(active)} active API keys are named {name!r}; name one by id: {ids}"
+        )
+    if active:
+        return active[0]
+    return max(keys, key=lambda key: key.id)
+
+
+def _key_state(key: ApiKey, now_ms: int) -> str:
+    if key.revoked:
+        return "revoked"
+    if key.expires_ms <= now_ms:
+        return "expired"
+    return "active"
+
+
+SUBJECTS: Mapping[Any, Subject] = {
+    Operation: Subject(
+        name="operation",
+        noun="operation",
+        table=OPERATIONS,
+        owners={"project": Owner(PROJECTS, "project_id")},
+        find=_find_operation,
+        over=is_finished,
+    ),
+    Ticket: Subject(
+        name="ticket",
+        noun="ticket",
+        table=TICKETS,
+        owners={"user": Owner(USERS, "principal")},
+        find=_find_ticket,
+        over=lambda ticket: ticket.state != "unused",
+    ),
+    ApiKey: Subject(
+        name="key",
+        noun="API key",
+        table=API_KEYS,
+        owners={
+            "user": Owner(USERS, "user_id"),
+            "organization": Owner(ORGANIZATIONS, "organization_id"),
+        },
+        find=_find_key,
+        over=lambda key: key.revoked,
+    ),
+}
