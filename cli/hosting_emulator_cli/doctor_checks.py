@@ -26,10 +26,12 @@ from hosting_emulator import DEFAULT_PORT, EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIA
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
 from hosting_emulator.sdk.control import start_line
+from hosting_emulator.sdk.text import count_text
+from hosting_emulator_cli.connection import open_client
 from hosting_emulator_cli.doctor_findings import FINDINGS
-from hosting_emulator_cli.files import scenario_text
 from hosting_emulator_cli.main import Failure
-from hosting_emulator_cli.options import open_client, origin_of
+from hosting_emulator_cli.parameter_sources import origin_of
+from hosting_emulator_cli.scenario_files import scenario_text
 
 if TYPE_CHECKING:
     from hosting_emulator.inspection import Inspection
@@ -95,7 +97,7 @@ def examine(
     start: click.Command,
     *,
     url: str,
-    named: bool,
+    is_url_chosen: bool,
     control_token: str | None,
     port: int | None,
     tls_port: int | None,
@@ -103,8 +105,8 @@ def examine(
 ) -> list[CheckFinding]:
     """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    An option that is None has the running emulator's value, or else that of `start`. `named`: the
-    command line or the environment chose `url`.
+    An option that is None has the running emulator's value, or else that of `start`.
+    `is_url_chosen`: the command line or the environment sets `url`.
     """
     settings, start_directory = check_settings(start)
     probe = ask(url, control_token)
@@ -116,7 +118,7 @@ def examine(
     checks: dict[str, Callable[[], Iterable[CheckFinding]]] = {
         "versions": check_versions,
         "settings": lambda: settings,
-        "emulator": lambda: [check_emulator(url, probe, named=named)],
+        "emulator": lambda: [check_emulator(url, probe, is_url_chosen=is_url_chosen)],
         "port": lambda: check_ports(url, port, tls_port, probe),
         "data": lambda: check_data(path, is_reached=is_used),
         "certificates": lambda: check_certificates(path / "tls", served_port),
@@ -157,7 +159,9 @@ def check_versions() -> Iterator[CheckFinding]:
         return
     version = platform.python_version()
     least = (package.metadata["Requires-Python"] or ">=3.11").removeprefix(">=").strip()
-    kind = "ok" if _release(version) >= _release(least) else "old"
+    kind = "ok"
+    if _release(version) < _release(least):
+        kind = "old"
     yield finding("python", kind, version=version, least=least)
     matches = [_REQUIREMENT.match(requirement) for requirement in package.requires or []]
     requirements = [match.groups() for match in matches if match is not None]
@@ -215,7 +219,13 @@ def _value_text(param: click.Parameter, value: object) -> object:
         return "(hidden)"
     if not isinstance(value, tuple):
         return value
-    return " ".join("=".join(item) if isinstance(item, tuple) else str(item) for item in value)
+    words = []
+    for item in value:
+        word = str(item)
+        if isinstance(item, tuple):
+            word = "=".join(item)
+        words.append(word)
+    return " ".join(words)
 
 
 # --- The emulator and its ports ------------------------------------------------------------------
@@ -236,31 +246,38 @@ def ask(url: str, control_token: str | None = None) -> EmulatorProbe:
             return EmulatorProbe(None, reason=str(error))
 
 
-def check_emulator(url: str, probe: EmulatorProbe, *, named: bool) -> CheckFinding:
+def check_emulator(url: str, probe: EmulatorProbe, *, is_url_chosen: bool) -> CheckFinding:
     """Judge the emulator that commands would talk to."""
+    pid = None
+    if probe.info is not None:
+        pid = probe.info.pid
     reason = probe.reason
     if probe.version is None and not probe.is_silent:
         reason = _capitalized(reason)
     return finding(
         "emulator",
-        _emulator_kind(probe, named=named),
+        _emulator_kind(probe, is_url_chosen=is_url_chosen),
         url=url,
         version=probe.version,
         ours=__version__,
         why=reason,
-        pid=probe.info.pid if probe.info is not None else None,
+        pid=pid,
         start=start_line(url),
     )
 
 
-def _emulator_kind(probe: EmulatorProbe, *, named: bool) -> str:
+def _emulator_kind(probe: EmulatorProbe, *, is_url_chosen: bool) -> str:
     if probe.version is None:
-        if not named:
+        if not is_url_chosen:
             return "none"
-        return "silent" if probe.is_silent else "other"
+        if probe.is_silent:
+            return "silent"
+        return "other"
     if probe.version != __version__:
         return "version"
-    return "closed" if probe.info is None else "ok"
+    if probe.info is None:
+        return "closed"
+    return "ok"
 
 
 def check_ports(
@@ -275,14 +292,19 @@ def check_ports(
         port = probed_port or DEFAULT_PORT
     if port == 0:
         yield finding("port", "any")
+    elif port == probed_port:
+        yield check_port("port", port, probe)
     else:
-        yield check_port("port", port, probe if probed_port == port else None)
-    if tls_port:
-        is_served = probe.info is not None and probe.info.tls_port == tls_port
-        yield check_port("tls port", tls_port, probe if is_served else None)
+        yield check_port("port", port)
+    if not tls_port:
+        return
+    if probe.info is not None and probe.info.tls_port == tls_port:
+        yield check_port("tls port", tls_port, probe)
+    else:
+        yield check_port("tls port", tls_port)
 
 
-def check_port(check: str, port: int, probe: EmulatorProbe | None) -> CheckFinding:
+def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> CheckFinding:
     """Judge a port of this machine by listening on it. `probe` is what responds there, if known."""
     option = f"--{check.replace(' ', '-')}"
     facts: dict[str, object] = {"port": port, "option": option}
@@ -294,9 +316,13 @@ def check_port(check: str, port: int, probe: EmulatorProbe | None) -> CheckFindi
         facts["why"] = os.strerror(error.errno or 0).lower()
         if error.errno == errno.EADDRINUSE:
             probe = probe or ask(f"http://{_HERE}:{port}")
-            kind = "taken" if probe.version is None else "ours"
+            kind = "taken"
+            if probe.version is not None:
+                kind = "ours"
             facts["version"] = probe.version or ""
-            facts["kept"] = f" and keeps its state in {probe.data_dir}" if probe.data_dir else ""
+            facts["kept"] = ""
+            if probe.data_dir:
+                facts["kept"] = f" and keeps its state in {probe.data_dir}"
     return replace(finding("port", kind, **facts), check=check)
 
 
@@ -306,13 +332,16 @@ def check_port(check: str, port: int, probe: EmulatorProbe | None) -> CheckFindi
 def check_data(path: Path, *, is_reached: bool) -> Iterator[CheckFinding]:
     """Judge the data directory and its content. `is_reached`: its emulator responded."""
     exists = path.exists()
-    existing_parts = [part for part in (path.absolute(), *path.absolute().parents) if part.exists()]
+    writable_path = path
+    if not exists:
+        # The closest existing folder, in which `start` would create the directory.
+        writable_path = next(parent for parent in path.absolute().parents if parent.exists())
     if path.is_symlink() and not exists:
         yield finding("data", "link", path=path)
     elif exists and not path.is_dir():
         yield finding("data", "file", path=path)
-    elif not os.access(existing_parts[0], os.W_OK | os.X_OK):
-        yield finding("data", "unwritable", path=path if exists else existing_parts[0])
+    elif not os.access(writable_path, os.W_OK | os.X_OK):
+        yield finding("data", "unwritable", path=writable_path)
     elif not exists:
         yield finding("data", "none", path=path)
     else:
@@ -327,9 +356,12 @@ def check_data(path: Path, *, is_reached: bool) -> Iterator[CheckFinding]:
 def _judge_worlds(
     path: Path, inspection: Inspection, *, is_reached: bool
 ) -> Iterator[CheckFinding]:
-    count = f"{len(inspection.worlds)} {'world' if len(inspection.worlds) == 1 else 'worlds'}"
+    count = count_text(len(inspection.worlds), "world")
     if inspection.held:
-        yield finding("data", "in_use" if is_reached else "held", path=path, count=count)
+        kind = "held"
+        if is_reached:
+            kind = "in_use"
+        yield finding("data", kind, path=path, count=count)
         return
     for refusal in inspection.refused:
         message, _, advice = refusal.rpartition("; ")  # a refusal ends with its advice
@@ -363,7 +395,9 @@ def _judge_secrets(path: Path, inspection: Inspection) -> CheckFinding:
         return finding("secrets", "writable", path=path, mode=f"{mode & 0o777:o}")
     if not exposed:
         return finding("secrets", "ok")
-    more = f" and {len(exposed) - 1} more" if len(exposed) > 1 else ""
+    more = ""
+    if len(exposed) > 1:
+        more = f" and {len(exposed) - 1} more"
     return finding("secrets", "readable", path=path, file=exposed[0], more=more)
 
 
@@ -505,7 +539,9 @@ def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
     entries = {part.strip().lower().lstrip(".") for part in exceptions.split(",")}
     excludes_name = bool({"*", "localhost"} & entries)
     excludes_address = any(_matches_address(entry) for entry in entries)
-    kind = "ok" if excludes_name and excludes_address else "wrong"
+    kind = "wrong"
+    if excludes_name and excludes_address:
+        kind = "ok"
     return finding("proxies", kind, names=", ".join(names))
 
 

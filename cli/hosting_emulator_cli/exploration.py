@@ -1,31 +1,27 @@
-"""Exploring a command from the first signal to the last report: emulator, runs, reports.
+"""Exploring a command from the first signal to the last report: emulators, runs and reports.
 
-One emulator in this process serves all runs; each is a process of its own in a world of its own.
-The event loop belongs to the emulator: what explores, and each run, waits in threads.
+Each run is a process of its own with an emulator of its own, and all emulators live in this process.
+They share the event loop; the exploration and each run wait in threads.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import shlex
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from click import ClickException
 
-from hosting_emulator import __version__
 from hosting_emulator.sdk import ControlClient, ControlError
 from hosting_emulator.sdk.text import conduct_text, count_text
 from hosting_emulator.supervisor import (
@@ -37,10 +33,14 @@ from hosting_emulator.supervisor import (
     ending_signals,
 )
 from hosting_emulator_cli import output as out
-from hosting_emulator_cli.commands.start import command_variables, with_variables
+from hosting_emulator_cli.client_variables import command_variables, with_variables
+from hosting_emulator_cli.command_output import excerpt
 from hosting_emulator_cli.execution import Stopped, run_logged
+from hosting_emulator_cli.exploration_progress import show_progress
+from hosting_emulator_cli.exploration_results import ResultsFile, exploration_key
 from hosting_emulator_cli.files import remove_report, write_whole
 from hosting_emulator_cli.main import Failure, failing
+from hosting_emulator_cli.printable import printable, printable_lines
 from hosting_emulator_lab.explore import plan, report, runs
 
 if TYPE_CHECKING:
@@ -48,28 +48,15 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
-#: How many lines of an output are shown.
-_LINES = 12
-_STATE_FORMAT = "hosting-emulator exploration 1"
-_LONGEST_FILE = 16 * 1024 * 1024
-_TRACEBACK = "Traceback (most recent call last):"
-_FRAME = re.compile(r'^[\s|]*File "(?P<path>[^"]+)", line [0-9]+')
-#: Code that came with Python, or was installed.
-_NOT_THEIRS = re.compile(
-    r"(?:^|[/\\])(?:site-packages|dist-packages)[/\\]"
-    r"|[/\\]lib(?:64)?[/\\](?:python|pypy)[0-9][0-9.t]*[/\\]"
-    r"|[/\\]python[0-9]+(?:\.zip|[/\\]lib)[/\\]"
-    r"|^<frozen ",
-    re.IGNORECASE,
-)
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CommandExploration:
-    """What to run, and how. Times are real seconds; None: as long as is usual, or without bound.
+    """A command to explore, its emulator, which runs to make, and what to report.
 
-    `point` is the one to run instead of all; `repeat` writes the line that runs one, and
-    `repeat_clean` is one that shows the conduct of the clean run.
+    Times are real seconds. `limit_s` None is the usual limit, `budget_s` None is unlimited. With
+    `point`, only this point is run. `repeat` returns the line that runs a point again, and
+    `repeat_clean` is the line that shows the conduct of the clean run.
     """
 
     command: Sequence[str]
@@ -93,286 +80,17 @@ class CommandExploration:
     repeat: Callable[[plan.FaultPoint], str]
     repeat_clean: str
 
-    def __post_init__(self) -> None:
-        # Many runs only wait.
-        self._jobs = self.jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
-        self._signal: int | None = None
-        self._cut = ""
-        #: What runs now, none of which is closed while the lock is held, and what has run and waits.
-        self._running: set[ChildCommand] = set()
-        self._idle: list[ChildCommand] = []
-        self._lock = threading.Lock()
-        self._began = time.monotonic()
-        self._done: dict[plan.FaultPoint, runs.PointResult] = {}
-        self._key = ""
-        self._said = ""
-        self._pattern: Emulator
-        self._settings_of_runs: Settings
-        self._loop: asyncio.AbstractEventLoop
 
-    async def run(self) -> int:
-        """Start the emulator, explore, stop the emulator."""
-        from hosting_emulator.bootstrap import Emulator, warm_up
-
-        for number in ending_signals():
-            asyncio.get_running_loop().add_signal_handler(number, self._interrupt, number)
-        # The emulator itself serves no run: each run has an emulator that begins as this one is.
-        self._pattern = Emulator(self.settings)
-        self._settings_of_runs = replace(self.settings, scenario=None, state=None)
-        self._loop = asyncio.get_running_loop()
-        await warm_up()
-        try:
-            code = await asyncio.to_thread(self._explore)
-        finally:
-            for process in self._idle:
-                process.close()
-            await self._pattern.stop()
-        return code if self._signal is None else 128 + self._signal
-
-    def _interrupt(self, number: int) -> None:
-        self._signal = self._signal or number
-        self._stop("interrupted")
-
-    def _stop(self, why: str) -> None:
-        """End all runs, and begin none any more."""
-        self._cut = self._cut or why
-        with self._lock:
-            for process in self._running:
-                process.end()
-
-    def _explore(self) -> int:
-        explorer = runs.Explorer(self._perform, limit_s=self.limit_s, conduct=self.conduct)
-        try:
-            clean = explorer.clean()
-            if self.point is None:
-                return self._all(explorer, clean)
-            with failing(ValueError, prefix="--point: "):
-                result = explorer.result("point", self.point, clean, once=True)
-        except Stopped:
-            return 2
-        except runs.JudgeFailed as error:
-            raise Failure(f"the requests of a run could not be judged: {error}") from error
-        except runs.TooManyRequests as error:
-            raise Failure(f"cannot explore the command: {error}") from error
-        except runs.CleanRunFailed as error:
-            for line in error.end.output:
-                out.say(f"| {out.printable(line)}")
-            raise Failure(
-                f"the command {error} even without faults; explore needs a first "
-                "run that succeeds. Its output is above"
-            ) from error
-        out.say(out.printable(report.result_text(result)))
-        if result.conduct:
-            out.say(out.printable_lines(self._said))
-        if result.verdict in runs.UNDECIDED:
-            return 2
-        return 0 if result.fine else 1
-
-    def _all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
-        """Run all points that are planned and not known yet, and report."""
-        planned = plan.plan(
-            clean.seen.requests,
-            faults=self.faults + plan.OUTCOMES * self.outcomes or plan.KINDS,
-            calls=self.calls,
-            max_runs=self.max_runs,
-            quick=self.quick,
-        )
-        if not planned.requests and self.calls:
-            named = " or ".join(self.calls)
-            raise Failure(f"the command sends no request of {named}: nothing to explore")
-        if not planned.requests and clean.seen.sent:
-            sent = count_text(clean.seen.sent, "request")
-            raise Failure(
-                f"the command sends {sent}, but none that a failure can be tried on: each needs "
-                "the path of a call and a valid token or API key, such as HOSTING_TOKEN"
-            )
-        if not planned.requests:
-            raise Failure(
-                "the command sends no request to the emulator: does it use "
-                "HOSTING_BASE_URL and HOSTING_TOKEN?"
-            )
-        self._key = self._key_of(clean)
-        says = self.results_file and self._load_results(self.results_file, planned)
-        out.say(report.plan_text(planned, self._jobs))
-        if says:
-            out.say(says)
-        self._run_points(explorer, planned, clean)
-        results = [self._done[point] for point in planned.points if point in self._done]
-        exploration = report.Exploration(
-            shlex.join(self.command),
-            clean,
-            planned,
-            results,
-            self.repeat,
-            cut=self._cut if len(results) < len(planned.points) else "",
-            conduct=self.conduct,
-            repeat_clean=self.repeat_clean,
-        )
-        if self.junit_file is not None:
-            write_whole(self.junit_file, report.junit_text(exploration))
-        if self.html_file is not None:
-            write_whole(self.html_file, report.page(exploration))
-        if self.as_json:
-            out.put_json(report.document(exploration))
-        else:
-            color = out.has_color()
-            text = report.report_text(exploration, color=color)
-            out.put(text if color else out.printable_lines(text))
-        return exploration.exit_code
-
-    def _key_of(self, clean: runs.CleanRun) -> str:
-        """Return a text that differs when anything differs that the results rest upon, files by content."""
-        settings = asdict(self.settings)
-        shaping = ("seed", "clock", "at", "assumptions", "scenario", "state")
-        found: dict[str, Any] = {
-            "version": __version__,
-            "command": [[word, _content(word)] for word in self.command],
-            "settings": {name: str(settings[name]) for name in shaping},
-            "user": self.user,
-            "exports": self.exports,
-            "limit": self.limit_s,
-            "conduct": self.conduct,
-            "requests": [
-                (r.name, r.exchange.method, r.exchange.status) for r in clean.seen.requests
-            ],
-            "start": {kind: sorted(rows.items()) for kind, rows in clean.start.items()},
-        }
-        return sha256(json.dumps(found, sort_keys=True, default=str).encode()).hexdigest()
-
-    def _load_results(self, path: Path, planned: plan.Plan) -> str:
-        """Take what a file, if it is there, holds of a plan's points; say what becomes of it."""
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if found["format"] != _STATE_FORMAT:
-                raise ValueError
-            results = [report.read_result(result) for result in found["results"]]
-        except FileNotFoundError:
-            return ""
-        except OSError as error:
-            raise Failure(f"cannot read {path}: {error}") from error
-        except (ValueError, TypeError, LookupError):
-            message = f"{path} is not the state of an exploration: name another file"
-            raise Failure(message) from None
-        if found["key"] != self._key:
-            return f"{path} is from another command or another clean run: starting over."
-        done = {result.point: result for result in results if result.point in planned.points}
-        if len(done) == len(planned.points):
-            return f"{path} is from a finished exploration: starting over."
-        self._done = done
-        return f"Continuing from {path}: {len(done)} of {len(planned.points)} are done."
-
-    def _run_points(
-        self, explorer: runs.Explorer, planned: plan.Plan, clean: runs.CleanRun
-    ) -> None:
-        """Run what is not done yet, several points at a time, and keep each result."""
-        if self.budget_s is not None:
-            left_s = max(0.0, self.budget_s - (time.monotonic() - self._began))
-            why = f"the budget of {self.budget_s:g} s is used up"
-            timer = threading.Timer(left_s, self._stop, [why])
-            timer.daemon = True
-            timer.start()
-        done, of = self._done, len(planned.points)
-        with _progress(len(done), of) as show, ThreadPoolExecutor(self._jobs) as pool:
-            futures = [
-                pool.submit(explorer.result, f"run-{n}", point, clean)
-                for n, point in enumerate(planned.points, 1)
-                if point not in done
-            ]
-            try:
-                for future in as_completed(futures):
-                    with suppress(Stopped):
-                        result = future.result()
-                        done[result.point] = result
-                        if self.results_file is not None:
-                            results = [report.result_document(each) for each in done.values()]
-                            found = {"format": _STATE_FORMAT, "key": self._key, "results": results}
-                            write_whole(self.results_file, out.as_json(found) + "\n")
-                        show(result, len(done))
-            except BaseException:
-                self._stop("it could not continue")
-                raise
-
-    def _perform(self, visit: runs.Visit, name: str, limit_s: float | None) -> runs.RunEnd:
-        """Run the command with an emulator of its own, in whose worlds all requests are the run's."""
-        if self._cut:
-            raise Stopped
-        with self._emulator() as (ready, client):
-            world = client.world()
-            if self.settings.state is not None:  # it brought a clock of its own
-                world.clock.change({"mode": "skip"})
-            variables = command_variables(world, ready, self.user, self.exports)
-            # Tests of the pytest plugin then use this emulator and start none of their own.
-            token = dict(self.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
-            visit.begin(world, variables[token])
-            ran = self._run_command(with_variables(variables), limit_s)
-            if ran.outcome.refused is not None:
-                raise Failure(f"{self.command[0]}: {ran.outcome.refused}")
-            visit.end(world)
-            if visit.point == self.point is not None:
-                self._said = "\n".join(
-                    conduct_text(judged) for judged in visit.conduct if judged.findings
-                )
-        # The lines as they would be in any other run.
-        port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
-        text = _ADDRESS.sub("0x…", port.sub("PORT", ran.output.decode("utf-8", "replace")))
-        lines = [
-            out.printable(line.rstrip().expandtabs(4)) for line in text.splitlines() if line.strip()
-        ]
-        if visit.point == self.point is not None:
-            out.put("\n".join(lines))
-        end = (ran.outcome.code, ran.hung, ran.seconds, excerpt(lines))
-        return runs.RunEnd(*end, printed=tuple(lines))
-
-    @contextmanager
-    def _emulator(self) -> Iterator[tuple[Ready, ControlClient]]:
-        """Serve a copy of the pattern's default world at a port of its own for the length of a block."""
-        from hosting_emulator.bootstrap import Emulator
-
-        async def start() -> Emulator:
-            emulator = Emulator(self._settings_of_runs)
-            emulator.become(self._pattern)
-            await emulator.start()
-            return emulator
-
-        emulator = asyncio.run_coroutine_threadsafe(start(), self._loop).result()
-        try:
-            ready = emulator.ready()
-            with ControlClient(ready.control_url, token=ready.control_token) as client:
-                yield ready, client
-        finally:
-            asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
-
-    def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
-        with self._lock:
-            if self._cut:
-                raise Stopped
-            process = self._idle.pop() if self._idle else ChildCommand("kept")
-            process.begin(self.command, environment)
-            self._running.add(process)
-        try:
-            ran = process.finish(limit_s)
-        finally:
-            with self._lock:
-                self._running.discard(process)
-                if process.is_free:
-                    self._idle.append(process)
-            if not process.is_free:
-                process.close()
-        if self._cut:
-            raise Stopped
-        return ran
-
-
-def explore(exploration: CommandExploration) -> int:
-    """Explore, and return the exit code. Raises Failure for what cannot be explored."""
+def explore(options: CommandExploration) -> int:
+    """Explore a command, and return the exit code. Raises Failure if it cannot be explored."""
     not_ours = descendants()
     become_subreaper()
     # A run that ends without a verdict must not leave an earlier run's report behind.
-    for path in (exploration.junit_file, exploration.html_file):
+    for path in (options.junit_file, options.html_file):
         remove_report(path)
     try:
         with failing(ControlError):
-            return run_logged(exploration.settings, exploration.run)
+            return run_logged(options.settings, _Exploration(options).run)
     except OSError as error:
         raise Failure(f"cannot start a process: {error.strerror or error}") from error
     except (Failure, ClickException):
@@ -387,56 +105,307 @@ def explore(exploration: CommandExploration) -> int:
         end_orphans(not_ours)
 
 
-def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the last lines of an output, twelve at most.
+class _Exploration:
+    """One exploration: its runs, and the results so far."""
 
-    Where these hide the last frame of the user's own code, in the Python traceback that the output
-    ends with, that frame stands above them.
-    """
-    begin = own = len(lines) - _LINES
-    for place in range(len(lines) - 1, -1, -1):
-        if _TRACEBACK in lines[place]:
-            break
-        found = _FRAME.match(lines[place])
-        if found is not None and not _NOT_THEIRS.search(found["path"]):
-            own = place
-            break
-    if own >= begin:
-        return tuple(lines[-_LINES:])
-    frame = [lines[own]]
-    if not _FRAME.match(lines[own + 1]):
-        frame.append(lines[own + 1])
-    return (*frame, "…", *lines[len(frame) + 1 - _LINES :])
+    def __init__(self, options: CommandExploration) -> None:
+        self._options = options
+        self._jobs = _job_count(options.jobs)
+        #: The first signal that asked us to end.
+        self._signal: int | None = None
+        #: Why no more runs are made; empty while runs are made.
+        self._stop_reason = ""
+        #: The commands that run now. None of them is closed while the lock is held.
+        self._running: set[ChildCommand] = set()
+        #: The supervisors that wait for another run.
+        self._idle: list[ChildCommand] = []
+        self._lock = threading.Lock()
+        self._began = time.monotonic()
+        #: The conduct of the only run, if one point is run.
+        self._conduct_text = ""
+        #: The emulator whose worlds each run's emulator starts with. It serves no run itself.
+        self._pattern: Emulator
+        self._run_settings = replace(options.settings, scenario=None, state=None)
+        self._loop: asyncio.AbstractEventLoop
+
+    async def run(self) -> int:
+        """Explore, and return the exit code. Raises Failure."""
+        from hosting_emulator.bootstrap import Emulator, warm_up
+
+        self._loop = asyncio.get_running_loop()
+        for number in ending_signals():
+            self._loop.add_signal_handler(number, self._interrupt, number)
+        self._pattern = Emulator(self._options.settings)
+        await warm_up()
+        try:
+            code = await asyncio.to_thread(self._explore)
+        finally:
+            for process in self._idle:
+                process.close()
+            await self._pattern.stop()
+        if self._signal is not None:
+            return 128 + self._signal
+        return code
+
+    def _interrupt(self, number: int) -> None:
+        self._signal = self._signal or number
+        self._stop("interrupted")
+
+    def _stop(self, reason: str) -> None:
+        """End all runs, and begin no more."""
+        self._stop_reason = self._stop_reason or reason
+        with self._lock:
+            for process in self._running:
+                process.end()
+
+    # --- Which runs, and what they show ----------------------------------------------------------
+
+    def _explore(self) -> int:
+        """Make the clean run and the others, report, and return the exit code. Raises Failure."""
+        options = self._options
+        explorer = runs.Explorer(self._perform, limit_s=options.limit_s, conduct=options.conduct)
+        try:
+            clean = explorer.clean()
+            if options.point is None:
+                return self._run_all(explorer, clean)
+            with failing(ValueError, prefix="--point: "):
+                result = explorer.result("point", options.point, clean, once=True)
+        except Stopped:
+            return 2
+        except runs.JudgeFailed as error:
+            raise Failure(f"the requests of a run could not be judged: {error}") from error
+        except runs.TooManyRequests as error:
+            raise Failure(f"cannot explore the command: {error}") from error
+        except runs.CleanRunFailed as error:
+            for line in error.end.output:
+                out.say(f"| {printable(line)}")
+            raise Failure(
+                f"the command {error} even without faults; explore needs a first "
+                "run that succeeds. Its output is above"
+            ) from error
+        return self._report_point(result)
+
+    def _report_point(self, result: runs.PointResult) -> int:
+        """Print the result of the only run, and return the exit code."""
+        out.say(printable(report.result_text(result)))
+        if result.conduct:
+            out.say(printable_lines(self._conduct_text))
+        if result.verdict in runs.UNDECIDED:
+            return 2
+        return int(not result.fine)
+
+    def _run_all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
+        """Run all planned points without a stored result, report, and return the exit code."""
+        planned = self._plan(clean)
+        results_file = ResultsFile(self._options.results_file, self._key(clean))
+        message = results_file.load(planned)
+        out.say(report.plan_text(planned, self._jobs))
+        if message:
+            out.say(message)
+        self._run_points(explorer, planned, clean, results_file)
+        results = [
+            results_file.results[point] for point in planned.points if point in results_file.results
+        ]
+        stop_reason = ""
+        if len(results) < len(planned.points):
+            stop_reason = self._stop_reason
+        exploration = report.Exploration(
+            shlex.join(self._options.command),
+            clean,
+            planned,
+            results,
+            self._options.repeat,
+            cut=stop_reason,
+            conduct=self._options.conduct,
+            repeat_clean=self._options.repeat_clean,
+        )
+        self._write_reports(exploration)
+        return exploration.exit_code
+
+    def _plan(self, clean: runs.CleanRun) -> plan.Plan:
+        """Return the points to run. Raises Failure if there is no request to try a failure on."""
+        faults = self._options.faults
+        if self._options.outcomes:
+            faults += plan.OUTCOMES
+        planned = plan.plan(
+            clean.seen.requests,
+            faults=faults or plan.KINDS,
+            calls=self._options.calls,
+            max_runs=self._options.max_runs,
+            quick=self._options.quick,
+        )
+        if planned.requests:
+            return planned
+        if self._options.calls:
+            calls = " or ".join(self._options.calls)
+            raise Failure(f"the command sends no request of {calls}: nothing to explore")
+        if clean.seen.sent:
+            requests = count_text(clean.seen.sent, "request")
+            raise Failure(
+                f"the command sends {requests}, but none that a failure can be tried on: each "
+                "needs the path of a call and a valid token or API key, such as HOSTING_TOKEN"
+            )
+        raise Failure(
+            "the command sends no request to the emulator: does it use "
+            "HOSTING_BASE_URL and HOSTING_TOKEN?"
+        )
+
+    def _key(self, clean: runs.CleanRun) -> str:
+        """Return a text that differs if anything differs that the results depend on."""
+        options = self._options
+        return exploration_key(
+            clean,
+            command=options.command,
+            settings=options.settings,
+            user=options.user,
+            exports=options.exports,
+            limit_s=options.limit_s,
+            conduct=options.conduct,
+        )
+
+    def _write_reports(self, exploration: report.Exploration) -> None:
+        """Print the report, and write the files that were asked for. Raises Failure."""
+        options = self._options
+        if options.junit_file is not None:
+            write_whole(options.junit_file, report.junit_text(exploration))
+        if options.html_file is not None:
+            write_whole(options.html_file, report.page(exploration))
+        if options.as_json:
+            out.put_json(report.document(exploration))
+        elif out.has_color():
+            out.put(report.report_text(exploration, color=True))
+        else:
+            out.put(printable_lines(report.report_text(exploration, color=False)))
+
+    def _run_points(
+        self,
+        explorer: runs.Explorer,
+        planned: plan.Plan,
+        clean: runs.CleanRun,
+        results_file: ResultsFile,
+    ) -> None:
+        """Run the points without a result, several at a time, and store each result."""
+        self._start_budget()
+        results = results_file.results
+        point_count = len(planned.points)
+        with (
+            show_progress(len(results), point_count) as show,
+            ThreadPoolExecutor(self._jobs) as pool,
+        ):
+            futures: list[Future[runs.PointResult]] = []
+            for number, point in enumerate(planned.points, 1):
+                if point not in results:
+                    name = f"run-{number}"
+                    futures.append(pool.submit(explorer.result, name, point, clean))
+            try:
+                for future in as_completed(futures):
+                    with suppress(Stopped):
+                        result = future.result()
+                        results_file.add(result)
+                        show(result, len(results))
+            except BaseException:
+                self._stop("it could not continue")
+                raise
+
+    def _start_budget(self) -> None:
+        """Stop the exploration when its budget is used up."""
+        budget_s = self._options.budget_s
+        if budget_s is None:
+            return
+        left_s = max(0.0, budget_s - (time.monotonic() - self._began))
+        reason = f"the budget of {budget_s:g} s is used up"
+        timer = threading.Timer(left_s, self._stop, [reason])
+        timer.daemon = True
+        timer.start()
+
+    # --- One run ---------------------------------------------------------------------------------
+
+    def _perform(self, visit: runs.Visit, name: str, limit_s: float | None) -> runs.RunEnd:
+        """Run the command with an emulator of its own, which receives only requests of this run.
+
+        Raises Stopped, or Failure if the command cannot be started.
+        """
+        if self._stop_reason:
+            raise Stopped
+        with self._emulator() as (ready, client):
+            world = client.world()
+            if self._options.settings.state is not None:  # the stored world has its own clock
+                world.clock.change({"mode": "skip"})
+            variables = command_variables(world, ready, self._options.user, self._options.exports)
+            token_name = dict(self._options.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
+            visit.begin(world, variables[token_name])
+            timed_run = self._run_command(with_variables(variables), limit_s)
+            if timed_run.outcome.refused is not None:
+                raise Failure(f"{self._options.command[0]}: {timed_run.outcome.refused}")
+            visit.end(world)
+        lines = _comparable_lines(timed_run, ready)
+        if visit.point == self._options.point is not None:
+            self._conduct_text = "\n".join(
+                conduct_text(conduct) for conduct in visit.conduct if conduct.findings
+            )
+            out.put("\n".join(lines))
+        return runs.RunEnd(
+            timed_run.outcome.code,
+            timed_run.hung,
+            timed_run.seconds,
+            excerpt(lines),
+            printed=tuple(lines),
+        )
+
+    @contextmanager
+    def _emulator(self) -> Iterator[tuple[Ready, ControlClient]]:
+        """Serve a copy of the pattern's default world on a free port for the length of a block."""
+        from hosting_emulator.bootstrap import Emulator
+
+        async def start() -> Emulator:
+            emulator = Emulator(self._run_settings)
+            emulator.become(self._pattern)
+            await emulator.start()
+            return emulator
+
+        emulator = asyncio.run_coroutine_threadsafe(start(), self._loop).result()
+        try:
+            ready = emulator.ready()
+            with ControlClient(ready.control_url, token=ready.control_token) as client:
+                yield ready, client
+        finally:
+            asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
+
+    def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
+        """Run the command to its end. Raises Stopped."""
+        process = self._begin_command(environment)
+        try:
+            timed_run = process.finish(limit_s)
+        finally:
+            with self._lock:
+                self._running.discard(process)
+                if process.is_free:
+                    self._idle.append(process)
+            if not process.is_free:
+                process.close()
+        if self._stop_reason:
+            raise Stopped
+        return timed_run
+
+    def _begin_command(self, environment: dict[str, str]) -> ChildCommand:
+        """Start the command under an idle supervisor or a new one. Raises Stopped."""
+        with self._lock:
+            if self._stop_reason:
+                raise Stopped
+            process = self._idle.pop() if self._idle else ChildCommand("kept")
+            process.begin(self._options.command, environment)
+            self._running.add(process)
+        return process
 
 
-@contextmanager
-def _progress(done: int, of: int) -> Iterator[Callable[[runs.PointResult, int], None]]:
-    """Say on stderr each result that matters as it comes; and on a terminal, how far it is."""
-
-    def show(result: runs.PointResult, done: int) -> None:
-        if not result.fine:
-            out.say(f"[{done}/{of}] {out.printable(report.result_text(result))}")
-
-    def show_beside_bar(result: runs.PointResult, done: int) -> None:
-        bar.update(task, completed=done)
-        if not result.fine:
-            bar.console.print(Text.from_ansi(report.result_text(result, color=True)))
-
-    if not (of and out.is_terminal(sys.stderr)):
-        yield show
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-    from rich.text import Text
-
-    columns = ("Exploring", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=out.console(sys.stderr), transient=True) as bar:
-        task = bar.add_task("", total=of, completed=done)
-        yield show_beside_bar
+def _job_count(jobs: int | None) -> int:
+    """Return how many runs to make at a time. Most runs only wait, so there are several per processor."""
+    return jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
 
 
-def _content(word: str) -> str | None:
-    path = Path(word)
-    with suppress(OSError, ValueError):
-        if path.is_file() and path.stat().st_size <= _LONGEST_FILE:
-            return sha256(path.read_bytes()).hexdigest()
-    return None
+def _comparable_lines(timed_run: TimedRun, ready: Ready) -> list[str]:
+    """Return the lines of an output without memory addresses and the port, which differ in each run."""
+    port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
+    text = port.sub("PORT", timed_run.output.decode("utf-8", "replace"))
+    text = _ADDRESS.sub("0x…", text)
+    return [printable(line.rstrip().expandtabs(4)) for line in text.splitlines() if line.strip()]

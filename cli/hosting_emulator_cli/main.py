@@ -39,7 +39,7 @@ def failing(*errors: type[Exception], prefix: str = "") -> Iterator[None]:
 
 
 def load(address: Any) -> Any:
-    """Import what `module:attribute` names. Returns anything that is not text as it is."""
+    """Import and return the attribute `module:attribute`. Anything but text is returned unchanged."""
     if not isinstance(address, str):
         return address
     module, _, attribute = address.partition(":")
@@ -75,9 +75,10 @@ class CommandGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, or None if no command has this name."""
-        command: click.Command | None
-        command = load(self._lazy[cmd_name]) if cmd_name in self._lazy else None
-        return command or super().get_command(ctx, cmd_name)
+        if cmd_name not in self._lazy:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = load(self._lazy[cmd_name])
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -115,7 +116,9 @@ class RootGroup(CommandGroup):
         except (OSError, UnicodeEncodeError) as error:
             _print_error(str(getattr(error, "strerror", None) or error).lower())
             return 2
-        return result if isinstance(result, int) else 0
+        if isinstance(result, int):
+            return result
+        return 0
 
 
 def _message_of(error: click.ClickException) -> str:
@@ -128,31 +131,31 @@ def _print_error(text: str) -> None:
     click.echo(f"Error: {' '.join(text.split())}", err=True)
 
 
-_HERE = "hosting_emulator_cli.commands"
+_COMMANDS = "hosting_emulator_cli.commands"
 
 
 @click.group(
     name=PROGRAM,
     cls=RootGroup,
     lazy={
-        "start": f"{_HERE}.start:start",
-        "exec": f"{_HERE}.exec:exec_",
-        "explore": f"{_HERE}.exec:explore",
-        "status": f"{_HERE}.status:status",
-        "env": f"{_HERE}.start:env",
-        "doctor": f"{_HERE}.status:doctor",
-        "wait": f"{_HERE}.status:wait",
-        "token": f"{_HERE}.start:token",
-        "clock": f"{_HERE}.world:clock",
-        "fault": f"{_HERE}.fault:fault",
-        "outcome": f"{_HERE}.fault:outcome",
-        "intervene": f"{_HERE}.fault:intervene",
-        "scenario": f"{_HERE}.scenario:scenario",
-        "world": f"{_HERE}.world:world",
-        "requests": f"{_HERE}.requests:requests",
-        "why": f"{_HERE}.status:why",
-        "conduct": f"{_HERE}.conduct:conduct",
-        "contract": f"{_HERE}.contract:contract",
+        "start": f"{_COMMANDS}.start:start",
+        "exec": f"{_COMMANDS}.exec:exec_",
+        "explore": f"{_COMMANDS}.explore:explore",
+        "status": f"{_COMMANDS}.status:status",
+        "env": f"{_COMMANDS}.env:env",
+        "doctor": f"{_COMMANDS}.doctor:doctor",
+        "wait": f"{_COMMANDS}.status:wait",
+        "token": f"{_COMMANDS}.token:token",
+        "clock": f"{_COMMANDS}.clock:clock",
+        "fault": f"{_COMMANDS}.fault:fault",
+        "outcome": f"{_COMMANDS}.outcome:outcome",
+        "intervene": f"{_COMMANDS}.intervene:intervene",
+        "scenario": f"{_COMMANDS}.scenario:scenario",
+        "world": f"{_COMMANDS}.world:world",
+        "requests": f"{_COMMANDS}.requests:requests",
+        "why": f"{_COMMANDS}.why:why",
+        "conduct": f"{_COMMANDS}.conduct:conduct",
+        "contract": f"{_COMMANDS}.contract:contract",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=examples(

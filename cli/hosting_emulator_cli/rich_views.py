@@ -1,8 +1,9 @@
-"""What a terminal shows, by rich. It is loaded only there: what is piped is plain text or JSON."""
+"""Views for a terminal, drawn by rich. It is loaded only for a terminal: a pipe gets text or JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -13,66 +14,104 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from hosting_emulator_cli.commands.requests import body_parts, cells_of, target
-from hosting_emulator_cli.output import printable
+from hosting_emulator_cli.exchange_text import body_parts, printable_cells, request_target
+from hosting_emulator_cli.printable import printable
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, Message, WholeExchange, Why
+    from hosting_emulator.sdk.text import ExchangeCells
 
-#: From so many columns of a terminal on there is room for columns of our own: call, project, who.
+#: With this many columns of the terminal, call, project and user have columns of a fixed width.
 WIDE = 110
-_COLUMNS = (27, 6, 9)
+#: How far the reason below a line is indented.
 _INDENT = 6
 _BODY_STYLES = {"binary": "dim italic", "cut": "yellow italic"}
 _STEP_STYLES = {"refusal": "red", "fault": "magenta", "due": "cyan", "commit": "green"}
 _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "queued": "cyan"}
 
 
-def line_view(exchange: ExchangeSummary, projects: Mapping[str, str], room: int) -> RenderableType:
-    """Show an exchange in a line, from WIDE on in columns, and below it why it was answered so."""
-    head, why = _head(exchange, projects, room)
-    return Group(head, Padding(Text(why, "dim"), (0, 0, 0, _INDENT), expand=False)) if why else head
+@dataclass(frozen=True)
+class _ColumnWidths:
+    """The widths of columns in characters. 0: as wide as the text."""
+
+    call: int = 0
+    project: int = 0
+    user: int = 0
 
 
-def _head(exchange: ExchangeSummary, projects: Mapping[str, str], room: int) -> tuple[Text, str]:
-    """Return an exchange's line, and why it was answered so."""
-    cells, status = cells_of(exchange, projects), exchange.status
-    style = "yellow" if status >= 400 else "cyan" if status >= 300 else "green"
+_NO_COLUMNS = _ColumnWidths()
+_WIDE_COLUMNS = _ColumnWidths(call=27, project=6, user=9)
+
+
+def line_view(exchange: ExchangeSummary, aliases: Mapping[str, str], room: int) -> RenderableType:
+    """Show an exchange in a line, and the reason for the response below it.
+
+    `room` is the width of the terminal. From WIDE on, the line has columns.
+    """
+    cells = printable_cells(exchange, aliases)
+    line = _exchange_line(exchange, cells, room)
+    if not cells.why:
+        return line
+    reason = Padding(Text(cells.why, "dim"), (0, 0, 0, _INDENT), expand=False)
+    return Group(line, reason)
+
+
+def _exchange_line(exchange: ExchangeSummary, cells: ExchangeCells, room: int) -> Text:
+    """Return an exchange's line, with columns if they fit into `room`."""
+    if room >= WIDE:
+        line = _line_in_columns(exchange, cells, _WIDE_COLUMNS)
+        if line.cell_len <= room:
+            return line
+    return _line_in_columns(exchange, cells, _NO_COLUMNS)
+
+
+def _line_in_columns(
+    exchange: ExchangeSummary, cells: ExchangeCells, widths: _ColumnWidths
+) -> Text:
+    style = _status_style(exchange)
+    line = Text(overflow="fold")
+    line.append(f"{cells.number:>5} ", "dim")
+    line.append(f"{cells.at[11:23]}  ", "dim")
+    line.append(f"{cells.status} ", style)
+    line.append(f"{cells.method[:7]:<5}")
+    line.append(f"{cells.asked:<{widths.call}}", "bold")
+    if cells.about or widths.project:
+        line.append(f"  {cells.about:<{widths.project}}")
+    line.append(f"  {cells.user or 'nobody':<{widths.user}}", "blue")
+    line.append(f"  {cells.took}", "dim")
+    if cells.response:
+        line.append(f"  {cells.response}", style)
+    return line
+
+
+def _status_style(exchange: ExchangeSummary) -> str:
+    status = exchange.status
     if exchange.lost or status == 0 or status >= 500:
-        style = "bold red"
-    for call, project, user_width in (_COLUMNS, (0, 0, 0)) if room >= WIDE else [(0, 0, 0)]:
-        head = Text.assemble(
-            (f"{cells.number:>5} ", "dim"),
-            (f"{cells.at[11:23]}  ", "dim"),
-            (f"{cells.status} ", style),
-            f"{cells.method[:7]:<5}",
-            (f"{cells.asked:<{call}}", "bold"),
-            f"  {cells.about:<{project}}" if cells.about or project else "",
-            (f"  {cells.user or 'nobody':<{user_width}}", "blue"),
-            (f"  {cells.took}", "dim"),
-            (f"  {cells.response}" if cells.response else "", style),
-            overflow="fold",
-        )
-        if head.cell_len <= room:
-            break
-    return head, cells.why
+        return "bold red"
+    if status >= 400:
+        return "yellow"
+    if status >= 300:
+        return "cyan"
+    return "green"
 
 
-def whole_view(exchange: WholeExchange, projects: Mapping[str, str], room: int) -> RenderableType:
+def whole_view(exchange: WholeExchange, aliases: Mapping[str, str], room: int) -> RenderableType:
     """Show a whole exchange: its line, its explanation, and both sides with headers and bodies."""
     steps = Table.grid(padding=(0, 2))
     steps.add_column(justify="right", no_wrap=True)
-    before = ""
+    previous_name = ""
     for step in exchange.trail:
-        name = step.step
-        style = _STEP_STYLES.get(name, "")
-        shown = Text(name if name != before else "", style or "dim")
-        steps.add_row(shown, Text(printable(step.text), style))
-        before = name
+        style = _STEP_STYLES.get(step.step, "")
+        name = Text("", style or "dim")
+        if step.step != previous_name:
+            name.append(step.step)
+        steps.add_row(name, Text(printable(step.text), style))
+        previous_name = step.step
+    cells = printable_cells(exchange, aliases)
     return Group(
-        _head(exchange, projects, min(room, WIDE - 1))[0],
+        _exchange_line(exchange, cells, min(room, WIDE - 1)),
         Padding(steps, (1, 0), expand=False),
-        *_message(target(exchange), exchange.request),
+        *_message(request_target(exchange), exchange.request),
         *_message(f"{exchange.status or 'no response'}", exchange.response),
     )
 
@@ -84,32 +123,38 @@ def _message(title: str, message: Message) -> Iterator[RenderableType]:
         headers.append(f"{printable(name)}: ", "dim")
         headers.append(f"{printable(value)}\n")
     yield headers
-    for kind, text in body_parts(message):
-        shown = Text(text, _BODY_STYLES.get(kind, ""), overflow="fold")
-        yield JSONHighlighter()(shown) if kind == "json" else shown
+    for part in body_parts(message):
+        text = Text(part.text, _BODY_STYLES.get(part.kind, ""), overflow="fold")
+        if part.kind == "json":
+            text = JSONHighlighter()(text)
+        yield text
     if message.body_bytes:
         yield Text()
 
 
-def why_panel(found: Why) -> Panel:
-    """Show why an operation stands where it does, what comes next and what would move it."""
-    phase = f" ({found.phase})" if found.state == "running" else ""
-    state = _STATE_STYLES.get(found.state, "bold blue")
-    following = found.next
+def why_panel(why: Why) -> Panel:
+    """Show an operation's state, the reason for it, what comes next, and commands that move it on."""
+    state: str = why.state
+    if state == "running":
+        state += f" ({why.phase})"
+    next_event = None
+    if why.next is not None:
+        next_event = f"{why.next.at}  {why.next.event}"
     facts = _grid(
-        ("state", found.state + phase, state),
-        ("next", f"{following.at}  {following.event}" if following else None, ""),
-        ("waits for", found.waits_for, ""),
-        ("held by", found.held_by, "yellow"),
-        ("now", found.at, "dim"),
+        ("state", state, _STATE_STYLES.get(why.state, "bold blue")),
+        ("next", next_event, ""),
+        ("waits for", why.waits_for, ""),
+        ("held by", why.held_by, "yellow"),
+        ("now", why.at, "dim"),
     )
-    parts: list[RenderableType] = [facts, Text(""), *map(Text, found.sentences)]
-    if found.commands:
-        parts += [Text(""), *(Text(f"$ {line}", "bold green") for line in found.commands)]
+    parts: list[RenderableType] = [facts, Text(""), *map(Text, why.sentences)]
+    if why.commands:
+        parts.append(Text(""))
+        parts += [Text(f"$ {line}", "bold green") for line in why.commands]
     return Panel(
         Group(*parts),
-        title=Text(f" {found.kind} of {found.project} ", "bold"),
-        subtitle=Text(f" {found.operation} ", "dim"),
+        title=Text(f" {why.kind} of {why.project} ", "bold"),
+        subtitle=Text(f" {why.operation} ", "dim"),
         title_align="left",
         subtitle_align="right",
         border_style="dim",
@@ -121,7 +166,12 @@ def why_panel(found: Why) -> Panel:
 
 def process_panel(pairs: Iterable[tuple[str, object]]) -> Panel:
     """Show the running process and its addresses."""
-    facts = ((label, value, "cyan" if "://" in str(value) else "") for label, value in pairs)
+    facts = []
+    for label, value in pairs:
+        style = ""
+        if "://" in str(value):
+            style = "cyan"
+        facts.append((label, value, style))
     return Panel(
         _grid(*facts),
         title=Text(" hosting-emulator ", "bold"),
@@ -133,6 +183,7 @@ def process_panel(pairs: Iterable[tuple[str, object]]) -> Panel:
 
 
 def _grid(*rows: tuple[str, object, str]) -> Table:
+    """Lay out labels, values and the styles of the values. Empty values are left out."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     for label, value, style in rows:

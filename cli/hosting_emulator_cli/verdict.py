@@ -1,7 +1,6 @@
-"""What `exec` says about a command, from an observation of all worlds that its emulator had.
+"""What `exec` says about a command, from an observation of all worlds of its emulator.
 
-A verdict is never better than what was seen: without a request, or with an error in a judge, there is
-none.
+Without a request, or after an error in a judge, there is no verdict.
 """
 
 from __future__ import annotations
@@ -21,11 +20,13 @@ if TYPE_CHECKING:
         WorldsObservation,
     )
 
-#: The exit code where a check could not decide.
+#: The exit code if a check could not decide.
 UNDECIDED = 2
-#: How many worlds are reported, and how many are kept: the latest ones.
+#: How many worlds are reported: the latest ones.
 MOST_REPORTS = 5
+#: How many worlds are kept besides the main one: the latest ones.
 MOST_KEPT = 20
+#: How many unfinished requests are named.
 _MOST_NAMED = 5
 NO_REQUEST = (
     "No request reached the emulator. Probably the command does not use the base URL in "
@@ -65,7 +66,7 @@ class RunVerdict:
         return any(of_severity(report, "warning").findings for report in reports)
 
     def conduct_text(self, *, color: bool = False) -> str:
-        """Write what was found in each world, or that nothing was found in any."""
+        """Write the findings in each world, or that there are none."""
         from hosting_emulator.sdk.text import conduct_text
 
         guilty = [chapter for chapter in self._chapters if chapter.conduct.findings]
@@ -75,7 +76,9 @@ class RunVerdict:
         texts = []
         for chapter in guilty:
             text = conduct_text(chapter.conduct, color=color)
-            texts.append(text if only_default else f"{world_label(chapter)}\n{text}")
+            if not only_default:
+                text = f"{world_label(chapter)}\n{text}"
+            texts.append(text)
         return "\n\n".join(texts)
 
     def in_progress_text(self) -> str:
@@ -83,13 +86,13 @@ class RunVerdict:
         requests = self._report.in_progress
         if not requests:
             return ""
-        named = [
+        texts = [
             f"{request.method} {request.path} (world {request.world}, #{request.n})"
             for request in requests[:_MOST_NAMED]
         ]
         if len(requests) > _MOST_NAMED:
-            named.append(f"and {len(requests) - _MOST_NAMED} more")
-        return f"Requests without a response when the command ended: {', '.join(named)}."
+            texts.append(f"and {len(requests) - _MOST_NAMED} more")
+        return f"Requests without a response when the command ended: {', '.join(texts)}."
 
     def active_chapters(self) -> list[ChapterReport]:
         """Return the worlds that received requests and whose state is kept, oldest first."""
@@ -103,7 +106,9 @@ class RunVerdict:
             if chapter.world == "default" and not chapter.ended
         )
         active = self.active_chapters()
-        return default if default.requests or not active else active[-1]
+        if default.requests or not active:
+            return default
+        return active[-1]
 
     def _all_conduct(self) -> ConductReport:
         """Return one conduct report for all worlds, none of which has a finding."""
@@ -121,8 +126,10 @@ class RunVerdict:
 
 def world_label(chapter: ChapterReport) -> str:
     """Name the world of a chapter, and say how it ended."""
-    ended = f" ({chapter.ended})" if chapter.ended else ""
-    return f"world {chapter.world}{ended}"
+    label = f"world {chapter.world}"
+    if chapter.ended:
+        label += f" ({chapter.ended})"
+    return label
 
 
 def report_texts(
@@ -139,7 +146,9 @@ def report_texts(
         # The emulator ends with the command, so no command for it helps.
         report = without_commands(observation.world_report(chapter.index))
         text = report_text(report, color=color)
-        yield f"{world_label(chapter)}\n{text}" if chapter.ended else text
+        if chapter.ended:
+            text = f"{world_label(chapter)}\n{text}"
+        yield text
 
 
 def keep_worlds(
@@ -149,19 +158,20 @@ def keep_worlds(
 
     Returns the file and the others. Raises Failure.
     """
-    main = verdict.main_chapter()
-    others = [chapter for chapter in verdict.active_chapters() if chapter is not main]
-    _keep(observation, main, path)
+    main_chapter = verdict.main_chapter()
+    others = [chapter for chapter in verdict.active_chapters() if chapter is not main_chapter]
+    _write_world(observation, main_chapter, path)
     paths = []
     for chapter in others[-MOST_KEPT:]:
-        ended = f"-{chapter.ended}" if chapter.ended else ""
-        name = f"{path.stem}.{chapter.world}{ended}-{chapter.index}{path.suffix}"
-        other = path.with_name(name)
-        _keep(observation, chapter, other)
+        world = chapter.world
+        if chapter.ended:
+            world += f"-{chapter.ended}"
+        other = path.with_name(f"{path.stem}.{world}-{chapter.index}{path.suffix}")
+        _write_world(observation, chapter, other)
         paths.append(other)
     return path, paths
 
 
-def _keep(observation: WorldsObservation, chapter: ChapterReport, path: Path) -> None:
+def _write_world(observation: WorldsObservation, chapter: ChapterReport, path: Path) -> None:
     text = f"{as_json(observation.state(chapter.index))}\n"
     write_whole(path, text, mode=PRIVATE)

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from hosting_emulator_cli.commands.conduct import ask_conduct
+from hosting_emulator_cli.connection import connected
 from hosting_emulator_cli.main import Failure
-from hosting_emulator_cli.options import connected
 from tests.support.control_samples import conduct_report
 from tests.support.fake_control import FakeControl, refusal
 from tests.support.product_tables import conduct_rules

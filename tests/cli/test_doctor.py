@@ -212,8 +212,8 @@ def test_doctor_reports_another_server_at_the_address(run, control: FakeControl)
 def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():
     no_response = EmulatorProbe(None, None, "connection refused", is_silent=True)
 
-    chosen = doctor_checks.check_emulator("http://here", no_response, named=True)
-    default = doctor_checks.check_emulator("http://here", no_response, named=False)
+    chosen = doctor_checks.check_emulator("http://here", no_response, is_url_chosen=True)
+    default = doctor_checks.check_emulator("http://here", no_response, is_url_chosen=False)
 
     assert chosen.verdict == "problem"
     assert chosen.seen == "Nothing responds at http://here: connection refused."

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from hosting_emulator_cli.commands.start import SHELLS, export_lines
+from hosting_emulator_cli.shell_syntax import SHELLS, export_lines
 from tests.support.control_samples import API_KEY, INFO, TOKEN, world
 from tests.support.fake_control import FakeControl
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hosting_emulator_cli.exploration import excerpt
+from hosting_emulator_cli.command_output import excerpt
 
 DEEP = [f'  File "/usr/lib/python3.11/json/decoder.py", line {n}, in decode' for n in range(20)]
 HEAD = "Traceback (most recent call last):"

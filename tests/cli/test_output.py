@@ -7,7 +7,8 @@ import pytest
 
 from hosting_emulator_cli.files import PRIVATE, write_whole
 from hosting_emulator_cli.main import Failure
-from hosting_emulator_cli.output import cell_text, fields, table
+from hosting_emulator_cli.output import fields
+from hosting_emulator_cli.tables import cell_text, table
 
 
 def test_a_table_aligns_columns_and_right_aligns_numbers():

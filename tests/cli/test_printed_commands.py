@@ -20,9 +20,9 @@ import hosting_emulator_cli
 import pytest_hosting_emulator
 from hosting_emulator.sdk import ControlRefused, EmulatorUnreachable, HostingEmulator
 from hosting_emulator.settings import Settings
-from hosting_emulator_cli.commands.start import banner
+from hosting_emulator_cli.banner import banner
+from hosting_emulator_cli.connection import typed_here
 from hosting_emulator_cli.main import cli
-from hosting_emulator_cli.options import typed_here
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.support.checked_world import CheckedWorld
 from tests.support.warm import programs

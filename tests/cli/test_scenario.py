@@ -9,7 +9,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator_cli.files import library_names
+from hosting_emulator_cli.scenario_files import library_names
 from tests.support.control_samples import story_report, world
 from tests.support.fake_control import FakeControl, refusal
 

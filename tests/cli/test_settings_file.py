@@ -13,7 +13,7 @@ from hosting_emulator.sdk.control import read_address
 from hosting_emulator.settings import Settings
 from hosting_emulator.settings_model import RULES
 from hosting_emulator_cli.commands.start import start
-from hosting_emulator_cli.options import default_url
+from hosting_emulator_cli.connection import default_url
 from hosting_emulator_scenarios import FOLDER
 from tests.cli.conftest import Run
 from tests.docs.markdown import blocks

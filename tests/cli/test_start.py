@@ -115,7 +115,7 @@ def test_the_banner_names_the_seed_of_variation(run, bootstrap: FakeBootstrap):
     assert "varied" not in run("start").stdout
 
     bootstrap.ready = replace(READY, vary="5")
-    assert "  answers       varied by seed 5\n" in run("start").stdout
+    assert "  responses     varied by seed 5\n" in run("start").stdout
     bootstrap.ready = replace(READY, vary="5", vary_only=("page-size", "key-order"))
     assert "varied by seed 5, at page-size, key-order only\n" in run("start").stdout
 

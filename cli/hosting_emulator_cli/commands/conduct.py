@@ -1,4 +1,4 @@
-"""`conduct`: what the client of a world did that the real service would not bear, in text and reports."""
+"""`conduct`: what a client did wrong, as text and as a report."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.files import write_whole
+from hosting_emulator_cli.files import remove_report, write_whole
 from hosting_emulator_cli.main import CommandGroup, Failure, examples
-from hosting_emulator_cli.output import columns, has_color, prints, put, put_json, say
+from hosting_emulator_cli.output import has_color, prints, put, put_json, say
+from hosting_emulator_cli.tables import columns
 from hosting_emulator_cli.verdict import UNDECIDED
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import (
+        ConductFinding,
         ConductReport,
         ConductRuleRow,
         ControlRefused,
         HostingEmulator,
     )
 
-#: What may be done about conduct: nothing, tell it, or tell it and fail for it.
+#: The choices of `--conduct`: judge nothing, report findings, or also fail because of them.
 CONDUCT = ("off", "report", "error")
-_Document = Mapping[str, Any]
 
 
 @click.group(
@@ -42,13 +43,8 @@ _Document = Mapping[str, Any]
     "--final",
     help="The client has finished: also report what it left unfinished.",
 )
-@opt.option(
-    "--skip-rule",
-    "skip_rules",
-    metavar="RULE",
-    help="Skip a rule, by its id; repeatable. `hosting-emulator conduct rules` lists them.",
-    multiple=True,
-    callback=opt.read_words(tuple),
+@opt.skip_rule_option(
+    "Skip a rule, by its id; repeatable. `hosting-emulator conduct rules` lists them."
 )
 @opt.choice(
     "--severity",
@@ -66,7 +62,7 @@ _Document = Mapping[str, Any]
 @click.pass_context
 def conduct(
     ctx: click.Context,
-    world: opt.HostingEmulator,
+    world: HostingEmulator,
     skip_rules: tuple[str, ...],
     severity: str,
     junit: Path | None,
@@ -84,8 +80,7 @@ def conduct(
     if ctx.invoked_subcommand is not None:
         return 0
     # A report of an earlier run must not stay if this one fails.
-    if junit is not None and junit.is_file():
-        junit.unlink()
+    remove_report(junit)
     report = ask_conduct(world, skip_rules=skip_rules, final=final)
     if junit is not None:
         all_rules = world.control.contract("conduct-rules")
@@ -102,13 +97,15 @@ def conduct(
     gaps = undecided_reasons(report)
     for gap in gaps:
         say(f"No verdict: {gap}")
-    return UNDECIDED if gaps else 0
+    if gaps:
+        return UNDECIDED
+    return 0
 
 
 @conduct.command(epilog=examples("hosting-emulator conduct clear"))
 @opt.with_world
-def clear(world: opt.HostingEmulator) -> None:
-    """Forget what was found, and judge from now on.
+def clear(world: HostingEmulator) -> None:
+    """Forget all findings, and judge from now on.
 
     The next check judges only requests that arrive from now on.
     """
@@ -128,7 +125,7 @@ def rules() -> list[ConductRuleRow]:
 
 
 def undecided_reasons(report: ConductReport) -> list[str]:
-    """Return why a report without findings proves nothing; empty: it proves that there are none."""
+    """Return why a report without findings proves nothing. Empty: every request was checked."""
     reasons = [f"{error}." for error in report.errors]
     if not report.complete:
         reasons.append("not every request was checked. `conduct clear` starts over.")
@@ -140,7 +137,10 @@ def undecided_reasons(report: ConductReport) -> list[str]:
 def ask_conduct(
     world: HostingEmulator, *, skip_rules: Sequence[str], final: bool = False, option: str = ""
 ) -> ConductReport:
-    """Return what was found in a world; the first look begins the watch. Raises Failure: no such rule."""
+    """Return the findings in a world. From the first call on, no request is missed.
+
+    Raises Failure if a rule to skip does not exist.
+    """
     from hosting_emulator.sdk import ControlRefused
 
     try:
@@ -150,31 +150,42 @@ def ask_conduct(
 
 
 def with_rules_command(refused: ControlRefused) -> str:
-    """Return a refusal in words, with the command that lists the rules instead of the address."""
+    """Return the text of a refusal, with the command that lists the rules instead of the address."""
     address = "/_emulator/contract/conduct-rules lists"
     return str(refused).replace(address, "`hosting-emulator conduct rules` lists")
 
 
-def _junit(report: ConductReport, rules: Sequence[_Document], world: str, severity: str) -> str:
-    """Write JUnit XML, a case for each rule. Findings below a severity fail no case, but are told."""
+def _junit(
+    report: ConductReport, rules: Sequence[Mapping[str, Any]], world: str, severity: str
+) -> str:
+    """Write JUnit XML, a case for each rule. Findings below a severity fail no case. Ends in a newline."""
     from hosting_emulator import junit
-    from hosting_emulator.sdk.text import of_severity, quotes, request_numbers
+    from hosting_emulator.sdk.text import of_severity
 
     failing = of_severity(report, severity).findings
     cases = []
     for rule in rules:
-        of_rule = [found for found in report.findings if found.rule == rule["id"]]
-        bad = [found for found in of_rule if found in failing]
-        lines = [f"{request_numbers(found)}: {found.message}" for found in bad or of_rule]
-        lines += [f"Why: {rule['matters']} {quotes(bad or of_rule)}", f"Instead: {rule['instead']}"]
-        text, outcome = "\n".join(lines), None
-        if bad:
-            outcome = junit.element("failure", text, message=bad[0].message)
-        elif of_rule:
-            outcome = junit.element("system-out", text)
+        findings = [finding for finding in report.findings if finding.rule == rule["id"]]
+        rule_failing = [finding for finding in findings if finding in failing]
+        outcome = None
+        if rule_failing:
+            text = _rule_text(rule, rule_failing)
+            outcome = junit.element("failure", text, message=rule_failing[0].message)
+        elif findings:
+            outcome = junit.element("system-out", _rule_text(rule, findings))
         cases.append(junit.case("conduct", f"{rule['id']}: {rule['title']}", outcome))
     gaps = undecided_reasons(report)
     if gaps:
         outcome = junit.element("error", "\n".join(gaps), message="no verdict")
         cases.append(junit.case("conduct", "every request was checked", outcome))
     return junit.report("hosting-emulator conduct", [junit.suite(world, cases)])
+
+
+def _rule_text(rule: Mapping[str, Any], findings: Sequence[ConductFinding]) -> str:
+    """Write the findings of a rule, why the rule matters, and what to do instead."""
+    from hosting_emulator.sdk.text import quotes, request_numbers
+
+    lines = [f"{request_numbers(finding)}: {finding.message}" for finding in findings]
+    lines.append(f"Why: {rule['matters']} {quotes(findings)}")
+    lines.append(f"Instead: {rule['instead']}")
+    return "\n".join(lines)

@@ -1,12 +1,10 @@
-"""`contract`: what the emulator says of the contract it serves; and any server held against it."""
+"""`contract`: the contract as the emulator understands it, and any server checked against it."""
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from dataclasses import asdict
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,8 @@ import click
 from hosting_emulator_cli import options as opt
 from hosting_emulator_cli.files import check_folder_of, put_document, write_whole
 from hosting_emulator_cli.main import CommandGroup, Failure, examples, near
-from hosting_emulator_cli.output import cell_text, columns, prints, say
+from hosting_emulator_cli.output import prints, say
+from hosting_emulator_cli.tables import cell_text, columns
 
 if TYPE_CHECKING:
     from hosting_emulator.messages import VariationPoint
@@ -66,27 +65,35 @@ def problems(**_: Any) -> Any:
     def default() -> Any:
         from hosting_emulator.contract.problems import PROBLEMS
 
-        return [asdict(each) | {"specified": sorted(each.specified)} for each in PROBLEMS.values()]
+        return [
+            {**asdict(problem), "specified": sorted(problem.specified)}
+            for problem in PROBLEMS.values()
+        ]
 
     return opt.ask(lambda client: client.contract("problems"), default)
 
 
-def _value(row: dict[str, Any]) -> str:
-    value, default = cell_text(row["value"]), cell_text(row["default"])
-    return value if row["value"] == row["default"] else f"{value} (default: {default})"
+def _value_text(row: dict[str, Any]) -> str:
+    """Write an assumption's value, and its default if that differs."""
+    value = cell_text(row["value"])
+    if row["value"] == row["default"]:
+        return value
+    return f"{value} (default: {cell_text(row['default'])})"
 
 
-def _alternatives(row: dict[str, Any]) -> str:
-    """Write the alternatives, those that contradict the contract marked as such."""
-    outside = row["outside_the_letter"]
-    others = row["alternatives"]
-    if others == "any":
-        marked = [f"{text} (contradicts the contract)" for text in outside]
-        return "; ".join(["any", *marked])
-    texts = [cell_text(value) for value in others]
-    return cell_text(
-        [f"{text} (contradicts the contract)" if text in outside else text for text in texts]
-    )
+def _alternatives_text(row: dict[str, Any]) -> str:
+    """Write an assumption's alternatives, and which of them contradict the contract."""
+    contradictions = row["outside_the_letter"]
+    remark = "(contradicts the contract)"
+    if row["alternatives"] == "any":
+        return "; ".join(["any", *(f"{text} {remark}" for text in contradictions)])
+    texts = []
+    for value in row["alternatives"]:
+        text = cell_text(value)
+        if text in contradictions:
+            text = f"{text} {remark}"
+        texts.append(text)
+    return cell_text(texts)
 
 
 @contract.command(
@@ -97,7 +104,7 @@ def _alternatives(row: dict[str, Any]) -> str:
         """
     )
 )
-@prints(columns("name", ("VALUE", _value), ("ALTERNATIVES", _alternatives), "about"))
+@prints(columns("name", ("VALUE", _value_text), ("ALTERNATIVES", _alternatives_text), "about"))
 @opt.world_option
 @opt.url_options
 def assumptions(world: str, **_: Any) -> Any:
@@ -115,55 +122,37 @@ def assumptions(world: str, **_: Any) -> Any:
     return opt.ask(lambda client: client.get(f"worlds/{world}/assumptions")["items"], default)
 
 
-_MARKS = {
-    "holds": ("holds", "green"),
-    "differs": ("DIFFERS", "red"),
-    "undecided": ("open", "yellow"),
-    "skipped": ("skipped", "yellow"),
-    "cannot be seen from outside": ("unseen", "bright_black"),
-}
-
-
 def _check_text(report: Report) -> str:
-    """Write a report: sections and their sentences, then what was observed."""
-    lines = [f"{report['base_url']}, project {report['project_id']}", ""]
-    for section, sentences in groupby(report["sentences"], lambda found: found["section"]):
-        lines.append(click.style(section, bold=True))
-        for sentence in sentences:
-            word, color = _MARKS[sentence["verdict"]]
-            lines.append(f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}")
-            if sentence["verdict"] != "holds":
-                lines += [f"           {message}" for message in sentence["seen"]]
-        lines.append("")
-    lists = {"Changed on the server:": report["created"], "Noted:": report["notes"]}
-    for title, rows in lists.items():
-        if rows:
-            lines += [title, *(f"  {row}" for row in rows), ""]
-    if report["assumptions"]:
-        lines += ["Different from this emulator, for a scenario:", "", *_assumption_lines(report)]
-    else:
-        lines.append("Where the contract is silent, no difference from this emulator was observed.")
-    return "\n".join(lines)
+    from hosting_emulator_cli.contract_report import check_text
+
+    return check_text(report)
 
 
-def _check_words(report: Report) -> str:
-    counts = report["summary"]
-    return (
-        f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "
-        f"{counts['undecided']} undecided, {counts['skipped']} skipped, "
-        f"{counts['cannot be seen from outside']} cannot be seen from outside "
-        f"({report['requests']} requests)."
-    )
+def _check_summary(report: Report) -> str:
+    from hosting_emulator_cli.contract_report import check_summary
+
+    return check_summary(report)
 
 
-def _allowed(words: list[str]) -> frozenset[str]:
-    """Read what may be changed, `all` being all of it. Raises ValueError."""
+def _read_allowed(words: list[str]) -> frozenset[str]:
+    """Return what the check may change; the word `all` means everything. Raises ValueError."""
     from hosting_emulator_lab.contract_check import ALLOWED
 
-    if unknown := {*words} - {*ALLOWED, "all"}:
-        hint = near(min(unknown), (*ALLOWED, "all"), f"write all, or some of {', '.join(ALLOWED)}")
-        raise ValueError(f"unknown word {min(unknown)!r}{hint}")
-    return frozenset(ALLOWED if "all" in words else words)
+    choices = (*ALLOWED, "all")
+    unknown_words = set(words).difference(choices)
+    if unknown_words:
+        word = min(unknown_words)
+        hint = near(word, choices, f"write all, or some of {', '.join(ALLOWED)}")
+        raise ValueError(f"unknown word {word!r}{hint}")
+    if "all" in words:
+        return frozenset(ALLOWED)
+    return frozenset(words)
+
+
+def _token_option(name: str, help: str) -> opt.Decorator[Any]:
+    """Declare the option of a further token. Its variable is HOSTING_ and its name in capitals."""
+    variable = name.removeprefix("--").replace("-", "_").upper()
+    return opt.option(name, metavar="TOKEN", help=help, env=f"HOSTING_{variable}")
 
 
 @contract.command(
@@ -216,38 +205,13 @@ def _allowed(words: list[str]) -> frozenset[str]:
         "refused."
     ),
     multiple=True,
-    callback=opt.read_words(_allowed),
+    callback=opt.read_words(_read_allowed),
 )
-@opt.option(
-    "--maintainer-token",
-    metavar="TOKEN",
-    help="A token of one of the project's maintainers.",
-    env="HOSTING_MAINTAINER_TOKEN",
-)
-@opt.option(
-    "--reader-token",
-    metavar="TOKEN",
-    help="A token of one of the project's readers.",
-    env="HOSTING_READER_TOKEN",
-)
-@opt.option(
-    "--outsider-token",
-    metavar="TOKEN",
-    help="A token of a user of another organization.",
-    env="HOSTING_OUTSIDER_TOKEN",
-)
-@opt.option(
-    "--no-organization-token",
-    metavar="TOKEN",
-    help="A token that names no organization.",
-    env="HOSTING_NO_ORGANIZATION_TOKEN",
-)
-@opt.option(
-    "--api-key",
-    metavar="TOKEN",
-    help="A user API key; --allow keys creates one.",
-    env="HOSTING_API_KEY",
-)
+@_token_option("--maintainer-token", "A token of one of the project's maintainers.")
+@_token_option("--reader-token", "A token of one of the project's readers.")
+@_token_option("--outsider-token", "A token of a user of another organization.")
+@_token_option("--no-organization-token", "A token that names no organization.")
+@_token_option("--api-key", "A user API key; --allow keys creates one.")
 @opt.option(
     "--assume",
     "assumed",
@@ -299,7 +263,7 @@ def _allowed(words: list[str]) -> frozenset[str]:
 @opt.junit_option
 @prints(
     _check_text,
-    words=_check_words,
+    words=_check_summary,
     fails=lambda report: report["summary"]["differs"],
     refuses=lambda report: report["unchecked"],
 )
@@ -308,7 +272,8 @@ def check(
     no_waiting: bool,
     scenario: Path | None,
     junit: Path | None,
-    **same: Any,
+    ca_file: str | None,
+    **check_options: Any,
 ) -> Report:
     """Check any server against the contract, sentence by sentence.
 
@@ -319,37 +284,43 @@ def check(
     It needs a project, and changes only what --allow permits. Exit code 0: nothing differs. 1:
     something does. 2: the check could not be made.
     """
+    from hosting_emulator_cli import contract_report
     from hosting_emulator_lab import contract_check
 
-    if (path := same["ca_file"]) is not None and not os.access(path, os.R_OK):
-        raise Failure(f"--ca-file: cannot read {path}")
+    if ca_file is not None and not os.access(ca_file, os.R_OK):
+        raise Failure(f"--ca-file: cannot read {ca_file}")
     for file in (scenario, junit):
-        check_folder_of(file)  # before anything is changed there
+        check_folder_of(file)  # before anything is changed on the server
     if no_waiting:
-        same["pause"] = lambda seconds: None
-    if junit is not None:
-        # Whatever ends this check early leaves no report of an earlier one behind. A file that
-        # cannot be written is reported at the end.
-        with suppress(Failure):
-            write_whole(junit, _junit_error("The check did not run to its end."))
+        check_options["pause"] = lambda seconds: None
+    # If this check ends early, no report of an earlier one must be left.
+    _write_failed_junit(junit, "The check did not run to its end.")
+    options = contract_check.CheckOptions(assumed=dict(assumed), ca_file=ca_file, **check_options)
     try:
-        report = contract_check.check(contract_check.CheckOptions(assumed=dict(assumed), **same))
+        report = contract_check.check(options)
     except contract_check.CheckRefused as refused:
-        if junit is not None:
-            with suppress(Failure):
-                write_whole(junit, _junit_error(str(refused)))
+        _write_failed_junit(junit, str(refused))
         raise Failure(str(refused)) from refused
 
     def write_files() -> None:
         if scenario is not None and report["unchecked"] is None:
-            write_whole(scenario, _scenario_text(report))
+            write_whole(scenario, contract_report.check_scenario(report))
             say(f"A scenario that behaves the same was written to {scenario}.")
         if junit is not None:
-            write_whole(junit, _junit(report))
+            write_whole(junit, contract_report.check_junit(report))
 
-    # Behind the report, which is not lost with a file that cannot be written after all.
+    # The report is printed first, so that it is not lost if a file cannot be written.
     click.get_current_context().call_on_close(write_files)
     return report
+
+
+def _write_failed_junit(path: Path | None, message: str) -> None:
+    """Write a JUnit report of a check that could not be made, if the file can be written."""
+    from hosting_emulator_cli.contract_report import failed_check_junit
+
+    if path is not None:
+        with suppress(Failure):
+            write_whole(path, failed_check_junit(message))
 
 
 @contract.command(
@@ -366,49 +337,3 @@ def variation_points() -> list[VariationPoint]:
     from hosting_emulator.variation.points import list_points
 
     return list_points()
-
-
-def _scenario_text(report: Report) -> str:
-    """Write a scenario whose world answers as was observed. Ends in a newline."""
-    about = f"Behaves as {report['base_url']} did where the contract is silent."
-    lines = ["name: observed", f"description: {json.dumps(about)}", ""]
-    if report["assumptions"]:
-        lines += _assumption_lines(report)
-    else:
-        lines.append("# No difference from this emulator was observed.")
-    return "\n".join(lines) + "\n"
-
-
-def _assumption_lines(report: Report) -> list[str]:
-    # JSON is YAML, and quotes whatever would need it.
-    values = report["assumptions"].items()
-    return ["assumptions:", *(f"  {name}: {json.dumps(value)}" for name, value in values)]
-
-
-def _junit_error(message: str) -> str:
-    """Write a JUnit report of a check that could not be made. Ends in a newline."""
-    from hosting_emulator import junit
-
-    case = junit.case("contract check", "the check", junit.element("error", message=message))
-    return junit.report("contract check", [junit.suite("contract check", [case])])
-
-
-def _junit(report: Report) -> str:
-    """Write a report as JUnit XML: a suite a section, a case a sentence. Ends in a newline."""
-    from hosting_emulator import junit
-
-    suites = []
-    if report["unchecked"] is not None:
-        error = junit.element("error", message=report["unchecked"])
-        suites.append(junit.suite("contract check", [junit.case("contract check", "all", error)]))
-    for section, sentences in groupby(report["sentences"], lambda found: found["section"]):
-        cases = []
-        for found in sentences:
-            seen, outcome = "\n".join(found["seen"]), None
-            if found["verdict"] == "differs":
-                outcome = junit.element("failure", seen, message=found["seen"][0])
-            elif found["verdict"] != "holds":
-                outcome = junit.element("skipped", message=f"{found['verdict']}: {seen}")
-            cases.append(junit.case(section, f"{found['key']}: {found['sentence']}", outcome))
-        suites.append(junit.suite(section, cases))
-    return junit.report("contract check", suites)

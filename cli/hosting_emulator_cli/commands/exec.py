@@ -1,74 +1,43 @@
-"""`exec` and `explore`: run a command with an emulator of its own around it, once, or with failures."""
+"""`exec`: run a command with an emulator of its own."""
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Sequence
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import click
 
 from hosting_emulator import EXEC_CONDUCT_VARIABLE
 from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.command_runs import (
+    COMMAND_SETTINGS,
+    command_argument,
+    export_option,
+    typed_words,
+)
 from hosting_emulator_cli.commands.conduct import CONDUCT
 from hosting_emulator_cli.files import check_folder_of
-from hosting_emulator_cli.main import examples, load, near
-
-#: What the command finds in its environment. The last two are there only with --tls-port.
-VARIABLES = (
-    *("HOSTING_BASE_URL", "HOSTING_DEV_BASE_URL", "HOSTING_TOKEN"),
-    *("HOSTING_ORGANIZATION_ID", "HOSTING_PROJECT_ID", "HOSTING_CONTROL_URL"),
-    *("HOSTING_ISSUER_URL", "HOSTING_EMULATOR_URL", "HOSTING_EMULATOR_WORLD"),
-    *("HOSTING_TLS_URL", "HOSTING_CA_FILE"),
-)
-#: What follows the first word is the command's own, whether `--` stands before it or not.
-_WRAPS = {"allow_interspersed_args": False}
+from hosting_emulator_cli.main import examples
+from hosting_emulator_cli.parameter_sources import is_default
+from hosting_emulator_cli.settings_command import SettingsCommand, settings_of
+from hosting_emulator_cli.value_types import TextType, read_seconds
 
 
-def _say_what_to_run(
-    ctx: click.Context, param: click.Parameter, command: tuple[str, ...]
-) -> tuple[str, ...]:
-    if not command:
-        line = f"hosting-emulator {ctx.info_name} -- CMD [ARGS]..."
-        raise click.UsageError(f"give a command to run: {line}")
-    return command
-
-
-_command_argument = click.argument(
-    "command",
-    nargs=-1,
-    type=click.UNPROCESSED,
-    metavar="-- CMD [ARGS]...",
-    callback=_say_what_to_run,
-)
-
-
-def _export(text: str) -> tuple[str, str]:
-    name, _, other = text.partition("=")
-    if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", other):
-        raise ValueError(f"{text!r} is not NAME=OTHER, such as HOSTING_BASE_URL=API_URL")
-    if name not in VARIABLES:
-        raise ValueError(f"no variable is named {name!r}{near(name, VARIABLES)}")
-    return name, other
-
-
-_export_option = opt.option(
-    "--export",
-    "exports",
-    metavar="NAME=OTHER",
-    help=("Set the variable NAME under another name, as in HOSTING_BASE_URL=API_URL; repeatable."),
-    multiple=True,
-    type=opt.TextType("export", _export),
-)
+def _read_patience(text: str) -> float:
+    """Return a duration in seconds, which is infinite for `never`. Raises ValueError."""
+    if text == "never":
+        return inf
+    return read_seconds(text)
 
 
 @click.command(
     "exec",
-    cls=opt.SettingsCommand,
-    context_settings=_WRAPS,
+    cls=SettingsCommand,
+    context_settings=COMMAND_SETTINGS,
     epilog=examples(
         """
         hosting-emulator exec -- node --test
@@ -91,7 +60,7 @@ _export_option = opt.option(
     ),
 )
 @opt.user_option
-@_export_option
+@export_option
 @opt.address_options(port=0, port_help="TCP port to listen on. Default: a free port.")
 @opt.log_options
 @opt.choice(
@@ -118,7 +87,7 @@ _export_option = opt.option(
         "How long CMD may take to end after Ctrl-C or another signal before it is killed; `never` "
         "for a CMD that handles Ctrl-C itself."
     ),
-    type=opt.TextType("duration", lambda text: inf if text == "never" else opt.seconds(text)),
+    type=TextType("duration", _read_patience),
     default="10s",
 )
 @opt.choice(
@@ -129,20 +98,25 @@ _export_option = opt.option(
         "code 1. An `exec` that CMD runs judges likewise. See `hosting-emulator conduct`."
     ),
 )
-@opt.option(
-    "--skip-rule",
-    "skip_rules",
-    metavar="RULE",
-    help="Skip this conduct rule; repeatable.",
-    multiple=True,
-    callback=opt.read_words(tuple),
-)
+@opt.skip_rule_option("Skip this conduct rule; repeatable.")
 @opt.flag(
     "--quiet",
     help="Print nothing, and no report unless --report asks for one.",
 )
-@_command_argument
-def exec_(shrink: bool, **given: Any) -> int:
+@command_argument
+def exec_(
+    command: tuple[str, ...],
+    user: str | None,
+    exports: tuple[tuple[str, str], ...],
+    report: str,
+    keep: Path | None,
+    patience_s: float,
+    conduct: str,
+    skip_rules: tuple[str, ...],
+    quiet: bool,
+    shrink: bool,
+    **settings_options: Any,
+) -> int:
     """Run a command with a fresh emulator, and exit with its exit code.
 
     `exec -- CMD [ARGS]` starts the emulator on a free port, with the scenario, seed, clock and
@@ -170,229 +144,51 @@ def exec_(shrink: bool, **given: Any) -> int:
     Report, verdict and --keep cover every world of the emulator, also those that CMD created, reset
     or deleted.
     """
-    from hosting_emulator_cli.execution import Execution, execute, execute_varied
+    from hosting_emulator_cli import execution, varied_execution
 
-    # What is no field of a run is a setting of its emulator.
-    own = {name: given.pop(name) for name in Execution.__annotations__ if name in given}
-    settings = opt.settings_of(data_dir=None, **given)
+    settings = settings_of(data_dir=None, **settings_options)
     if shrink and settings.vary is None:
         raise click.UsageError("--shrink needs --vary: give a seed")
-    if opt.source("conduct") is opt.ParameterSource.DEFAULT:
-        own["conduct"] = _outer_conduct() or own["conduct"]
-    if own["skip_rules"] and own["conduct"] == "off":
+    if is_default("conduct"):
+        conduct = _outer_conduct() or conduct
+    if skip_rules and conduct == "off":
         raise click.UsageError("--skip-rule needs --conduct: give report or error")
-    check_folder_of(own["keep"])
-    if own["quiet"] and opt.source("report") is opt.ParameterSource.DEFAULT:
-        own["report"] = "never"
-    execution = Execution(settings=settings, **own)
+    check_folder_of(keep)
+    if quiet and is_default("report"):
+        report = "never"
+    plan = execution.Execution(
+        command=command,
+        settings=settings,
+        user=user,
+        exports=exports,
+        report=report,
+        keep=keep,
+        patience_s=patience_s,
+        quiet=quiet,
+        conduct=conduct,
+        skip_rules=skip_rules,
+    )
     if settings.vary is None:
-        return execute(execution).code
-    return execute_varied(execution, _line_again, shrinking=shrink)
+        return execution.execute(plan).code
+    return varied_execution.execute_varied(plan, _repeat_line, shrinking=shrink)
 
 
 def _outer_conduct() -> str | None:
-    """Return how strictly an `exec` judges whose command runs this one, or None if there is none."""
+    """Return `--conduct` of the `exec` whose command runs this one, or None if there is none."""
     level = os.environ.get(EXEC_CONDUCT_VARIABLE)
-    return level if level in CONDUCT else None
+    if level in CONDUCT:
+        return level
+    return None
 
 
-def _line_again(points: Sequence[str] | None) -> str:
-    """Return the command line that runs the same command with the same answers again."""
-    given, changed = click.get_current_context().params, ("vary", "vary_only", "shrink")
-    kept = [word for name, words in _typed().items() if name not in changed for word in words]
-    kept += ["--vary", given["vary"]]
+def _repeat_line(points: Sequence[str] | None) -> str:
+    """Return the line that runs the command again with these points, or with all of them for None."""
+    params = click.get_current_context().params
+    words = ["hosting-emulator", "exec"]
+    for name, option_words in typed_words().items():
+        if name not in ("vary", "vary_only", "shrink"):
+            words += option_words
+    words += ["--vary", params["vary"]]
     for point in points or ():
-        kept += ["--only", point]
-    return shlex.join(["hosting-emulator", "exec", *kept, "--", *given["command"]])
-
-
-def _typed() -> dict[str | None, list[str]]:
-    """Return the words of the options as they were typed, by the names they arrive under."""
-    ctx, found = click.get_current_context(), dict[str | None, list[str]]()
-    options = {flag: param for param in ctx.command.params for flag in param.opts}
-    words = iter(ctx.meta[opt.TYPED][: -len(ctx.params["command"])])
-    for word in words:
-        if isinstance(option := options.get(word.partition("=")[0]), click.Option):
-            alone = option.is_flag or "=" in word
-            found.setdefault(option.name, []).extend([word] if alone else [word, next(words)])
-    if "at" in found:  # `now` would be another moment
-        found["at"] = ["--at", ctx.params["at"]]
-    return found
-
-
-_PLAN = "hosting_emulator_lab.explore.plan"
-#: What a line that repeats a point must say again, if it was said: it shapes the run.
-_SHAPING = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
-#: Those that `exec` does not have.
-_SHAPING_TOO = ("limit_s", "conduct")
-
-
-def _limit(text: str) -> float:
-    if text.isascii() and text.isdigit():
-        raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
-    if not (limit_s := opt.seconds(text)):
-        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
-    return limit_s
-
-
-@click.command(
-    cls=opt.SettingsCommand,
-    context_settings=_WRAPS,
-    epilog=examples(
-        r"""
-        hosting-emulator explore -- node deploy.js
-        hosting-emulator explore --outcomes -- node deploy.js
-        hosting-emulator explore --outcomes --faults wire --quick -- node deploy.js
-        hosting-emulator explore --faults timeout,connection_reset -- ./smoke.sh
-        hosting-emulator explore --call create_user_api_key --html report.html \
-            -- make e2e
-        hosting-emulator explore --results so-far.json --budget 10m -- go test ./...
-        hosting-emulator explore \
-            --point 'create_user_api_key#1/timeout/after_commit' -- ./smoke.sh
-        """
-    ),
-)
-@opt.option(
-    "--faults",
-    metavar="KIND,...",
-    help=(
-        "Try only these faults: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
-        "gateway_error:STATUS, abort:* for every code, `wire` for all kinds, or one that "
-        "--outcomes includes; repeatable."
-    ),
-    multiple=True,
-    callback=opt.read_words(f"{_PLAN}:check_faults"),
-)
-@opt.flag(
-    "--outcomes",
-    help=(
-        "Try lasting failures: an operation fails or is stuck, a request is refused every time, a "
-        "token expires, an outage does not end. With --faults both are tried, otherwise only "
-        "these."
-    ),
-)
-@opt.flag(
-    "--quick",
-    help="Make only a tenth of the runs, the most informative ones.",
-)
-@opt.option(
-    "--call",
-    "calls",
-    metavar="CALL,...",
-    help="Apply faults only to requests of these calls, such as create_user_api_key; repeatable.",
-    multiple=True,
-    callback=opt.read_words(f"{_PLAN}:check_calls"),
-)
-@opt.option(
-    "-j",
-    "--jobs",
-    metavar="N",
-    help="Number of parallel runs. Default: three per processor.",
-    type=opt.WholeNumber(1, 64),
-)
-@opt.option(
-    "--max-runs",
-    metavar="N",
-    help="Make at most this many runs, spread over all requests.",
-    type=opt.WholeNumber(1),
-    default=300,
-)
-@opt.option(
-    "--time-limit",
-    "limit_s",
-    metavar="DURATION",
-    help=(
-        "End a run that takes longer. Default: 10s, or three times the clean run if that is more; "
-        "twice that with --outcomes."
-    ),
-    type=opt.TextType("duration", _limit),
-)
-@opt.option(
-    "--budget",
-    "budget_s",
-    metavar="DURATION",
-    help="Stop after this time and report the results so far.",
-    type=opt.TextType("duration", _limit),
-)
-@opt.option(
-    "--point",
-    metavar="POINT",
-    help="Run only this point, as a report names it, and show CMD's output: CALL#N/FAULT/PHASE.",
-    type=opt.TextType("point", lambda text: load(f"{_PLAN}:FaultPoint").read(text)),
-)
-@opt.choice(
-    "--conduct",
-    choices=CONDUCT,
-    help=(
-        "What to do about conduct findings of severity warning or worse; with `error`, a run with "
-        "a finding counts as not survived."
-    ),
-    default="report",
-)
-@opt.option(
-    "--results",
-    "results_file",
-    metavar="FILE",
-    help="Keep results in this file, and continue from it after an interruption.",
-)
-@opt.world_options
-@opt.user_option
-@_export_option
-@opt.json_option
-@opt.option(
-    "--junit",
-    "junit_file",
-    metavar="FILE",
-    help="Write a JUnit report to this file.",
-)
-@opt.option(
-    "--html",
-    "html_file",
-    metavar="FILE",
-    help="Write a self-contained HTML page to this file.",
-)
-@_command_argument
-def explore(clock: str | None, **given: Any) -> int:
-    """Find the failures that a command does not survive.
-
-    `explore -- CMD [ARGS]` first runs CMD without faults, which must succeed. Then it runs CMD
-    again for each request of that run and each fault worth trying there, before and after the
-    request takes effect. Each run has its own world, with a clock that polling moves (`--clock
-    skip` is the default). CMD gets the same environment variables as with `exec`.
-
-    The report lists the faults that CMD survived; where it failed or hung; and where it succeeded
-    but did something twice, or left a different result than the clean run. With --outcomes CMD may
-    give up: the report says where CMD claims success anyway, crashes, or retries in vain. Each such
-    point has a command that repeats it.
-
-    The exit code is 0 if CMD survived all runs, 1 if not, 2 if it could not be explored, and 130
-    after Ctrl-C, which still reports the results so far.
-    """
-    from hosting_emulator_cli import exploration
-
-    # What is no field of an exploration is a setting of its emulator.
-    fields = exploration.CommandExploration.__annotations__
-    own = {name: given.pop(name) for name in fields if name in given}
-    reports = [own[f"{kind}_file"] for kind in ("results", "junit", "html")]
-    chosen = clock or (None if given["state"] else "skip")
-    settings = opt.settings_of(port=0, data_dir=None, clock=chosen, **given)
-    if own["point"] is not None and (own["as_json"] or any(reports)):
-        raise click.UsageError("--point runs one point and writes no reports")
-    for path in reports:
-        check_folder_of(path)
-    typed, command = _typed(), own["command"]
-    of_exec = [word for name in _SHAPING for word in typed.get(name, ())]
-    said = of_exec + [word for name in _SHAPING_TOO for word in typed.get(name, ())]
-    if clock is None and chosen is not None:
-        of_exec += ["--clock", "skip"]
-    of_exec += ["--conduct", "report"]
-    return exploration.explore(
-        exploration.CommandExploration(
-            settings=settings,
-            repeat=lambda point: shlex.join(
-                ["hosting-emulator", "explore", *said, "--point", str(point), "--", *command]
-            ),
-            repeat_clean=shlex.join(["hosting-emulator", "exec", *of_exec, "--", *command]),
-            **own,
-        )
-    )
+        words += ["--only", point]
+    return shlex.join([*words, "--", *params["command"]])

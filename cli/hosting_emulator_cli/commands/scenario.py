@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli import output as out
-from hosting_emulator_cli.files import (
-    choose_scenario,
-    library_names,
-    library_text,
-    put_document,
-    read_scenario_file,
-    scenario_text,
-    write_whole,
-)
+from hosting_emulator_cli.files import put_document, write_whole
 from hosting_emulator_cli.main import CommandGroup, Failure, examples, failing
 from hosting_emulator_cli.output import (
-    columns,
     plain_message,
     prints,
     put,
@@ -31,13 +22,29 @@ from hosting_emulator_cli.output import (
     say,
     say_warnings,
 )
+from hosting_emulator_cli.scenario_files import (
+    choose_scenario,
+    library_names,
+    library_text,
+    read_scenario_file,
+    scenario_text,
+)
+from hosting_emulator_cli.tables import columns
+from hosting_emulator_cli.value_types import TYPES, WholeNumber
 
-#: A report of the emulator; or, where the scenario itself is wrong, `file` and the `error` in it.
-StoryResult = Mapping[str, Any]
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import ControlClient, HostingEmulator
+    from hosting_emulator_cli.story_reports import StoryResult
 
-
-#: An argument of `check` and `run`: one scenario or more.
-_several = partial(click.argument, nargs=-1, required=True, shell_complete=opt.SCENARIOS_AND_FILES)
+#: How many stories a search for the smallest scenario runs by default.
+_MOST_RUNS = 500
+#: Declares an argument of one or more scenarios.
+_scenarios_argument = partial(
+    click.argument,
+    nargs=-1,
+    required=True,
+    shell_complete=completion.SCENARIOS_AND_FILES,
+)
 
 
 @click.group(
@@ -61,22 +68,22 @@ def scenario() -> None:
 @scenario.command("list")
 @prints(columns(("SCENARIO", "name"), "kind", "description"))
 @opt.url_options
-def list_(**_: Any) -> Any:
+def list_scenarios(**_: Any) -> Any:
     """List the scenario library.
 
     Lists the library of this installation; with --url, the running emulator's.
     """
 
-    def shipped() -> Any:
+    def library_rows() -> Any:
         from hosting_emulator.scenario.reading import read_scenario
 
         return [read_scenario(library_text(name), name).row() for name in library_names()]
 
-    return opt.ask(lambda client: client.get("scenarios")["items"], shipped)
+    return opt.ask(lambda client: client.get("scenarios")["items"], library_rows)
 
 
 @scenario.command(epilog=examples("hosting-emulator scenario show provider-outage > mine.yaml"))
-@click.argument("name", shell_complete=opt.SCENARIOS)
+@click.argument("name", shell_complete=completion.SCENARIOS)
 @opt.output_option
 @opt.url_options
 def show(name: str, output: Path | None, **_: Any) -> None:
@@ -96,7 +103,7 @@ def show(name: str, output: Path | None, **_: Any) -> None:
         """
     )
 )
-@_several("files", metavar="FILE...")
+@_scenarios_argument("files", metavar="FILE...")
 @opt.junit_option
 @opt.json_option
 def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
@@ -110,14 +117,14 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
     from hosting_emulator.scenario.story import check_text
     from hosting_emulator.stories import respond_to_page
 
-    def one(named: str) -> StoryResult:
-        text, file = scenario_text(named)
+    def check_scenario(name: str) -> StoryResult:
+        text, file = scenario_text(name)
         try:
             return check_text(text, file, respond_to_page)
         except ScenarioError as error:
             return {"file": file, "passed": False, "error": str(error)}
 
-    return _put_reports(files, one, junit, as_json)
+    return _put_reports(files, check_scenario, junit, as_json)
 
 
 @scenario.command(
@@ -128,23 +135,17 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
         """
     )
 )
-@click.argument("named", metavar="SCENARIO", shell_complete=opt.SCENARIOS_AND_FILES)
-@opt.flag(
-    "--replace",
-    help=(
-        "Also replace a kept world that has changed since it began. Without it, load refuses to, "
-        "and names the commands that restore the old world."
-    ),
-)
-@prints(words="World {value.name} now has the content of {named}.")
+@click.argument("name", metavar="SCENARIO", shell_complete=completion.SCENARIOS_AND_FILES)
+@opt.replace_option("load")
+@prints(words="World {value.name} now has the content of {name}.")
 @opt.with_world
-def load(world: opt.HostingEmulator, named: str, replace: bool) -> Any:
+def load(world: HostingEmulator, name: str, replace: bool) -> Any:
     """Load a scenario into a world, replacing its content.
 
     SCENARIO is a name in the library or a YAML file. It replaces the world's content; a scenario
     with errors changes nothing.
     """
-    summary = world.load_scenario(replace=replace, **choose_scenario(named))
+    summary = world.load_scenario(replace=replace, **choose_scenario(name))
     say_warnings(summary.warnings)
     return summary
 
@@ -158,7 +159,7 @@ def load(world: opt.HostingEmulator, named: str, replace: bool) -> Any:
         """
     )
 )
-@_several("scenarios", metavar="SCENARIO...")
+@_scenarios_argument("scenarios", metavar="SCENARIO...")
 @opt.option(
     "--world",
     metavar="NAME",
@@ -176,7 +177,7 @@ def load(world: opt.HostingEmulator, named: str, replace: bool) -> Any:
 @opt.json_option
 @opt.with_client
 def run(
-    client: opt.ControlClient,
+    client: ControlClient,
     scenarios: tuple[str, ...],
     vary: str | None,
     vary_only: tuple[str, ...] | None,
@@ -192,49 +193,58 @@ def run(
     """
     from hosting_emulator.sdk import ControlRefused
 
-    replaces = replace
+    may_replace = replace
 
-    def one(named: str) -> StoryResult:
-        nonlocal replaces
-        chosen = choose_scenario(named)
+    def run_scenario(name: str) -> StoryResult:
+        nonlocal may_replace
+        choice = choose_scenario(name)
         try:
             report = client.run_scenario(
-                **chosen, world=world, replace=replaces, vary=vary, only=vary_only
+                **choice, world=world, replace=may_replace, vary=vary, only=vary_only
             )
-            replaces = True  # the next one replaces what this one made
+            may_replace = True  # the next scenario replaces the world of this one
             return dict(plain_message(report))
         except ControlRefused as refused:
             error = refused.detail or refused.title
-            return {"file": chosen.get("file", named), "passed": False, "error": error}
+            return {"file": choice.get("file", name), "passed": False, "error": error}
 
-    return _put_reports(scenarios, one, junit, as_json)
+    return _put_reports(scenarios, run_scenario, junit, as_json)
 
 
 def _put_reports(
-    named: Sequence[str], one: Callable[[str], StoryResult], junit: Path | None, as_json: bool
+    names: Sequence[str],
+    run_story: Callable[[str], StoryResult],
+    junit: Path | None,
+    as_json: bool,
 ) -> int:
-    """Make and show a report of each; returns the exit code that they call for."""
-    found = []
-    for name in named:
+    """Run the stories of scenarios, print and write their reports, and return the exit code.
+
+    Raises Failure if the only scenario cannot be read.
+    """
+    from hosting_emulator_cli.story_reports import stories_junit, stories_summary, story_text
+
+    reports = []
+    for name in names:
         try:
-            found.append(plain_message(one(name)))
+            report = plain_message(run_story(name))
         except Failure as failure:
-            if len(named) == 1:
+            if len(names) == 1:
                 raise
-            # What the others show is not lost with a file that cannot be read.
-            found.append({"file": name, "passed": False, "error": failure.format_message()})
+            # The reports of the other scenarios must not be lost.
+            report = {"file": name, "passed": False, "error": failure.format_message()}
+        reports.append(report)
         if not as_json:
-            put(_story_text(found[-1]))
-        say_warnings(found[-1].get("warnings", ()))
+            put(story_text(report))
+        say_warnings(report.get("warnings", ()))
     if as_json:
-        put_json(found)
+        put_json(reports)
     else:
-        say(_stories_summary(found))
+        say(stories_summary(reports))
     if junit is not None:
-        write_whole(junit, _stories_junit(found))
-    if any("error" in report for report in found):
+        write_whole(junit, stories_junit(reports))
+    if any("error" in report for report in reports):
         return 2
-    return 0 if all(report["passed"] for report in found) else 1
+    return int(not all(report["passed"] for report in reports))
 
 
 @scenario.command(
@@ -247,7 +257,7 @@ def _put_reports(
         """
     )
 )
-@click.argument("file", metavar="FILE", type=opt.TYPES["FILE"])
+@click.argument("file", metavar="FILE", type=TYPES["FILE"])
 @opt.option(
     "--first",
     metavar="POSITION",
@@ -265,7 +275,7 @@ def _put_reports(
 )
 @opt.with_world
 def record(
-    world: opt.HostingEmulator, file: Path, first: str | None, last: str | None, step: str | None
+    world: HostingEmulator, file: Path, first: str | None, last: str | None, step: str | None
 ) -> None:
     """Write what was done in a world as a scenario.
 
@@ -274,15 +284,22 @@ def record(
     changes. Ids and secrets become variables. The story is run before it is written, so it passes.
     A session that a scenario cannot express is refused, with the reason.
     """
-    name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40]
-    name = name if name[:1].isalpha() else "recorded"
-    found = world.record(first=first, last=last, name=name)
-    for sentence in found.left_out:
+    recording = world.record(first=first, last=last, name=_scenario_name(file))
+    for sentence in recording.left_out:
         say(f"Left out: {sentence}")
-    if step is None:
-        put_document(found.text.rstrip("\n"), file, f"A {found.steps}-step story was written to")
-    else:
-        _put_smallest(found.text, str(file), step, file)
+    if step is not None:
+        _put_smallest(recording.text, str(file), step, file, _MOST_RUNS)
+        return
+    text = recording.text.rstrip("\n")
+    put_document(text, file, f"A {recording.steps}-step story was written to")
+
+
+def _scenario_name(file: Path) -> str:
+    """Return a scenario's name for a file: at most 40 lower-case letters, digits and hyphens."""
+    name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40]
+    if not name[:1].isalpha():
+        return "recorded"
+    return name
 
 
 @scenario.command(
@@ -306,8 +323,8 @@ def record(
     "--max-runs",
     metavar="N",
     help="Run at most this many stories.",
-    type=opt.WholeNumber(1, 100_000),
-    default=500,
+    type=WholeNumber(1, 100_000),
+    default=_MOST_RUNS,
 )
 def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
     """Find the smallest scenario in which a step still gets the response it expects.
@@ -316,12 +333,12 @@ def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
     still gets the response it expects. No running emulator is needed. FILE is a YAML file; the
     result goes to stdout.
     """
-    _put_smallest(*read_scenario_file(file), step, output, max_runs)
+    text, name = read_scenario_file(file)
+    _put_smallest(text, name, step, output, max_runs)
 
 
-def _put_smallest(
-    text: str, file: str, step: str, output: Path | None, max_runs: int = 500
-) -> None:
+def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs: int) -> None:
+    """Write the smallest scenario in which a step gets its response. Raises Failure."""
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.reading import read_scenario
     from hosting_emulator.stories import respond_to_page
@@ -329,12 +346,12 @@ def _put_smallest(
 
     with failing(ScenarioError), failing(NotKept, prefix=f"{file}: "):
         whole = read_scenario(text, file)
-        found = shrink_scenario(whole, step, max_runs=max_runs, visit=respond_to_page)
-    put_document(found.text.rstrip("\n"), output, "The result was written to")
-    say(
-        f"{found.steps} of {found.of} steps are left, found in {found.runs} runs"
-        + ("." if found.finished else "; the search stopped early: give more --max-runs.")
-    )
+        result = shrink_scenario(whole, step, max_runs=max_runs, visit=respond_to_page)
+    put_document(result.text.rstrip("\n"), output, "The result was written to")
+    message = f"{result.steps} of {result.of} steps are left, found in {result.runs} runs"
+    if not result.finished:
+        message += "; the search stopped early: give more --max-runs"
+    say(f"{message}.")
 
 
 @scenario.command(epilog=examples("hosting-emulator scenario schema --output scenario.schema.json"))
@@ -345,129 +362,8 @@ def schema(output: Path | None, **_: Any) -> None:
 
     Refer to it in a file's first line: `# yaml-language-server: $schema=scenario.schema.json`.
     """
-    found = opt.ask(
+    document = opt.ask(
         lambda client: client.contract("scenario-schema.json"),
         "hosting_emulator.scenario.schema:scenario_schema",
     )
-    put_document(found, output, "The schema was written to")
-
-
-def _story_text(report: StoryResult) -> str:
-    """Write a report: each step in a line, differences below theirs."""
-    if "error" in report:
-        errors = report["error"].splitlines()
-        return "\n".join(f"{click.style('ERROR', fg='red')} {error}" for error in errors)
-    lines = [f"{report['scenario']} ({report['file']})"]
-    for step in report["steps"]:
-        word, color = ("ok  ", "green") if step["passed"] else ("FAIL", "red")
-        message = f": {step['message']}" if step["message"] else ""
-        where = "" if step["passed"] else f" (line {step['line']})"
-        mark = click.style(word, fg=color)
-        lines.append(f"  {mark} {step['n']:>3}  {step['title']}{message}{where}")
-        lines += [f"            {line}" for line in _response_lines(step)]
-        for line in _difference_lines(step):
-            shade = {"-": "red", "+": "green"}.get(line[:1])
-            lines.append(f"            {click.style(line, fg=shade) if shade else line}")
-    for entry in _unused_entries(report):
-        mark = click.style("FAIL", fg="red")
-        lines.append(f"  {mark}      {_unused_text(entry)} (line {entry['line']})")
-    if not report["steps"]:
-        lines.append("  no story: its world was built, and no requests were sent")
-    if report.get("variation") and not report["passed"]:
-        from hosting_emulator.contract.conversion import convert
-        from hosting_emulator.messages import VariationState
-        from hosting_emulator.sdk.text import variation_lines
-
-        variation = convert(report["variation"], VariationState)
-
-        lines += [f"  {name:<7}  {text}" for name, text in variation_lines(variation)]
-    return "\n".join(lines)
-
-
-def _unused_entries(report: StoryResult) -> list[Mapping[str, Any]]:
-    """Return the faults, outcomes and timeline entries that fail a story, since they never acted."""
-    if not report.get("steps"):
-        return []
-    entries = report.get("entries", ())
-    return [entry for entry in entries if entry["unused"] is not None and not entry["optional"]]
-
-
-def _unused_text(entry: Mapping[str, Any]) -> str:
-    return f"{entry['id']} ({entry['kind']}) never acted: {entry['unused']}"
-
-
-def _response_lines(step: Mapping[str, Any]) -> Iterator[str]:
-    """Write the responses of a step that failed, each with its request, and the nearest requests."""
-    if step["passed"]:
-        return
-    for response in step.get("responses", ()):
-        request = f"request {response['n']}" if response["n"] else "the request"
-        parts = [response["status"], response["code"]]
-        result = " ".join(str(part) for part in parts if part is not None)
-        if response["lost"]:
-            result = f"the response was lost ({response['lost']})"
-        detail = f": {response['detail']}" if response["detail"] else ""
-        yield out.printable(f"{request}: {result}{detail}")
-    yield from map(out.printable, step.get("nearest", ()))
-
-
-def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:
-    """Write a step's differences, each as a diff: where, what was expected, what was found."""
-    for difference in step["differences"]:
-        yield f"{difference['at']}:"
-        for sign, value in (("-", difference["expected"]), ("+", difference["found"])):
-            if isinstance(value, str):
-                lines = value.splitlines() or ['""']
-            else:
-                lines = out.as_json(value).splitlines()
-            yield from (f"{sign} {line}" for line in lines)
-
-
-def _stories_summary(reports: Sequence[StoryResult]) -> str:
-    """Say how many stories passed, and where a varied one may have failed for varying."""
-    ran = [report for report in reports if "error" in report or report["steps"]]
-    passed = sum(bool(report["passed"]) for report in ran)
-    stories = "1 story" if len(ran) == 1 else f"{len(ran)} stories"
-    without = len(reports) - len(ran)
-    more = f" {without} without a story." if without else ""
-    summary = f"{stories}: {passed} passed, {len(ran) - passed} failed.{more}"
-    failed = [report for report in reports if not report["passed"] and report.get("variation")]
-    points = dict.fromkeys(point for report in failed for point in report["variation"]["varied"])
-    if points:
-        summary += (
-            "\nWith --vary, a story that expects one particular choice of "
-            f"the emulator fails; points varied: {', '.join(points)}."
-        )
-    return summary
-
-
-def _stories_junit(reports: Iterable[StoryResult]) -> str:
-    """Write reports as JUnit XML: a suite a scenario, a case a step. Ends in a newline."""
-    from hosting_emulator import junit
-
-    suites = []
-    for report in reports:
-        name, file = report.get("scenario", report["file"]), report["file"]
-        if "error" in report:
-            error = junit.element("error", report["error"], message=report["error"])
-            cases = [junit.case(file, "the scenario can be read", error)]
-        elif not report["steps"]:
-            skipped = junit.element("skipped", message="it has no story")
-            cases = [junit.case(name, "the story", skipped, file=file)]
-        else:
-            cases = []
-        for step in report.get("steps", ()):
-            outcome = None
-            if not step["passed"]:
-                diff = "\n".join([*_response_lines(step), *_difference_lines(step)])
-                message = step["message"] or "it differs"
-                outcome = junit.element("failure", diff, message=message)
-            title = f"{step['n']}. {step['title']}"
-            cases.append(junit.case(name, title, outcome, file=file, line=step["line"]))
-        for entry in _unused_entries(report):
-            message = _unused_text(entry)
-            failure = junit.element("failure", message, message=message)
-            title = f"{entry['at']} acts"
-            cases.append(junit.case(name, title, failure, file=file, line=entry["line"]))
-        suites.append(junit.suite(name, cases))
-    return junit.report("hosting-emulator scenarios", suites)
+    put_document(document, output, "The schema was written to")

@@ -1,37 +1,32 @@
-"""`start`: run the emulator in the foreground; `env` and `token`: what a client needs to talk to it."""
+"""`start`: run the emulator in the foreground until Ctrl-C."""
 
 from __future__ import annotations
 
-import json
-import os
-import shlex
-from base64 import urlsafe_b64decode
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE
+from hosting_emulator import DEFAULT_PORT
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.files import is_scenario_file, ready_file
-from hosting_emulator_cli.main import Failure, examples
+from hosting_emulator_cli.banner import banner
+from hosting_emulator_cli.files import ready_file
+from hosting_emulator_cli.main import examples
 from hosting_emulator_cli.output import as_json as to_json
-from hosting_emulator_cli.output import fields, prints, put
+from hosting_emulator_cli.output import put
+from hosting_emulator_cli.parameter_sources import is_typed, source
+from hosting_emulator_cli.scenario_files import is_scenario_file
+from hosting_emulator_cli.settings_command import SettingsCommand, settings_of, start_errors_named
+from hosting_emulator_cli.value_types import TYPES, FilePath
 
 if TYPE_CHECKING:
     from hosting_emulator.settings import Ready
 
-CURL = (
-    'curl -s -H "Authorization: Bearer $HOSTING_TOKEN"'
-    ' "$HOSTING_BASE_URL/v1/projects/$HOSTING_PROJECT_ID/deployments"'
-)
-
 
 @click.command(
-    cls=opt.SettingsCommand,
+    cls=SettingsCommand,
     epilog=examples(
         """
         hosting-emulator start
@@ -48,7 +43,7 @@ CURL = (
     "--data-dir",
     metavar="DIRECTORY",
     help="Directory that keeps the state between runs.",
-    type=opt.FilePath(file_okay=False, path_type=Path),
+    type=FilePath(file_okay=False, path_type=Path),
     default=Path(".hosting-emulator"),
 )
 @opt.flag(
@@ -65,15 +60,7 @@ CURL = (
 )
 @opt.world_options
 @opt.vary_options
-@opt.option(
-    "--user",
-    metavar="USER",
-    help=(
-        "The user the token is for: an alias such as member or reader, or an id. Default: owner, "
-        "or the first organization's owner."
-    ),
-    env="HOSTING_EMULATOR_USER",
-)
+@opt.option("--user", metavar="USER", help=opt.USER_HELP, env="HOSTING_EMULATOR_USER")
 @opt.flag(
     "--watch",
     help="Reload the scenario file whenever it changes; a file with errors changes nothing.",
@@ -141,7 +128,7 @@ CURL = (
     "ready_path",
     metavar="PATH",
     help="When ready, write the JSON object to this file; it is removed when the emulator stops.",
-    type=opt.TYPES["FILE"],
+    type=TYPES["FILE"],
 )
 def start(
     as_json: bool,
@@ -149,7 +136,7 @@ def start(
     ready_path: Path | None,
     data_dir: Path,
     ephemeral: bool,
-    **same: Any,
+    **settings_options: Any,
 ) -> None:
     """Run the emulator until Ctrl-C.
 
@@ -171,308 +158,50 @@ def start(
     """
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
-    if same["watch"] and not is_scenario_file(same["scenario"] or ""):
+    if settings_options["watch"] and not is_scenario_file(settings_options["scenario"] or ""):
         raise click.UsageError("--watch needs a --scenario that is a file")
-    if ephemeral and opt.typed("data_dir"):
-        if opt.source("ephemeral") is not opt.ParameterSource.DEFAULT_MAP:
-            raise click.UsageError("give --data-dir or --ephemeral, not both")
-        ephemeral = False
-    settings = opt.settings_of(data_dir=None if ephemeral else data_dir, **same)
+    stored_in: Path | None = data_dir
+    if _is_ephemeral(ephemeral):
+        stored_in = None
+    settings = settings_of(data_dir=stored_in, **settings_options)
+    # Imported here: it builds the whole emulator, which `--help` does not need.
     from hosting_emulator.bootstrap import run
 
     with ExitStack() as stack:
-        write = None if ready_path is None else stack.enter_context(ready_file(ready_path))
+        write = None
+        if ready_path is not None:
+            write = stack.enter_context(ready_file(ready_path))
 
         def announce(ready: Ready) -> None:
             from dataclasses import asdict
 
             document = to_json(asdict(ready))
-            if not quiet:
-                put(document if as_json else banner(ready))
-            # Last: who reads the file may at once read what was printed too.
+            if as_json:
+                put(document)
+            elif not quiet:
+                put(banner(ready))
+            # The file comes last: its readers may read the printed lines at once.
             if write is not None:
                 write(document + "\n")
 
-        with opt.starting():
+        with start_errors_named():
             run(settings, announce)
 
 
-#: A container has nothing but variables: `--data-dir` is HOSTING_EMULATOR_DATA_DIR.
+def _is_ephemeral(ephemeral: bool) -> bool:
+    """Return whether the state is kept in memory only. Raises UsageError for a contradiction.
+
+    A typed `--data-dir` replaces `ephemeral` of the settings file.
+    """
+    if not ephemeral or not is_typed("data_dir"):
+        return ephemeral
+    if source("ephemeral") is not ParameterSource.DEFAULT_MAP:
+        raise click.UsageError("give --data-dir or --ephemeral, not both")
+    return False
+
+
+# A container has nothing but variables: `--data-dir` is HOSTING_EMULATOR_DATA_DIR.
 for parameter in start.params:
     if isinstance(parameter, click.Option) and parameter.envvar is None:
         name = max(parameter.opts, key=len).lstrip("-").upper().replace("-", "_")
         parameter.envvar = f"HOSTING_EMULATOR_{name}"
-
-
-def banner(ready: Ready) -> str:
-    """Write what `start` prints when it is ready: addresses, lines to copy, and how to stop."""
-    from hosting_emulator.contract.shell import command_line
-    from hosting_emulator_cli.commands.world import varied_words
-
-    more, move = (
-        opt.typed_here(command_line(words, ready.local_url, ready.world))
-        for words in ("token", "clock advance 1h")
-    )
-    clock = f"{ready.clock}, {ready.now}; `{move}` moves it"
-    token = "none: no organization has an owner, so name a user with --user"
-    if ready.user:
-        token = f"for user {ready.user}, below; `{more}` prints more"
-    facts = {
-        "base URL": ready.base_url,
-        "development": ready.dev_base_url if ready.dev_base_url != ready.base_url else None,
-        "dev origins": ready.tls_url,
-        "their CA": ready.ca_file,
-        "control API": ready.control_url,
-        "control token": ready.control_token,
-        "docs": ready.docs_url,
-        "OpenAPI": ready.openapi_url,
-        "world": f"{ready.world} ({'new' if ready.fresh else 'kept'})",
-        "clock": None if ready.clock == "real" else clock,
-        "answers": None if ready.vary is None else varied_words(ready.vary, ready.vary_only),
-        "state": ready.data_dir or "in memory only: gone when this process ends",
-        "organization": ready.organization_id,
-        "project": ready.project_id,
-        "token": token,
-    }
-    variables = {
-        "HOSTING_BASE_URL": ready.base_url,
-        "HOSTING_TOKEN": ready.token,
-        "HOSTING_ORGANIZATION_ID": ready.organization_id,
-        "HOSTING_PROJECT_ID": ready.project_id,
-        "HOSTING_EMULATOR_URL": ready.control_url.removesuffix("/_emulator"),
-    }
-    sections = {
-        "Hosting emulator is ready": fields(facts.items()),
-        "Copy these lines into your client's shell:": export_lines(
-            {name: value for name, value in variables.items() if value}, "sh"
-        ),
-        "Then list the project's deployments:": CURL,
-    }
-    lines = [""]
-    for title, text in sections.items():
-        lines += [click.style(title, bold=True), "", indent(text, "  "), ""]
-    return "\n".join([*lines, "Stop with Ctrl-C.", ""])
-
-
-# --- What a client needs ---------------------------------------------------------------------------
-
-
-def world_variables(
-    world: opt.HostingEmulator, token: str, named: str | None = None
-) -> dict[str, str]:
-    """Return a world's variables; without a project or organization, without theirs.
-
-    The project is the one `named` by alias, handle or id (Failure if there is none), or else the
-    first of the token's organization, or any.
-    """
-    info, summary, organization = world.control.info(), world.summary, None
-    try:
-        claims = json.loads(urlsafe_b64decode(f"{token.split('.')[1]}=="))
-        organization = claims.get("org_id")
-    except (IndexError, ValueError, AttributeError):
-        pass  # a token that names none
-    projects = summary.projects
-    wanted = [p for p in projects if named in (p.id, p.alias, p.handle)]
-    if named is None:
-        wanted = [p for p in projects if p.organization_id == organization] or projects
-    elif not wanted:
-        raise _no_project(world, named)
-    project = next(iter(wanted), None)
-    path = summary.base_url.removeprefix(info.base_url)
-    found = {
-        "HOSTING_BASE_URL": summary.base_url,
-        # The development server's name for this world: the same path below the other address.
-        "HOSTING_DEV_BASE_URL": info.dev_base_url + path,
-        "HOSTING_TOKEN": token,
-        "HOSTING_ORGANIZATION_ID": organization or (project and project.organization_id),
-        "HOSTING_PROJECT_ID": project and project.id,
-        "HOSTING_CONTROL_URL": info.control_url,
-        "HOSTING_ISSUER_URL": summary.issuer,
-        "HOSTING_EMULATOR_URL": info.control_url.removesuffix("/_emulator"),
-        "HOSTING_EMULATOR_WORLD": world.name,
-    }
-    return {name: value for name, value in found.items() if value}
-
-
-def _no_project(world: opt.HostingEmulator, named: str = "yet") -> Failure:
-    known = ", ".join(project.handle for project in world.summary.projects) or "none"
-    return Failure(f"world {world.name} has no project {named}; its projects are: {known}")
-
-
-def command_variables(
-    world: opt.HostingEmulator,
-    ready: Ready,
-    user: str | None,
-    exports: Sequence[tuple[str, str]],
-) -> dict[str, str]:
-    """Return a command's variables, under the names of `exports`; the token outlives all its tests.
-
-    EXEC_URL_VARIABLE keeps its name: by it, the pytest plugin and the SDK find the emulator that
-    judges the command.
-    """
-    found = world_variables(world, world.token(user))
-    if ready.tls_url is not None and ready.ca_file is not None:
-        found |= {"HOSTING_TLS_URL": ready.tls_url, "HOSTING_CA_FILE": ready.ca_file}
-    if ready.control_token is not None:
-        found["HOSTING_EMULATOR_CONTROL_TOKEN"] = ready.control_token
-    renamed = dict(exports)
-    under = {name: value for name, value in found.items() if name not in renamed}
-    variables = under | {other: found[name] for name, other in exports if name in found}
-    return variables | {EXEC_URL_VARIABLE: ready.base_url}
-
-
-def with_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment with a world's variables; an outer emulator's token is not its."""
-    found = {k: v for k, v in os.environ.items() if k != "HOSTING_EMULATOR_CONTROL_TOKEN"}
-    found |= variables
-    if any(name.lower() in ("http_proxy", "https_proxy", "all_proxy") for name in found):
-        # Clients that follow a proxy's variables reach this machine without it.
-        known = found.get("no_proxy") or found.get("NO_PROXY") or ""
-        hosts = dict.fromkeys([*filter(None, known.split(",")), "127.0.0.1", "localhost", "::1"])
-        found |= dict.fromkeys(("no_proxy", "NO_PROXY"), ",".join(hosts))
-    return found
-
-
-def _dotenv(name: str, value: str) -> str:
-    # Bare where every reader agrees; quoted where a space, `#` or `$` would divide them.
-    if shlex.quote(value) == value:
-        return f"{name}={value}"
-    return f'{name}="{_escaped(value, _SPECIAL)}"'
-
-
-def _escaped(value: str, special: str) -> str:
-    return "".join(f"\\{each}" if each in special else each for each in value)
-
-
-_SPECIAL, _QUOTES = '\\"$', "\\'"
-SHELLS: dict[str, Callable[[str, str], str]] = {
-    "sh": lambda name, value: f"export {name}={shlex.quote(value)}",
-    "fish": lambda name, value: f"set -gx {name} '{_escaped(value, _QUOTES)}'",
-    "powershell": lambda name, value: f"$env:{name} = '" + value.replace("'", "''") + "'",
-    "dotenv": _dotenv,
-}
-
-
-def export_lines(variables: Mapping[str, str], shell: str) -> str:
-    """Write variables, one on a line, so that `shell` (one of SHELLS) takes them as they are."""
-    return "\n".join(SHELLS[shell](name, value) for name, value in variables.items())
-
-
-@click.command(
-    epilog=examples(
-        """
-        eval "$(hosting-emulator env)"
-        hosting-emulator env --shell fish | source
-        hosting-emulator env --shell powershell | Invoke-Expression
-        hosting-emulator env --shell dotenv > .env
-        """
-    )
-)
-@opt.choice(
-    "--shell",
-    choices=tuple(SHELLS),
-    help="Shell syntax to print.",
-)
-@opt.user_option
-@opt.option(
-    "--organization",
-    metavar="ORG",
-    help="The organization of the token, by alias or id. Default: the user's own.",
-)
-@opt.option(
-    "--project",
-    "named",
-    metavar="PROJECT",
-    help="The project to print, by alias, handle or id. Default: the organization's first.",
-)
-@prints(lambda found: export_lines(found, click.get_current_context().params["shell"]))
-@opt.with_world
-def env(
-    world: opt.HostingEmulator, user: str | None, named: str | None, **rest: Any
-) -> dict[str, str]:
-    """Print the environment variables a client needs.
-
-    These are a world's addresses, a new token, and an organization and project to use.
-
-    HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers; both lead to the same
-    world. HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD are what this command line reads.
-    """
-    token = world.mint_token(user, organization=rest["organization"]).access_token
-    found = world_variables(world, token, named)
-    if "HOSTING_PROJECT_ID" not in found:
-        raise _no_project(world)
-    return found
-
-
-def _whole_seconds(text: str) -> int:
-    found = opt.seconds(text)
-    if found < 1 or not found.is_integer():
-        raise ValueError(f"{text!r} must be whole seconds, 1s or more")
-    return int(found)
-
-
-@click.command(
-    epilog=examples(
-        """
-        hosting-emulator token
-        hosting-emulator token --user reader --expires-in 5m
-        hosting-emulator token --api-key --permission dns.read
-        curl -H "Authorization: Bearer $(hosting-emulator token)" …
-        """
-    )
-)
-@opt.user_option
-@opt.option(
-    "--organization",
-    metavar="ORG",
-    help="The organization of the token, by alias or id. Default: the user's own.",
-)
-@opt.flag(
-    "--without-session",
-    help="A token without a login session, as programs use (not interactive).",
-)
-@opt.flag(
-    "--api-key",
-    help="Create a user API key instead and print its value.",
-)
-@opt.option(
-    "--permission",
-    "permissions",
-    metavar="NAME",
-    help=(
-        "With --api-key: a permission of the key; repeatable. Default: all that the organization "
-        "grants."
-    ),
-    multiple=True,
-)
-@opt.option(
-    "--expires-in",
-    "expires_in_seconds",
-    metavar="DURATION",
-    help="Lifetime in world time, in whole seconds, such as 90s or 1h. Default: 1h.",
-    type=opt.TextType("duration", _whole_seconds),
-)
-@prints(lambda made: made.value if hasattr(made, "value") else made.access_token)
-@opt.with_world
-def token(
-    world: opt.HostingEmulator,
-    user: str | None,
-    without_session: bool,
-    api_key: bool,
-    permissions: tuple[str, ...],
-    expires_in_seconds: int | None,
-    **of: Any,
-) -> Any:
-    """Print an access token.
-
-    Prints only the token, ready for a header; --json adds its expiry.
-    """
-    if api_key and (without_session or expires_in_seconds is not None):
-        raise click.UsageError("--api-key: leave out --without-session and --expires-in")
-    if permissions and not api_key:
-        raise click.UsageError("--permission needs --api-key")
-    if api_key:
-        return world.create_api_key(user, permissions=permissions or None, **of)
-    return world.mint_token(
-        user, interactive=not without_session, expires_in_seconds=expires_in_seconds, **of
-    )

@@ -1,4 +1,4 @@
-"""`world` and `clock`: the isolated services of one emulator, each with its own state, time and log."""
+"""`world`: the isolated services of one emulator, each with its own state, time and log."""
 
 from __future__ import annotations
 
@@ -8,53 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hosting_emulator_cli import completion
 from hosting_emulator_cli import options as opt
-from hosting_emulator_cli.files import choose_scenario, put_document, read_json, read_world_file
+from hosting_emulator_cli.files import put_document, read_json
 from hosting_emulator_cli.main import CommandGroup, Failure, examples
 from hosting_emulator_cli.output import (
-    columns,
-    fields,
     intervention_sentence,
     prints,
     say,
     say_warnings,
 )
+from hosting_emulator_cli.scenario_files import choose_scenario, read_world_file
+from hosting_emulator_cli.tables import columns
+from hosting_emulator_cli.value_types import TYPED_VALUE, WholeNumber, clock_request
+from hosting_emulator_cli.world_tables import world_table
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk import ClockRequest, ClockState, CommitEntry, WorldSummary
-
-
-def _clock_words(world: WorldSummary) -> str:
-    clock = world.clock
-    return f"scaled:{clock.rate:g}" if clock.mode == "scaled" else str(clock.mode)
-
-
-_world_columns = columns(
-    *(("WORLD", "name"), ("CLOCK", _clock_words), "clock.now"),
-    *("counts.projects", "counts.deployments", "counts.operations", "counts.tickets"),
-    *(("KEYS", "counts.api_keys"), "commit", ("KEPT", lambda world: not world.ephemeral)),
-    "base_url",
-)
-
-
-def world_table(worlds: Sequence[WorldSummary]) -> str:
-    """Lay out worlds, one in a line; below them, which ones answer varied."""
-    varied = [
-        f"World {world.name}: {varied_words(world.variation.seed, world.variation.only)}."
-        for world in worlds
-        if world.variation is not None
-    ]
-    return "\n".join([_world_columns(worlds), *varied])
-
-
-def varied_words(seed: str, only: Sequence[str] | None) -> str:
-    """Say by which seed answers vary, and where: `varied by seed 5, at page-size only`."""
-    return f"varied by seed {seed}" + (f", at {', '.join(only)} only" if only else "")
+    from hosting_emulator.sdk import CommitEntry, ControlClient, HostingEmulator, WorldSummary
 
 
 _ephemeral_option = opt.option(
     "--ephemeral/--kept",
-    help=("Whether the world is kept in memory only or on disk. Default: same as the emulator."),
+    help="Whether the world is kept in memory only or on disk. Default: same as the emulator.",
     default=False,
     show_default=False,
 )
@@ -82,7 +57,7 @@ def world() -> None:
 @world.command("list")
 @prints(world_table)
 @opt.with_client
-def list_(client: opt.ControlClient) -> list[WorldSummary]:
+def list_worlds(client: ControlClient) -> list[WorldSummary]:
     """List the worlds with their clocks and counts."""
     return client.worlds()
 
@@ -97,14 +72,7 @@ def list_(client: opt.ControlClient) -> list[WorldSummary]:
     )
 )
 @click.argument("name", required=False)
-@opt.option(
-    "--scenario",
-    metavar="NAME|FILE",
-    help=(
-        "Start with this scenario's world: a name from `scenario list`, or a YAML file. --clock "
-        "and --assume override the scenario's."
-    ),
-)
+@opt.scenario_option
 @opt.option(
     "--seed",
     metavar="TEXT",
@@ -116,15 +84,7 @@ def list_(client: opt.ControlClient) -> list[WorldSummary]:
     metavar="MODE",
     help="real, frozen, skip, or scaled:RATE (world seconds per real second).",
 )
-@opt.option(
-    "--at",
-    metavar="TIMESTAMP",
-    help=(
-        "World time at which a new world starts: RFC 3339, such as 2030-01-31T09:30:00Z, or `now` "
-        "for this machine's time. Default: 2026-01-01T00:00:00Z for a frozen or skip clock, "
-        "otherwise now."
-    ),
-)
+@opt.at_option
 @opt.assume_option
 @opt.vary_options
 @_ephemeral_option
@@ -136,33 +96,37 @@ def list_(client: opt.ControlClient) -> list[WorldSummary]:
 @_prints_new_world
 @opt.with_client
 def create(
-    client: opt.ControlClient,
+    client: ControlClient,
     name: str | None,
     scenario: str | None,
     mode: str | None,
     at: str | None,
     assume: Sequence[tuple[str, str]],
     vary_only: tuple[str, ...] | None,
-    **same: Any,
+    **world_options: Any,
 ) -> WorldSummary:
     """Create a world and print its name.
 
     NAME is at most 63 lower-case letters, digits and hyphens. Default: a generated name.
     """
-    same |= {"clock": opt.clock_request(mode, at) or None, "assumptions": dict(assume) or None}
+    world_options["clock"] = clock_request(mode, at) or None
+    world_options["assumptions"] = dict(assume) or None
     if scenario is not None:
-        same["scenario"] = choose_scenario(scenario)
-    summary = client.create_world(name, only=vary_only, **same)
+        world_options["scenario"] = choose_scenario(scenario)
+    summary = client.create_world(name, only=vary_only, **world_options)
     say_warnings(summary.warnings)
     return summary
 
 
-#: What can be added: the list of a world file or the intervention, and what its name is called.
-_ADDED = {
+#: The kinds that `add` creates: their list in a world file, and the field of their name.
+_CREATED_KINDS = {
     "organization": ("organizations", "alias"),
     "user": ("users", "alias"),
     "project": ("projects", "alias"),
     "key": ("keys", "user"),
+}
+#: The kinds by which `add` changes what exists: their intervention, and the field of their name.
+_CHANGED_KINDS = {
     "member": ("add_member", "user"),
     "deployment": ("add_deployments", "project"),
     "domain": ("connect_domain", "domain"),
@@ -182,9 +146,11 @@ _ADDED = {
         """
     )
 )
-@click.argument("kind", required=False, type=click.Choice([*_ADDED]), metavar="[KIND]")
+@click.argument(
+    "kind", required=False, type=click.Choice([*_CREATED_KINDS, *_CHANGED_KINDS]), metavar="[KIND]"
+)
 @click.argument("name", required=False)
-@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=opt.TYPED_VALUE)
+@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=TYPED_VALUE)
 @opt.option(
     "--email",
     metavar="EMAIL",
@@ -218,13 +184,13 @@ _ADDED = {
 @prints(words=intervention_sentence)
 @opt.with_world
 def add(
-    world: opt.HostingEmulator,
+    world: HostingEmulator,
     kind: str | None,
     name: str | None,
     fields: Sequence[tuple[str, Any]],
     file: Path | None,
-    **given: Any,
-) -> Any:
+    **field_options: Any,
+) -> dict[str, str]:
     """Add to a world: a user, a project, a key, or all that a world file has.
 
     KIND is organization, user, project or key, NAME its alias or the user whose key it is,
@@ -232,25 +198,42 @@ def add(
     what is there: member gives the user NAME a role, deployment the project NAME one more, domain a
     project the domain NAME.
     """
-    said = dict(fields) | {field: text for field, text in given.items() if text is not None}
-    if (file is None) == (name is None) or (file and said):
+    values = dict(fields)
+    values |= {field: text for field, text in field_options.items() if text is not None}
+    if (file is None) == (name is None) or (file and values):
         raise click.UsageError("give KIND and NAME, or --file FILE")
-    if kind == "user":
-        role, organization = said.pop("role", None), said.pop("organization", None)
-        if role and not organization:
-            raise click.UsageError("--role is one in an organization: give --organization as well")
-        if organization:
-            said = {"organizations": {organization: role or "member"}, **said}
     if file is not None:
-        word, document = "add", read_world_file(str(file))
+        intervention = "add"
+        document = read_world_file(str(file))
     else:
-        word, called = _ADDED[str(kind)]
-        document = {called: name, **said}
-        if kind == "member" and "project" in said:
-            word = "set_role"
-        elif kind in ("organization", "user", "project", "key"):
-            word, document = "add", {word: [document]}
-    return {"intervention": word, "message": world.intervene(word, **document)}
+        intervention, document = _addition(str(kind), str(name), values)
+    message = world.intervene(intervention, **document)
+    return {"intervention": intervention, "message": message}
+
+
+def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the intervention that adds a thing, and its fields. Raises UsageError."""
+    if kind in _CHANGED_KINDS:
+        intervention, name_field = _CHANGED_KINDS[kind]
+        if kind == "member" and "project" in values:
+            intervention = "set_role"
+        return intervention, {name_field: name, **values}
+    if kind == "user":
+        values = _with_membership(values)
+    list_name, name_field = _CREATED_KINDS[kind]
+    return "add", {list_name: [{name_field: name, **values}]}
+
+
+def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
+    """Return a user's fields with `--organization` and `--role` as a world file writes them."""
+    values = dict(values)
+    role = values.pop("role", None)
+    organization = values.pop("organization", None)
+    if organization:
+        return {"organizations": {organization: role or "member"}, **values}
+    if role:
+        raise click.UsageError("--role is one in an organization: give --organization as well")
+    return values
 
 
 @world.command(
@@ -269,32 +252,28 @@ def add(
         "Copy the world as it was after this commit (`world history` lists them). Default: as it "
         "is now."
     ),
-    type=opt.WholeNumber(min=0),
+    type=WholeNumber(min=0),
 )
 @_ephemeral_option
 @_prints_new_world
 @opt.with_world
-def fork(world: opt.HostingEmulator, name: str | None, **same: Any) -> WorldSummary:
+def fork(world: HostingEmulator, name: str | None, **copy_options: Any) -> WorldSummary:
     """Copy a world, as it is or was, into a new one and print its name.
 
     NAME is the new world's. Default: a generated name. --world is the world to copy.
     """
-    return world.copy(name, **same)
+    return world.copy(name, **copy_options)
+
+
+def _commit_text(commit: CommitEntry) -> str:
+    return ": ".join(filter(None, (commit.title, commit.summary)))
 
 
 @world.command(epilog=examples("hosting-emulator world history --world checkout"))
-@opt.option(
-    "--limit",
-    metavar="N",
-    help="Show at most this many.",
-    type=opt.WholeNumber(1, 1000),
-    default=20,
-)
-@prints(
-    columns("commit", "at", ("WHAT", lambda it: ": ".join(filter(None, (it.title, it.summary)))))
-)
+@opt.limit_option(default=20)
+@prints(columns("commit", "at", ("WHAT", _commit_text)))
 @opt.with_world
-def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
+def history(world: HostingEmulator, limit: int) -> list[CommitEntry]:
     """List a world's last commits, newest first, to rewind to or fork at.
 
     A commit is one accepted change. A world keeps its last 1,000 commits while the emulator runs.
@@ -303,10 +282,10 @@ def history(world: opt.HostingEmulator, limit: int) -> list[CommitEntry]:
 
 
 @world.command(epilog=examples("hosting-emulator world rewind 12"))
-@click.argument("commit", type=opt.WholeNumber(min=0))
+@click.argument("commit", type=WholeNumber(min=0))
 @prints(words="World {value.name} was rewound to commit {commit}.")
 @opt.with_world
-def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:
+def rewind(world: HostingEmulator, commit: int) -> WorldSummary:
     """Rewind a world to how it was after a commit.
 
     COMMIT is a number in `world history`. Rewinding is itself a commit, so you can undo it. The
@@ -323,21 +302,23 @@ def rewind(world: opt.HostingEmulator, commit: int) -> WorldSummary:
         """
     )
 )
-@click.argument("name", required=False, shell_complete=opt.WORLDS)
+@click.argument("name", required=False, shell_complete=completion.WORLDS)
 @prints(words="World {value.name} was reset.")
 @opt.with_world
-def reset(world: opt.HostingEmulator, name: str | None) -> WorldSummary:
+def reset(world: HostingEmulator, name: str | None) -> WorldSummary:
     """Reset a world to how it started.
 
     NAME is the world to reset. Default: --world.
     """
-    return (world if name is None else world.control.world(name)).reset()
+    if name is not None:
+        world = world.control.world(name)
+    return world.reset()
 
 
 @world.command(epilog=examples("hosting-emulator world delete checkout"))
-@click.argument("name", shell_complete=opt.WORLDS)
+@click.argument("name", shell_complete=completion.WORLDS)
 @opt.with_client
-def delete(client: opt.ControlClient, name: str) -> None:
+def delete(client: ControlClient, name: str) -> None:
     """Delete a world and its state.
 
     NAME is the world to delete. The default world cannot be deleted, only reset.
@@ -355,7 +336,7 @@ def delete(client: opt.ControlClient, name: str) -> None:
     help="Include the seed. Anyone who has it can compute the world's tokens, keys and tickets.",
 )
 @opt.with_world
-def export(world: opt.HostingEmulator, output: Path | None, with_seed: bool) -> None:
+def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None:
     """Export a world's whole state as one JSON document.
 
     The file holds no seed by default. A world imported from it draws a new seed: its API keys stay
@@ -370,16 +351,10 @@ def export(world: opt.HostingEmulator, output: Path | None, with_seed: bool) -> 
     epilog=examples("hosting-emulator world import before.json --world copy"),
 )
 @click.argument("file")
-@opt.flag(
-    "--replace",
-    help=(
-        "Also replace a kept world that has changed since it began. Without it, import refuses "
-        "to, and names the commands that restore the old world."
-    ),
-)
+@opt.replace_option("import")
 @prints(words="World {value.name} now has the content of {file}.")
 @opt.with_world
-def import_(world: opt.HostingEmulator, file: str, replace: bool) -> WorldSummary:
+def import_world(world: HostingEmulator, file: str, replace: bool) -> WorldSummary:
     """Replace a world's state by an exported document; create the world if it is missing.
 
     FILE is what `world export` wrote; - reads stdin.
@@ -388,112 +363,3 @@ def import_(world: opt.HostingEmulator, file: str, replace: bool) -> WorldSummar
     if not isinstance(state, dict):
         raise Failure(f"{name} is not an exported world: it must be a JSON object")
     return world.import_state(state, replace=replace)
-
-
-@click.group(
-    cls=CommandGroup,
-    epilog=examples(
-        """
-        hosting-emulator clock freeze
-        hosting-emulator clock advance 10m
-        """
-    ),
-)
-def clock() -> None:
-    """Show and move a world's time.
-
-    Everything in a world follows its clock: operations, tickets, tokens, keys. Each command prints
-    the clock's new state.
-    """
-
-
-def _clock_text(state: ClockState) -> str:
-    due, rate = state.next_due_at, f"{state.rate:g} world seconds per real second"
-    lines: list[tuple[str, object]] = [
-        ("mode", state.mode),
-        ("rate", rate if state.mode == "scaled" else None),
-        ("now", state.now),
-        ("next due", f"{due} ({state.pending} pending)" if due else "nothing"),
-    ]
-    from hosting_emulator.sdk import ClockMove
-
-    if isinstance(state, ClockMove):
-        from hosting_emulator.contract.durations import format_duration
-
-        moved = format_duration(state.moved_ms)
-        lines += [("moved", moved), ("events run", state.events_run)]
-    return fields(lines)
-
-
-@clock.command()
-@prints(_clock_text)
-@opt.with_world
-def show(world: opt.HostingEmulator) -> ClockState:
-    """Show the time, the clock's mode and what is due next."""
-    return world.clock.state
-
-
-def _add_mode(name: str, request: ClockRequest, help: str) -> None:
-    @clock.command(name, help=help)
-    @prints(_clock_text)
-    @opt.with_world
-    def change(world: opt.HostingEmulator) -> ClockState:
-        return world.clock.change(request)
-
-
-_add_mode("freeze", {"mode": "frozen"}, "Stop the clock: time moves only by `advance`.")
-_add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world's current time.")
-
-
-@clock.command(epilog=examples("hosting-emulator clock scale 60"))
-@click.argument("rate", type=opt.RATE)
-@prints(_clock_text)
-@opt.with_world
-def scale(world: opt.HostingEmulator, rate: float) -> ClockState:
-    """Run the clock at another speed.
-
-    RATE is world seconds per real second, above 0: with 60, a minute passes each second.
-    """
-    return world.clock.change({"mode": "scaled", "rate": rate})
-
-
-_add_mode(
-    "skip",
-    {"mode": "skip"},
-    "Skip waiting: a poll of an unfinished operation moves time to the next due event.",
-)
-
-
-@clock.command(
-    epilog=examples(
-        """
-        hosting-emulator clock advance 10m
-        hosting-emulator clock advance --to 2030-01-31T09:30:00Z
-        hosting-emulator clock advance --until-operation "$OPERATION_ID"
-        """
-    )
-)
-@click.argument("duration", required=False)
-@opt.option(
-    "--to",
-    metavar="TIMESTAMP",
-    help="Move to this time (RFC 3339), or to `now`, this machine's time.",
-)
-@opt.option(
-    "--until-operation",
-    metavar="OPERATION",
-    help="Move until the operation with this id ends.",
-)
-@prints(_clock_text)
-@opt.with_world
-def advance(
-    world: opt.HostingEmulator, duration: str | None, to: str | None, until_operation: str | None
-) -> ClockState:
-    """Move time forward and run everything that falls due.
-
-    DURATION is world time, such as 500ms, 90s, 10m, 1h30m, 90d or PT10M. Give either DURATION, --to
-    or --until-operation.
-    """
-    if [duration, to, until_operation].count(None) != 2:
-        raise click.UsageError("give exactly one of DURATION, --to and --until-operation")
-    return world.clock.move(by=duration, to=to, until_operation=until_operation)

@@ -1,0 +1,208 @@
+"""Armed faults and outcomes: the options that select what they act on, and the commands that manage them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.completion import Complete
+from hosting_emulator_cli.main import examples
+from hosting_emulator_cli.output import prints, say
+from hosting_emulator_cli.tables import columns, table
+from hosting_emulator_cli.value_types import TYPED_VALUE
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import FaultState, HostingEmulator, OutcomeState
+    from hosting_emulator.sdk.text import FaultWords
+
+
+def _words(fault: Mapping[str, Any]) -> FaultWords:
+    from hosting_emulator.sdk.text import fault_words
+
+    return fault_words(fault)
+
+
+def state_json(state: FaultState | OutcomeState) -> dict[str, Any]:
+    """Return an armed fault or outcome as the control API sends it."""
+    from hosting_emulator.messages import merge_written
+
+    return merge_written(state)
+
+
+def armed_text(fault: Mapping[str, Any]) -> str:
+    """Return the message that a fault or an outcome was armed."""
+    parts = filter(None, (*_words(fault), fault.get("phase")))
+    world = click.get_current_context().params["world"]
+    return f"Armed {fault['id']} in world {world}: {', '.join(parts)}."
+
+
+def target_options(things: str, call_help: str) -> opt.Decorator[Any]:
+    """Add the options that select the things (requests or operations) that a rule applies to."""
+    return opt.options(
+        opt.option("--call", metavar="CALL", help=call_help),
+        opt.option(
+            "--project",
+            metavar="PROJECT",
+            help=f"Only {things} of this project, by alias or id.",
+        ),
+        opt.option(
+            "--organization",
+            metavar="ORGANIZATION",
+            help=f"Only {things} of this organization, by alias or id.",
+        ),
+        opt.option(
+            "--user",
+            "principal",
+            metavar="USER",
+            help=f"Only {things} of this user, by alias or id.",
+        ),
+    )
+
+
+def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
+    """Add the options that select when a rule acts."""
+    return opt.options(
+        opt.option("--times", metavar="N", help=times_help, type=int),
+        opt.option(
+            "--skip-first",
+            metavar="N",
+            help=f"Let this many matching {things} pass first.",
+            type=int,
+        ),
+        opt.option(
+            "--every",
+            metavar="N",
+            help=f"Act only on every Nth of the matching {things}: 3 means the 3rd, 6th, 9th.",
+            type=int,
+        ),
+        opt.option(
+            "--probability",
+            metavar="P",
+            help="Act with this probability, above 0 up to 1; seeded.",
+            type=float,
+        ),
+        opt.option(
+            "--from",
+            "from_",
+            metavar="WHEN",
+            help="Act from this timestamp on, or from this long after now.",
+        ),
+        opt.option(
+            "--until",
+            metavar="WHEN",
+            help="Act until this timestamp, or until this long after now.",
+        ),
+        opt.option("--ttl", metavar="DURATION", help="Act for this long in world time.", type=str),
+        opt.option(
+            "--while",
+            "while_",
+            metavar="NAME=VALUE",
+            help=(
+                "Act only while this holds in the world, such as dns=expired or plan=free; "
+                "repeatable."
+            ),
+            multiple=True,
+            type=TYPED_VALUE,
+        ),
+        opt.flag("--optional", help="Reports do not complain if this never acts."),
+    )
+
+
+def rule_members(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that have a value, by their names in a fault or an outcome."""
+    members = dict(options)
+    members["from"] = members.pop("from_")
+    members["while"] = dict(members.pop("while_")) or None
+    members["optional"] = members["optional"] or None
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _example(kind: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in kind["example"].items()) or "-"
+
+
+def _kinds_text(kinds: Mapping[str, Any]) -> str:
+    """Write what a fault or outcome can do, what it can match, and when it acts."""
+    effects = columns(("EFFECT", "kind"), ("EXAMPLE", _example), "about")(kinds["effects"])
+    rows = {"MATCH": "matches", "CONDITION": "conditions", "WHILE": "while"}
+    tables = [table((title, "ABOUT"), kinds[key].items()) for title, key in rows.items()]
+    return "\n\n".join([effects, *tables])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManagementTexts:
+    """The texts of the commands that list and remove faults or outcomes.
+
+    `match_header` is the header of the column that shows what is matched. `match_all` is its text if
+    everything is matched. `describe_kinds` is a function of the emulator, as `module:function`.
+    """
+
+    match_header: str
+    match_all: str
+    more_columns: Sequence[str] = ()
+    ids: Complete
+    describe_kinds: str
+    list_help: str
+    remove_help: str
+    kinds_help: str
+
+
+def add_management(group: click.Group, texts: ManagementTexts) -> None:
+    """Add the commands `list`, `remove`, `clear` and `kinds` to a group."""
+    noun = str(group.name)
+    armed_columns = columns(
+        (noun.upper(), "id"),
+        ("EFFECT", lambda armed: _words(armed).effect),
+        (texts.match_header, lambda armed: _words(armed).matches or texts.match_all),
+        ("WHEN", lambda armed: _words(armed).conditions or "always"),
+        *texts.more_columns,
+        "considered",
+        "seen",
+        "hits",
+        ("USED UP", "spent"),
+    )
+
+    @group.command("list", help=f"List the {noun}s in the order they apply.\n\n{texts.list_help}")
+    @prints(armed_columns)
+    @opt.with_world
+    def list_armed(world: HostingEmulator) -> Any:
+        return world.control.get(world.control_path(f"{noun}s"))["items"]
+
+    @group.command(
+        help=f"Remove {noun}s.\n\n{texts.remove_help}",
+        epilog=examples(f"hosting-emulator {noun} remove {noun}-1"),
+    )
+    @click.argument(
+        "ids",
+        nargs=-1,
+        required=True,
+        metavar=f"{noun.upper()}...",
+        shell_complete=texts.ids,
+    )
+    @opt.with_world
+    def remove(world: HostingEmulator, ids: tuple[str, ...]) -> None:
+        for id_ in ids:
+            world.control.delete(world.control_path(f"{noun}s", id_))
+            say(f"Removed {id_}.")
+
+    @group.command(help=f"Remove all {noun}s of a world.")
+    @opt.with_world
+    def clear(world: HostingEmulator) -> None:
+        from hosting_emulator.sdk.text import count_text
+
+        count = world.control.delete(world.control_path(f"{noun}s"))["removed"]
+        say(f"Removed {count_text(count, noun)}.")
+
+    @group.command(
+        "kinds",
+        help=f"{texts.kinds_help}\n\n"
+        "Works without a running emulator; with --url it asks the running one.",
+    )
+    @prints(_kinds_text)
+    @opt.url_options
+    def list_kinds(**_: Any) -> Any:
+        return opt.ask(lambda client: client.contract(f"{noun}-kinds"), texts.describe_kinds)

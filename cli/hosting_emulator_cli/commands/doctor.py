@@ -1,0 +1,76 @@
+"""`doctor`: why the emulator does not start or cannot be reached."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.main import examples
+from hosting_emulator_cli.output import prints
+from hosting_emulator_cli.parameter_sources import is_default
+from hosting_emulator_cli.value_types import FilePath
+
+_COLORS = {"ok": "green", "note": "yellow", "problem": "red"}
+
+
+def _findings_text(report: dict[str, Any]) -> str:
+    from hosting_emulator.sdk.text import count_text
+
+    findings = report["findings"]
+    width = max(len(finding["check"]) for finding in findings)
+    lines = []
+    for finding in findings:
+        verdict = click.style(f"{finding['verdict']:<7}", fg=_COLORS[finding["verdict"]])
+        lines.append(f"{verdict}  {finding['check']:<{width}}  {finding['seen']}")
+        if finding["advice"] is not None:
+            lines.append(f"{'':<7}  {'':<{width}}  -> {finding['advice']}")
+    counts = Counter(finding["verdict"] for finding in findings)
+    texts = [count_text(counts[word], word) for word in ("problem", "note") if counts[word]]
+    return "\n".join([*lines, "", f"{', '.join(texts) or 'No problems'}."])
+
+
+@click.command(
+    epilog=examples(
+        """
+        hosting-emulator doctor
+        hosting-emulator doctor --port 4700 --data-dir state
+        hosting-emulator doctor --json
+        """
+    )
+)
+@opt.option(
+    "--data-dir",
+    metavar="DIRECTORY",
+    help="Data directory to check. Default: the running emulator's, or the one `start` would use.",
+    type=FilePath(path_type=Path),
+)
+@opt.option(
+    "--port",
+    metavar="PORT",
+    help="Port that `start` should use. Default: the port of --url, if that is on this machine.",
+)
+@opt.option(
+    "--tls-port",
+    metavar="PORT",
+    help="Port that `start --tls-port` should use.",
+)
+@prints(_findings_text, fails=lambda report: not report["ok"])
+@opt.url_options
+def doctor(**options: Any) -> dict[str, Any]:
+    """Find out why the emulator does not start or cannot be reached.
+
+    Checks versions, the settings of `start` and where they come from, ports, the data directory,
+    certificates, name resolution, limits, the clock and proxies. It changes nothing. Each line is
+    `ok`, a `note`, or a `problem` with what to do. Exit code 0 without problems, otherwise 1.
+    """
+    from hosting_emulator_cli.commands.start import start
+    from hosting_emulator_cli.doctor_checks import examine
+
+    findings = examine(start, is_url_chosen=not is_default("url"), **options)
+    is_ok = all(finding.verdict != "problem" for finding in findings)
+    return {"ok": is_ok, "findings": [asdict(finding) for finding in findings]}

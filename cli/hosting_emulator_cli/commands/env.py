@@ -1,0 +1,66 @@
+"""`env`: the environment variables that a client needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.client_variables import no_project_failure, world_variables
+from hosting_emulator_cli.main import examples
+from hosting_emulator_cli.output import prints
+from hosting_emulator_cli.shell_syntax import SHELLS, export_lines
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import HostingEmulator
+
+
+def _env_text(variables: dict[str, str]) -> str:
+    return export_lines(variables, click.get_current_context().params["shell"])
+
+
+@click.command(
+    epilog=examples(
+        """
+        eval "$(hosting-emulator env)"
+        hosting-emulator env --shell fish | source
+        hosting-emulator env --shell powershell | Invoke-Expression
+        hosting-emulator env --shell dotenv > .env
+        """
+    )
+)
+@opt.choice(
+    "--shell",
+    choices=tuple(SHELLS),
+    help="Shell syntax to print.",
+)
+@opt.user_option
+@opt.organization_option
+@opt.option(
+    "--project",
+    "project_name",
+    metavar="PROJECT",
+    help="The project to print, by alias, handle or id. Default: the organization's first.",
+)
+@prints(_env_text)
+@opt.with_world
+def env(
+    world: HostingEmulator,
+    user: str | None,
+    organization: str | None,
+    project_name: str | None,
+    shell: str,  # read by `_env_text`
+) -> dict[str, str]:
+    """Print the environment variables a client needs.
+
+    These are a world's addresses, a new token, and an organization and project to use.
+
+    HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers; both lead to the same
+    world. HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD are what this command line reads.
+    """
+    token = world.mint_token(user, organization=organization).access_token
+    variables = world_variables(world, token, project_name)
+    if "HOSTING_PROJECT_ID" not in variables:
+        raise no_project_failure(world)
+    return variables

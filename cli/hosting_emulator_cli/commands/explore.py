@@ -1,0 +1,258 @@
+"""`explore`: run a command again and again, each time with another failure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.command_runs import (
+    COMMAND_SETTINGS,
+    command_argument,
+    export_option,
+    typed_words,
+)
+from hosting_emulator_cli.commands.conduct import CONDUCT
+from hosting_emulator_cli.files import check_folder_of
+from hosting_emulator_cli.main import examples
+from hosting_emulator_cli.settings_command import SettingsCommand, settings_of
+from hosting_emulator_cli.value_types import TextType, WholeNumber, read_seconds
+
+if TYPE_CHECKING:
+    from hosting_emulator_lab.explore.plan import FaultPoint
+
+_PLAN = "hosting_emulator_lab.explore.plan"
+#: Parameters that shape each run. A line that repeats a run must contain their options.
+_RUN_PARAMETERS = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
+#: Further ones, whose options `exec` does not have or which have another meaning there.
+_EXPLORE_PARAMETERS = ("limit_s", "conduct")
+
+
+def _read_limit(text: str) -> float:
+    """Return a duration in seconds, which must have a unit and be above 0. Raises ValueError."""
+    if text.isascii() and text.isdigit():
+        raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
+    limit_s = read_seconds(text)
+    if not limit_s:
+        raise ValueError(f"{text!r} leaves no time: write a duration such as 10s")
+    return limit_s
+
+
+def _read_point(text: str) -> FaultPoint:
+    """Return a point as a report names it. Raises ValueError."""
+    from hosting_emulator_lab.explore.plan import FaultPoint
+
+    return FaultPoint.read(text)
+
+
+@click.command(
+    cls=SettingsCommand,
+    context_settings=COMMAND_SETTINGS,
+    epilog=examples(
+        r"""
+        hosting-emulator explore -- node deploy.js
+        hosting-emulator explore --outcomes -- node deploy.js
+        hosting-emulator explore --outcomes --faults wire --quick -- node deploy.js
+        hosting-emulator explore --faults timeout,connection_reset -- ./smoke.sh
+        hosting-emulator explore --call create_user_api_key --html report.html \
+            -- make e2e
+        hosting-emulator explore --results so-far.json --budget 10m -- go test ./...
+        hosting-emulator explore \
+            --point 'create_user_api_key#1/timeout/after_commit' -- ./smoke.sh
+        """
+    ),
+)
+@opt.option(
+    "--faults",
+    metavar="KIND,...",
+    help=(
+        "Try only these faults: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
+        "gateway_error:STATUS, abort:* for every code, `wire` for all kinds, or one that "
+        "--outcomes includes; repeatable."
+    ),
+    multiple=True,
+    callback=opt.read_words(f"{_PLAN}:check_faults"),
+)
+@opt.flag(
+    "--outcomes",
+    help=(
+        "Try lasting failures: an operation fails or is stuck, a request is refused every time, a "
+        "token expires, an outage does not end. With --faults both are tried, otherwise only "
+        "these."
+    ),
+)
+@opt.flag(
+    "--quick",
+    help="Make only a tenth of the runs, the most informative ones.",
+)
+@opt.option(
+    "--call",
+    "calls",
+    metavar="CALL,...",
+    help="Apply faults only to requests of these calls, such as create_user_api_key; repeatable.",
+    multiple=True,
+    callback=opt.read_words(f"{_PLAN}:check_calls"),
+)
+@opt.option(
+    "-j",
+    "--jobs",
+    metavar="N",
+    help="Number of parallel runs. Default: three per processor.",
+    type=WholeNumber(1, 64),
+)
+@opt.option(
+    "--max-runs",
+    metavar="N",
+    help="Make at most this many runs, spread over all requests.",
+    type=WholeNumber(1),
+    default=300,
+)
+@opt.option(
+    "--time-limit",
+    "limit_s",
+    metavar="DURATION",
+    help=(
+        "End a run that takes longer. Default: 10s, or three times the clean run if that is more; "
+        "twice that with --outcomes."
+    ),
+    type=TextType("duration", _read_limit),
+)
+@opt.option(
+    "--budget",
+    "budget_s",
+    metavar="DURATION",
+    help="Stop after this time and report the results so far.",
+    type=TextType("duration", _read_limit),
+)
+@opt.option(
+    "--point",
+    metavar="POINT",
+    help="Run only this point, as a report names it, and show CMD's output: CALL#N/FAULT/PHASE.",
+    type=TextType("point", _read_point),
+)
+@opt.choice(
+    "--conduct",
+    choices=CONDUCT,
+    help=(
+        "What to do about conduct findings of severity warning or worse; with `error`, a run with "
+        "a finding counts as not survived."
+    ),
+    default="report",
+)
+@opt.option(
+    "--results",
+    "results_file",
+    metavar="FILE",
+    help="Keep results in this file, and continue from it after an interruption.",
+)
+@opt.world_options
+@opt.user_option
+@export_option
+@opt.json_option
+@opt.option(
+    "--junit",
+    "junit_file",
+    metavar="FILE",
+    help="Write a JUnit report to this file.",
+)
+@opt.option(
+    "--html",
+    "html_file",
+    metavar="FILE",
+    help="Write a self-contained HTML page to this file.",
+)
+@command_argument
+def explore(
+    command: tuple[str, ...],
+    faults: tuple[str, ...],
+    outcomes: bool,
+    quick: bool,
+    calls: tuple[str, ...],
+    jobs: int | None,
+    max_runs: int,
+    limit_s: float | None,
+    budget_s: float | None,
+    point: FaultPoint | None,
+    conduct: Any,
+    results_file: Path | None,
+    user: str | None,
+    exports: tuple[tuple[str, str], ...],
+    as_json: bool,
+    junit_file: Path | None,
+    html_file: Path | None,
+    clock: str | None,
+    **settings_options: Any,
+) -> int:
+    """Find the failures that a command does not survive.
+
+    `explore -- CMD [ARGS]` first runs CMD without faults, which must succeed. Then it runs CMD
+    again for each request of that run and each fault worth trying there, before and after the
+    request takes effect. Each run has its own world, with a clock that polling moves (`--clock
+    skip` is the default). CMD gets the same environment variables as with `exec`.
+
+    The report lists the faults that CMD survived; where it failed or hung; and where it succeeded
+    but did something twice, or left a different result than the clean run. With --outcomes CMD may
+    give up: the report says where CMD claims success anyway, crashes, or retries in vain. Each such
+    point has a command that repeats it.
+
+    The exit code is 0 if CMD survived all runs, 1 if not, 2 if it could not be explored, and 130
+    after Ctrl-C, which still reports the results so far.
+    """
+    from hosting_emulator_cli import exploration
+
+    files = [results_file, junit_file, html_file]
+    uses_skip = clock is None and settings_options["state"] is None
+    if uses_skip:
+        clock = "skip"
+    settings = settings_of(port=0, data_dir=None, clock=clock, **settings_options)
+    if point is not None and (as_json or any(files)):
+        raise click.UsageError("--point runs one point and writes no reports")
+    for path in files:
+        check_folder_of(path)
+    run_words = _typed_words(_RUN_PARAMETERS)
+    explore_words = [*run_words, *_typed_words(_EXPLORE_PARAMETERS)]
+    if uses_skip:
+        run_words += ["--clock", "skip"]
+    run_words += ["--conduct", "report"]
+
+    def repeat_line(point: FaultPoint) -> str:
+        words = ["hosting-emulator", "explore", *explore_words, "--point", str(point)]
+        return shlex.join([*words, "--", *command])
+
+    return exploration.explore(
+        exploration.CommandExploration(
+            command=command,
+            settings=settings,
+            user=user,
+            exports=exports,
+            faults=faults,
+            calls=calls,
+            jobs=jobs,
+            max_runs=max_runs,
+            outcomes=outcomes,
+            quick=quick,
+            limit_s=limit_s,
+            budget_s=budget_s,
+            conduct=conduct,
+            results_file=results_file,
+            junit_file=junit_file,
+            html_file=html_file,
+            as_json=as_json,
+            point=point,
+            repeat=repeat_line,
+            repeat_clean=shlex.join(["hosting-emulator", "exec", *run_words, "--", *command]),
+        )
+    )
+
+
+def _typed_words(names: Iterable[str]) -> list[str]:
+    """Return the words that were typed for these parameters, in the order of the names."""
+    words_by_name = typed_words()
+    words: list[str] = []
+    for name in names:
+        words += words_by_name.get(name, [])
+    return words

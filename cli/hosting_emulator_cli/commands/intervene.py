@@ -1,0 +1,94 @@
+"""`intervene`: change a world as something beyond the API would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from hosting_emulator_cli import completion
+from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.main import examples
+from hosting_emulator_cli.output import intervention_sentence, prints
+from hosting_emulator_cli.tables import columns
+from hosting_emulator_cli.value_types import TYPED_VALUE
+
+
+def _field_names(kind: Mapping[str, Any]) -> str:
+    names = []
+    for field in kind["fields"]:
+        name = field["name"]
+        if not field["required"]:
+            name = f"[{name}]"
+        names.append(name)
+    return " ".join(names)
+
+
+_kind_columns = columns("name", ("FIELDS ([] is optional)", _field_names), "about")
+
+
+def _kinds_text(result: Any) -> str | None:
+    """Lay out the kinds, if `intervene kinds` has returned them."""
+    if isinstance(result, list):
+        return _kind_columns(result)
+    return None
+
+
+def _intervention_text(result: Any) -> str | None:
+    """Write what an intervention changed, if there was one."""
+    if isinstance(result, list):
+        return None
+    return intervention_sentence(result)
+
+
+@click.command(
+    epilog=examples(
+        r"""
+        hosting-emulator intervene stick_operation project=shop
+        hosting-emulator intervene stick_operation --all project=shop
+        hosting-emulator intervene fail_operation project=shop \
+            message='No space left.'
+        hosting-emulator intervene move_dns project=blog to=authorized \
+            expires_in=10m
+        hosting-emulator intervene set_permissions organization=acme \
+            permissions='["projects.read"]'
+        hosting-emulator intervene kinds
+        """
+    )
+)
+@click.argument("name", shell_complete=completion.INTERVENTIONS)
+@click.argument("fields", nargs=-1, metavar="[FIELD=VALUE]...", type=TYPED_VALUE)
+@opt.flag(
+    "--all",
+    "everything",
+    help="Apply it to all operations (of a project), tickets (of a user) or keys.",
+)
+@prints(_kinds_text, words=_intervention_text)
+@opt.world_option
+@opt.url_options
+def intervene(
+    world: str,
+    name: str,
+    fields: tuple[tuple[str, Any], ...],
+    everything: bool,
+    **_: Any,
+) -> Any:
+    """Change a world: stick an operation, expire a ticket, move DNS, set a plan.
+
+    NAME is the intervention; `intervene kinds` lists all with their fields. FIELD=VALUE sets a
+    field. A value that parses as JSON is JSON, otherwise text. A refused intervention changes
+    nothing. `intervene kinds` works without a running emulator; with --url it asks the running one.
+    """
+    if name == "kinds":
+        if fields or everything:
+            raise click.UsageError("`intervene kinds` takes no fields")
+        return opt.ask(
+            lambda client: client.contract("interventions"),
+            "hosting_emulator.faults.interventions:describe_interventions",
+        )
+    parameters = dict(fields)
+    if everything:
+        parameters["all"] = True
+    sentence = opt.ask(lambda client: client.world(world).intervene(name, **parameters))
+    return {"intervention": name, "message": sentence}

@@ -1,0 +1,97 @@
+"""`outcome`: set in advance how operations end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hosting_emulator_cli import completion
+from hosting_emulator_cli import options as opt
+from hosting_emulator_cli.armed_rules import (
+    ManagementTexts,
+    add_management,
+    armed_text,
+    occasion_options,
+    rule_members,
+    state_json,
+    target_options,
+)
+from hosting_emulator_cli.main import CommandGroup, examples
+from hosting_emulator_cli.output import prints
+from hosting_emulator_cli.value_types import TYPED_VALUE
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import HostingEmulator
+
+
+@click.group(
+    cls=CommandGroup,
+    epilog=examples(
+        r"""
+        hosting-emulator outcome add fail phase=deploying --project blog
+        hosting-emulator outcome add reconcile attempts=2 then=exhaust each=5s \
+            --call apply_project_domains
+        hosting-emulator outcome add succeed running=40s
+        hosting-emulator outcome list
+        """
+    ),
+)
+def outcome() -> None:
+    """Set in advance how an operation ends: it fails, is stuck, waits for reconciliation.
+
+    An outcome applies to the next operation that matches, and only to that one unless --times says
+    more. Outcomes apply in the order they were armed.
+    """
+
+
+@outcome.command(
+    epilog=examples(
+        r"""
+        hosting-emulator outcome add stick phase=verifying --project shop \
+            --user owner
+        hosting-emulator outcome add cancel phase=building --times 3
+        hosting-emulator outcome add fail code=operation_failed retryable=true \
+            --while plan=free --times 9
+        """
+    ),
+)
+@click.argument("kind", shell_complete=completion.OUTCOME_KINDS)
+@click.argument("effect_options", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
+@target_options("operations", "Only operations of this call, such as apply_project_domains.")
+@occasion_options("operations", "Act on this many operations, then no more. Default: 1.")
+@prints("{value[id]}", words=armed_text)
+@opt.with_world
+def add(
+    world: HostingEmulator,
+    kind: str,
+    effect_options: tuple[tuple[str, Any], ...],
+    **options: Any,
+) -> Any:
+    """Set in advance how the next operation ends, and print the outcome's id.
+
+    KIND is how the operation ends; OPTION=VALUE sets the details; `outcome kinds` lists both. A
+    value that parses as JSON is JSON, otherwise text. Durations are world time, with every clock.
+    """
+    document = {kind: dict(effect_options), **rule_members(options)}
+    return state_json(world.tell(document).state)
+
+
+add_management(
+    outcome,
+    ManagementTexts(
+        match_header="OF",
+        match_all="any operation",
+        ids=completion.OUTCOMES,
+        describe_kinds="hosting_emulator.faults.views:describe_outcome_kinds",
+        list_help=(
+            "CONSIDERED counts the operations that began, SEEN those that matched, HITS those the "
+            "outcome applies to. An outcome that is USED UP applies to no more operations."
+        ),
+        remove_help=(
+            "Each OUTCOME is an id, such as outcome-1. Operations that started with the outcome "
+            "still end that way."
+        ),
+        kinds_help="List the kinds of outcomes, and what they match.",
+    ),
+)

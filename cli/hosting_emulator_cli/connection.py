@@ -1,0 +1,69 @@
+"""How a command reaches the running emulator: its address, a client of it, and commands to copy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from hosting_emulator import DEFAULT_PORT
+from hosting_emulator_cli.main import failing
+from hosting_emulator_cli.parameter_sources import source
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import ControlClient
+
+DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
+
+
+def default_url() -> str:
+    """Return the URL of an emulator that was started on this machine.
+
+    The SDK is imported here, when a command needs the URL: `--help` must stay fast.
+    """
+    from hosting_emulator.sdk.control import default_url
+
+    return default_url()
+
+
+@contextmanager
+def connected(
+    url: str, control_token: str | None, *, timeout_s: float = 30
+) -> Iterator[ControlClient]:
+    """Open a client of the emulator at `url`. Its errors become a Failure."""
+    from hosting_emulator.sdk import ControlError
+
+    client = open_client(url, control_token, timeout_s=timeout_s)
+    with client, failing(ControlError, ValueError):
+        yield client
+
+
+def open_client(url: str, control_token: str | None, *, timeout_s: float) -> ControlClient:
+    """Return a client of the emulator at a base URL. Raises BadParameter if it is not an address."""
+    from hosting_emulator.sdk import ControlClient
+
+    address = url.rstrip("/").removesuffix("/_emulator")
+    try:
+        return ControlClient(f"{address}/_emulator", token=control_token, timeout_s=timeout_s)
+    except ValueError as error:
+        message = f"{url!r} is not an address: write it like {DEFAULT_URL}"
+        origins = {
+            ParameterSource.DEFAULT: "the variable HOSTING_EMULATOR_PORT",
+            ParameterSource.ENVIRONMENT: "the variable HOSTING_EMULATOR_URL",
+        }
+        hint = origins.get(source("url") or ParameterSource.COMMANDLINE, "--url")
+        raise click.BadParameter(message, param_hint=hint) from error
+
+
+def typed_here(line: str) -> str:
+    """Complete a command that the emulator printed, so that it works in a shell with our variables."""
+    if " --world " not in line and os.environ.get("HOSTING_EMULATOR_WORLD"):
+        line += " --world default"
+    shell_url = os.environ.get("HOSTING_EMULATOR_URL") or default_url()
+    if " --url " not in line and shell_url != DEFAULT_URL:
+        line += f" --url {DEFAULT_URL}"
+    return line

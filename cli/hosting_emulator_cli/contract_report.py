@@ -1,0 +1,115 @@
+"""The report of `contract check` as text, as JUnit XML, and as a scenario."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hosting_emulator import junit
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from hosting_emulator_lab.contract_check import Report
+
+_JUNIT_NAME = "contract check"
+#: The word and the color of each verdict.
+_MARKS = {
+    "holds": ("holds", "green"),
+    "differs": ("DIFFERS", "red"),
+    "undecided": ("open", "yellow"),
+    "skipped": ("skipped", "yellow"),
+    "cannot be seen from outside": ("unseen", "bright_black"),
+}
+
+
+def check_text(report: Report) -> str:
+    """Write a report: the sections with their sentences, then what was observed."""
+    lines = [f"{report['base_url']}, project {report['project_id']}", ""]
+    for section, sentences in groupby(report["sentences"], itemgetter("section")):
+        lines.append(click.style(section, bold=True))
+        for sentence in sentences:
+            lines += _sentence_lines(sentence)
+        lines.append("")
+    lists = {"Changed on the server:": report["created"], "Noted:": report["notes"]}
+    for title, rows in lists.items():
+        if rows:
+            lines += [title, *(f"  {row}" for row in rows), ""]
+    if report["assumptions"]:
+        lines += ["Different from this emulator, for a scenario:", "", *_assumption_lines(report)]
+    else:
+        lines.append("Where the contract is silent, no difference from this emulator was observed.")
+    return "\n".join(lines)
+
+
+def _sentence_lines(sentence: Any) -> list[str]:
+    """Write a sentence of the contract; unless it holds, with what was observed."""
+    word, color = _MARKS[sentence["verdict"]]
+    lines = [f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}"]
+    if sentence["verdict"] != "holds":
+        lines += [f"           {message}" for message in sentence["seen"]]
+    return lines
+
+
+def check_summary(report: Report) -> str:
+    """Write how many sentences got which verdict."""
+    counts = report["summary"]
+    return (
+        f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "
+        f"{counts['undecided']} undecided, {counts['skipped']} skipped, "
+        f"{counts['cannot be seen from outside']} cannot be seen from outside "
+        f"({report['requests']} requests)."
+    )
+
+
+def check_scenario(report: Report) -> str:
+    """Write a scenario whose world responds as the server did. Ends in a newline."""
+    about = f"Behaves as {report['base_url']} did where the contract is silent."
+    lines = ["name: observed", f"description: {json.dumps(about)}", ""]
+    if report["assumptions"]:
+        lines += _assumption_lines(report)
+    else:
+        lines.append("# No difference from this emulator was observed.")
+    return "\n".join(lines) + "\n"
+
+
+def _assumption_lines(report: Report) -> list[str]:
+    # JSON is YAML, and quotes whatever needs it.
+    values = report["assumptions"].items()
+    return ["assumptions:", *(f"  {name}: {json.dumps(value)}" for name, value in values)]
+
+
+def failed_check_junit(message: str) -> str:
+    """Write a JUnit report of a check that could not be made. Ends in a newline."""
+    error = junit.element("error", message=message)
+    case = junit.case(_JUNIT_NAME, "the check", error)
+    return junit.report(_JUNIT_NAME, [junit.suite(_JUNIT_NAME, [case])])
+
+
+def check_junit(report: Report) -> str:
+    """Write a report as JUnit XML: a suite for each section, a case for each sentence.
+
+    Ends in a newline.
+    """
+    suites = []
+    if report["unchecked"] is not None:
+        error = junit.element("error", message=report["unchecked"])
+        suites.append(junit.suite(_JUNIT_NAME, [junit.case(_JUNIT_NAME, "all", error)]))
+    for section, sentences in groupby(report["sentences"], itemgetter("section")):
+        suites.append(junit.suite(section, [_sentence_case(sentence) for sentence in sentences]))
+    return junit.report(_JUNIT_NAME, suites)
+
+
+def _sentence_case(sentence: Any) -> Element:
+    observations = "\n".join(sentence["seen"])
+    outcome = None
+    if sentence["verdict"] == "differs":
+        outcome = junit.element("failure", observations, message=sentence["seen"][0])
+    elif sentence["verdict"] != "holds":
+        outcome = junit.element("skipped", message=f"{sentence['verdict']}: {observations}")
+    title = f"{sentence['key']}: {sentence['sentence']}"
+    return junit.case(sentence["section"], title, outcome)

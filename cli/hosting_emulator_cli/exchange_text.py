@@ -1,0 +1,146 @@
+"""Exchanges of the request log as text: one a line, in columns, or one with headers and bodies.
+
+Nothing that a client sent can control the terminal. `rich_views` shows the same on a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from hosting_emulator_cli import output as out
+from hosting_emulator_cli.printable import printable, printable_json, printable_lines
+from hosting_emulator_cli.tables import table
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import ExchangeSummary, HostingEmulator, Message, WholeExchange
+    from hosting_emulator.sdk.text import ExchangeCells
+
+_HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "USER", "MS", "RESPONSE", "WHY")
+
+
+@dataclass(frozen=True)
+class BodyPart:
+    """A part of a body's text: its content, or the remark that it is `cut` or `binary`."""
+
+    kind: Literal["json", "text", "binary", "cut"]
+    text: str
+
+
+def project_aliases(world: HostingEmulator) -> dict[str, str]:
+    """Return the aliases of a world's current projects by id."""
+    return {project.id: project.alias for project in world.summary.projects}
+
+
+def printable_cells(exchange: ExchangeSummary, aliases: Mapping[str, str]) -> ExchangeCells:
+    """Return the parts of an exchange's line. `aliases` are those of the projects by id."""
+    from hosting_emulator.sdk.text import ExchangeCells, exchange_cells, trail_of
+
+    cells = exchange_cells(exchange, aliases, trail_of(exchange))
+    return ExchangeCells(*map(printable, cells))
+
+
+def request_target(exchange: ExchangeSummary) -> str:
+    """Return the method, path and query of a request."""
+    target = f"{exchange.method} {exchange.path}"
+    if exchange.query:
+        target += f"?{exchange.query}"
+    return printable(target)
+
+
+def body_parts(message: Message) -> Iterator[BodyPart]:
+    """Yield the text of a body, and the remark that it is cut."""
+    if not message.body_bytes:
+        return
+    if message.body is None:
+        yield BodyPart("binary", f"{message.body_bytes} bytes of binary data")
+        return
+    try:
+        yield BodyPart("json", printable_json(json.loads(message.body)))
+    except ValueError:  # it is not JSON, or cut
+        yield BodyPart("text", printable_lines(message.body))
+    if message.body_cut:
+        yield BodyPart("cut", f"… truncated: the body has {message.body_bytes} bytes.")
+
+
+def exchange_line(
+    exchange: ExchangeSummary, aliases: Mapping[str, str], *, has_reason: bool = True
+) -> str:
+    """Write one exchange in a line, whose columns do not depend on other exchanges."""
+    cells = printable_cells(exchange, aliases)
+    cells = cells._replace(user=cells.user or "-")
+    if not has_reason:
+        cells = cells._replace(why="")
+    return "  ".join(filter(None, cells))
+
+
+def exchange_table(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, str]) -> str:
+    """Lay out exchanges in columns, one a line."""
+    rows: list[list[object]] = []
+    for exchange in exchanges:
+        cells = printable_cells(exchange, aliases)
+        row = (
+            exchange.n,
+            cells.at,
+            exchange.status or cells.status,
+            cells.method,
+            cells.asked,
+            cells.about,
+            cells.user,
+            round(exchange.duration_us / 1000, 2),
+            cells.response,
+            cells.why,
+        )
+        # An empty cell is shown as `-`.
+        rows.append([None if cell == "" else cell for cell in row])
+    return table(_HEADERS, rows)
+
+
+def put_exchanges(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, str]) -> None:
+    """Print exchanges in colors, on a terminal."""
+    from hosting_emulator_cli.rich_views import line_view
+
+    screen = out.console()
+    for exchange in exchanges:
+        screen.print(line_view(exchange, aliases, screen.width))
+
+
+def put_whole(world: HostingEmulator, exchange: WholeExchange, as_json: bool) -> None:
+    """Print a whole exchange: its line, its explanation, and both messages."""
+    if as_json:
+        out.put_json(exchange)
+        return
+    aliases = project_aliases(world)
+    if not out.is_terminal():
+        out.put("\n".join(_whole_lines(exchange, aliases)))
+        return
+    from hosting_emulator_cli.rich_views import whole_view
+
+    screen = out.console()
+    screen.print(whole_view(exchange, aliases, screen.width))
+
+
+def _whole_lines(exchange: WholeExchange, aliases: Mapping[str, str]) -> Iterator[str]:
+    yield exchange_line(exchange, aliases, has_reason=False)
+    yield ""
+    width = max((len(step.step) for step in exchange.trail), default=0)
+    for step in exchange.trail:
+        yield f"  {step.step:<{width}}  {printable(step.text)}"
+    yield ""
+    yield request_target(exchange)
+    yield from _message_lines(exchange.request)
+    yield ""
+    yield str(exchange.status or "no response")
+    yield from _message_lines(exchange.response)
+
+
+def _message_lines(message: Message) -> Iterator[str]:
+    for name, value in message.headers:
+        yield printable(f"  {name}: {value}")
+    if message.body_bytes:
+        yield ""
+    for part in body_parts(message):
+        for line in part.text.splitlines():
+            yield f"  {line}"

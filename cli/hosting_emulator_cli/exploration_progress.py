@@ -1,0 +1,49 @@
+"""The progress of an exploration on stderr: a bar on a terminal, and the results that matter."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from hosting_emulator_cli import output as out
+from hosting_emulator_cli.printable import printable
+from hosting_emulator_lab.explore import report, runs
+
+#: Shows a result, and how many points have one.
+ShowResult = Callable[[runs.PointResult, int], None]
+
+
+@contextmanager
+def show_progress(result_count: int, point_count: int) -> Iterator[ShowResult]:
+    """Yield a function that shows each new result. `result_count` points have a result already."""
+    if point_count and out.is_terminal(sys.stderr):
+        with _show_bar(result_count, point_count) as show:
+            yield show
+    else:
+        yield _show_lines(point_count)
+
+
+def _show_lines(point_count: int) -> ShowResult:
+    def show(result: runs.PointResult, count: int) -> None:
+        if not result.fine:
+            out.say(f"[{count}/{point_count}] {printable(report.result_text(result))}")
+
+    return show
+
+
+@contextmanager
+def _show_bar(result_count: int, point_count: int) -> Iterator[ShowResult]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+    from rich.text import Text
+
+    columns = ("Exploring", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out.console(sys.stderr), transient=True) as bar:
+        task = bar.add_task("", total=point_count, completed=result_count)
+
+        def show(result: runs.PointResult, count: int) -> None:
+            bar.update(task, completed=count)
+            if not result.fine:
+                bar.console.print(Text.from_ansi(report.result_text(result, color=True)))
+
+        yield show

@@ -1,0 +1,113 @@
+"""The results of an exploration, which `--results` keeps in a file, so that it can be continued."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hosting_emulator import __version__
+from hosting_emulator_cli.files import write_whole
+from hosting_emulator_cli.main import Failure
+from hosting_emulator_cli.output import as_json
+from hosting_emulator_lab.explore import plan, report, runs
+
+if TYPE_CHECKING:
+    from hosting_emulator.settings import Settings
+
+_FORMAT = "hosting-emulator exploration 1"
+#: The settings that shape the world of a run.
+_WORLD_SETTINGS = ("seed", "clock", "at", "assumptions", "scenario", "state")
+#: Longer files on the command line are compared by their names only.
+_LONGEST_FILE = 16 * 1024 * 1024
+
+
+class ResultsFile:
+    """The results by point, which are stored if there is a file. `key` names what they depend on."""
+
+    def __init__(self, path: Path | None, key: str) -> None:
+        self.results: dict[plan.FaultPoint, runs.PointResult] = {}
+        self._path = path
+        self._key = key
+
+    def load(self, planned: plan.Plan) -> str:
+        """Load the stored results of a plan's points, and return a message about them, or "".
+
+        Raises Failure if the file cannot be read or is not ours.
+        """
+        if self._path is None:
+            return ""
+        path = self._path
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            if document["format"] != _FORMAT:
+                raise ValueError
+            stored = [report.read_result(result) for result in document["results"]]
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise Failure(f"cannot read {path}: {error}") from error
+        except (ValueError, TypeError, LookupError):
+            message = f"{path} is not the state of an exploration: name another file"
+            raise Failure(message) from None
+        if document["key"] != self._key:
+            return f"{path} is from another command or another clean run: starting over."
+        results = {result.point: result for result in stored if result.point in planned.points}
+        if len(results) == len(planned.points):
+            return f"{path} is from a finished exploration: starting over."
+        self.results = results
+        return f"Continuing from {path}: {len(results)} of {len(planned.points)} are done."
+
+    def add(self, result: runs.PointResult) -> None:
+        """Add a result and store all of them. Raises Failure if the file cannot be written."""
+        self.results[result.point] = result
+        if self._path is None:
+            return
+        documents = [report.result_document(stored) for stored in self.results.values()]
+        document = {"format": _FORMAT, "key": self._key, "results": documents}
+        write_whole(self._path, as_json(document) + "\n")
+
+
+def exploration_key(
+    clean: runs.CleanRun,
+    *,
+    command: Sequence[str],
+    settings: Settings,
+    user: str | None,
+    exports: Sequence[tuple[str, str]],
+    limit_s: float | None,
+    conduct: str,
+) -> str:
+    """Return a text that differs if anything differs that the results depend on.
+
+    Files on the command line are compared by their content.
+    """
+    all_settings = asdict(settings)
+    document: dict[str, Any] = {
+        "version": __version__,
+        "command": [[word, _content_digest(word)] for word in command],
+        "settings": {name: str(all_settings[name]) for name in _WORLD_SETTINGS},
+        "user": user,
+        "exports": exports,
+        "limit": limit_s,
+        "conduct": conduct,
+        "requests": [
+            (request.name, request.exchange.method, request.exchange.status)
+            for request in clean.seen.requests
+        ],
+        "start": {kind: sorted(rows.items()) for kind, rows in clean.start.items()},
+    }
+    return sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _content_digest(word: str) -> str | None:
+    """Return the digest of a file's content, or None if the word is not a file of this machine."""
+    path = Path(word)
+    with suppress(OSError, ValueError):
+        if path.is_file() and path.stat().st_size <= _LONGEST_FILE:
+            return sha256(path.read_bytes()).hexdigest()
+    return None

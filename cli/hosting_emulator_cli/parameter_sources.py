@@ -1,0 +1,31 @@
+"""Where a parameter's value comes from: command line, variable, settings file, or default."""
+
+from __future__ import annotations
+
+import click
+from click.core import ParameterSource
+
+
+def source(name: str) -> ParameterSource | None:
+    """Return where the value of a parameter is from."""
+    return click.get_current_context().get_parameter_source(name)
+
+
+def is_default(name: str) -> bool:
+    """Return whether a parameter has its default value."""
+    return source(name) is ParameterSource.DEFAULT
+
+
+def is_typed(*names: str) -> bool:
+    """Return whether the command line sets one of these parameters, not a variable or a file."""
+    return any(source(name) is ParameterSource.COMMANDLINE for name in names)
+
+
+def origin_of(ctx: click.Context, param: click.Parameter) -> str | None:
+    """Return the variable or the file that sets a parameter, or None if neither does."""
+    parameter_source = ctx.get_parameter_source(str(param.name))
+    if parameter_source is ParameterSource.ENVIRONMENT:
+        return f"the variable {param.envvar}"
+    if parameter_source is ParameterSource.DEFAULT_MAP:
+        return str(ctx.obj)
+    return None

@@ -1,0 +1,37 @@
+"""Text from elsewhere in a form that can neither begin a line nor control a terminal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hosting_emulator_cli.output import as_json
+
+
+def printable(text: str) -> str:
+    """Escape the characters of a single line that are not printable, as Python writes them."""
+    if text.isprintable():
+        return text
+    return "".join(map(_escape, text))
+
+
+def _escape(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode()
+
+
+def printable_json(value: Any) -> str:
+    """Write a value as JSON of several lines, and escape what is not printable as JSON does."""
+    return "".join(map(_escape_json, as_json(value)))
+
+
+def _escape_json(character: str) -> str:
+    if character.isprintable() or character == "\n":
+        return character
+    return json.dumps(character)[1:-1]
+
+
+def printable_lines(text: str) -> str:
+    """Escape what is not printable in a text of several lines. Tabs become spaces."""
+    return "\n".join(printable(line.expandtabs(2)) for line in text.splitlines())

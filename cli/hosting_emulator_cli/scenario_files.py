@@ -1,0 +1,81 @@
+"""Scenarios that a command line names: in the library, in a file, or on stdin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hosting_emulator_cli.files import read_bytes
+from hosting_emulator_cli.main import Failure, failing, near
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import ScenarioChoice
+
+
+def choose_scenario(name: str) -> ScenarioChoice:
+    """Return a scenario as a request names it: by its name in the library, or by its text.
+
+    Raises Failure if its file cannot be read.
+    """
+    if not is_scenario_file(name):
+        return {"name": name}
+    text, file = read_scenario_file(name)
+    return {"text": text, "file": file}
+
+
+def scenario_text(name: str) -> tuple[str, str]:
+    """Return a scenario's text, from the library or a file, and its name in errors. Raises Failure."""
+    if is_scenario_file(name):
+        return read_scenario_file(name)
+    return library_text(name), f"{name}.yaml"
+
+
+def is_scenario_file(name: str) -> bool:
+    """Return whether a name means a file: `-`, or with a slash, a YAML suffix, or an existing file."""
+    path = Path(name)
+    return name == "-" or "/" in name or path.suffix in (".yaml", ".yml") or path.is_file()
+
+
+def read_scenario_file(path: str) -> tuple[str, str]:
+    """Return the text of a file (`-`: stdin), and its name in errors. Raises Failure."""
+    content, name = read_bytes(path)
+    try:
+        return content.decode("utf-8-sig"), name
+    except UnicodeDecodeError as error:
+        raise Failure(f"{name}: not UTF-8 text") from error
+
+
+def read_world_file(path: str) -> dict[str, Any]:
+    """Return the `world` of a scenario file, or a file's whole content if that is a world alone.
+
+    Raises Failure.
+    """
+    from hosting_emulator.scenario.errors import ScenarioError
+    from hosting_emulator.scenario.yaml_text import read_yaml
+
+    text, name = read_scenario_file(path)
+    with failing(ScenarioError):
+        world = read_yaml(text, name).data
+    if isinstance(world, dict) and ("world" in world or "name" in world):
+        world = world.get("world")
+    if not isinstance(world, dict):
+        raise Failure(f"{name} has no `world`: write it as a scenario file has it")
+    return {key: value for key, value in world.items() if key != "extends"}
+
+
+def library_names() -> list[str]:
+    """Return the sorted names of the library of this installation."""
+    from hosting_emulator_scenarios import FOLDER
+
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def library_text(name: str) -> str:
+    """Return the text of a scenario in the library. Raises Failure, which suggests a name."""
+    from hosting_emulator_scenarios import FOLDER
+
+    names = library_names()
+    if name not in names:
+        hint = near(name, names, "`hosting-emulator scenario list` shows them")
+        raise Failure(f"the library has no scenario {name!r}{hint}")
+    return (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")

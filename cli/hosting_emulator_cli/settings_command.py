@@ -1,0 +1,158 @@
+"""Commands with an emulator of their own: its settings, and the settings file that sets options.
+
+An option takes precedence over its environment variable, and that over the settings file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hosting_emulator_cli.main import Failure, failing, load
+from hosting_emulator_cli.parameter_sources import is_default, is_typed, origin_of
+
+if TYPE_CHECKING:
+    from hosting_emulator.settings import Settings
+
+#: Options whose key in the file is another noun. Several values are a list or a mapping.
+_FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
+#: The options that a command with its own emulator reads from the file: they describe its world.
+_WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
+#: The options that the file does not set if the command line names a state or a scenario.
+_REPLACED_OPTIONS = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
+#: The key in a context's `meta` of the arguments as they were typed.
+TYPED = "hosting_emulator_cli.typed"
+
+
+def settings_of(*, assume: Sequence[tuple[str, str]], **options: Any) -> Settings:
+    """Return an emulator's settings for `assume` and options with the names of settings."""
+    if not is_default("seed") and options["state"] is not None:
+        options["state_seed"] = options["seed"]
+    # A variable or a file applies to every start. The second start must keep the world of the first.
+    sources = [name for name in ("scenario", "state") if options[name]]
+    options["only_new"] = bool(sources) and not is_typed(*sources)
+    from hosting_emulator.settings import Settings
+    from hosting_emulator_scenarios import FOLDER
+
+    return Settings(assumptions=dict(assume), library=FOLDER, **options)
+
+
+@contextmanager
+def start_errors_named() -> Iterator[None]:
+    """Turn a StartError into a Failure that names the variable or file behind the refused setting."""
+    from hosting_emulator.settings import StartError
+
+    try:
+        yield
+    except StartError as error:
+        text = str(error)
+        ctx = click.get_current_context()
+        for param in ctx.command.params:
+            origin = origin_of(ctx, param)
+            words = _words_of(ctx.params[str(param.name)])
+            if origin is not None and any(word and word in text for word in words):
+                raise Failure(f"{origin}: {text}") from error
+        raise Failure(text) from error
+
+
+def _words_of(value: Any) -> list[str]:
+    """Return the words that an error names for a parameter's value: of a pair, its name."""
+    if not isinstance(value, tuple):
+        return [str(value)]
+    words = []
+    for item in value:
+        word = item
+        if isinstance(item, tuple):
+            word = item[0]
+        words.append(str(word))
+    return words
+
+
+def _option_name(param: click.Parameter) -> str:
+    """Return the long name of an option, without its hyphens."""
+    return max(param.opts, key=len).lstrip("-")
+
+
+def _setting_key(param: click.Parameter) -> str:
+    """Return the key of an option in the settings file."""
+    name = _option_name(param)
+    return _FILE_KEYS.get(name, name)
+
+
+class SettingsCommand(click.Command):
+    """A command that also reads options from the settings file.
+
+    `start` reads all of its options there, other commands those that describe a world.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line, variables and the file. Raises Failure for an error in the file."""
+        from hosting_emulator.settings_file import read_settings_file
+
+        with failing(ValueError):
+            file = read_settings_file()
+            if file.values:
+                # Imported here: it loads pydantic, which takes 90 ms.
+                from hosting_emulator.settings_model import judge
+
+                file = judge(file)
+        ctx.meta[TYPED] = [*args]
+        ctx.default_map = self._defaults(file.values, self._replaced_options(args))
+        ctx.obj = file.name
+        try:
+            return super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            origin = None
+            if error.param is not None:
+                origin = origin_of(ctx, error.param)
+                if origin == file.name:
+                    origin = file.place(_setting_key(error.param))
+            if origin is None:
+                raise
+            raise Failure(f"{origin}: {error.format_message()}") from error
+
+    def _replaced_options(self, args: Sequence[str]) -> set[str]:
+        """Return the options that the file must not set, because another option replaces them."""
+        own_args = args[: [*args, "--"].index("--")]
+        flags = {arg.partition("=")[0] for arg in own_args}
+        if self.name == "start":  # its options are variables too
+            for flag in _REPLACED_OPTIONS:
+                if f"HOSTING_EMULATOR_{flag[2:].upper()}" in os.environ:
+                    flags.add(flag)
+        return {name for flag in flags for name in _REPLACED_OPTIONS.get(flag, ())}
+
+    def _defaults(self, file_settings: Mapping[str, Any], replaced: set[str]) -> dict[str, Any]:
+        """Return the file's values by parameter, each as it would be typed."""
+        if not file_settings:
+            return {}
+        is_start = self.name == "start"
+        start: click.Command = self
+        if not is_start:
+            start = load("hosting_emulator_cli.commands.start:start")
+        options = {_option_name(option): option for option in start.params}
+        names_by_key = {_setting_key(option): name for name, option in options.items()}
+        own_parameters = {option.name for option in self.params}
+        defaults: dict[str, Any] = {}
+        for key, value in file_settings.items():
+            name = names_by_key[key]
+            param = options[name]
+            is_used = is_start or name in _WORLD_OPTIONS
+            if not is_used or name in replaced:
+                continue
+            if param.name not in own_parameters:
+                continue
+            defaults[str(param.name)] = _typed_words(value)
+        return defaults
+
+
+def _typed_words(value: Any) -> Any:
+    """Return a value of the file as it would be typed."""
+    if isinstance(value, Mapping):
+        return [f"{name}={text}" for name, text in value.items()]
+    if isinstance(value, bool | list):
+        return value
+    return str(value)

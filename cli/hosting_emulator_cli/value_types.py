@@ -1,0 +1,146 @@
+"""Types of the values of options and arguments. Each error says in one line what would be right.
+
+No part of the emulator is imported before a command reads a value.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk import ClockRequest
+
+
+class TextType(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.4 only
+    """Text that `read` turns into a value. The ValueError of `read` says what is wrong with it."""
+
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name = name
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value of a text. Raises BadParameter."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number of a range. Its error names the range."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number. Raises BadParameter."""
+        least = int(self.min or 0)
+        with suppress(ValueError):
+            number = int(value)
+            if least <= number and (self.max is None or number <= self.max):
+                return number
+        limits = f"{least} or more"
+        if self.max is not None:
+            limits = f"{least} to {self.max}"
+        self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
+
+
+def _file_name(text: str) -> str:
+    if not text:
+        raise ValueError("it is empty: name a file, or leave the option out")
+    if "\0" in text:
+        raise ValueError(f"{text[:80]!r} contains a NUL character, which no file name can contain")
+    return text
+
+
+class FilePath(click.Path):
+    """A path. The empty path is refused, because it would mean the current directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path. Raises BadParameter."""
+        return super().convert(_FILE_NAME.convert(value, param, ctx), param, ctx)
+
+
+def read_seconds(text: str) -> float:
+    """Return a duration such as `30s`, `10m` or `PT10M` in seconds. Raises ValueError."""
+    from hosting_emulator.contract.durations import parse_duration_ms
+
+    return parse_duration_ms(text) / 1000
+
+
+def read_timestamp(text: str) -> str:
+    """Check an RFC 3339 timestamp with `Z` or an offset; replace `now` by this machine's time.
+
+    Raises ValueError.
+    """
+    from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+
+    if text == "now":
+        return format_timestamp(time.time_ns() // 1_000_000)
+    parse_timestamp(text)
+    return text
+
+
+def clock_request(mode: str | None, at: str | None) -> ClockRequest:
+    """Return the clock settings for a mode such as `scaled:60` and a timestamp. Raises ValueError."""
+    from hosting_emulator.sdk.control import clock_request
+
+    request: ClockRequest = {}
+    if mode is not None:
+        request = clock_request(mode)
+    if at is not None:
+        request = {**request, "at": at}
+    return request
+
+
+def _clock_mode(text: str) -> str:
+    clock_request(text, None)
+    return text
+
+
+def _rate(text: str) -> float:
+    from hosting_emulator.sdk.control import read_rate
+
+    return read_rate(text)
+
+
+def _named_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ValueError(f"{text!r} is not NAME=VALUE")
+    return name.strip(), value
+
+
+def _named_json_value(text: str) -> tuple[str, Any]:
+    from hosting_emulator.contract.json_body import read_json
+
+    name, value = _named_value(text)
+    try:
+        return name, read_json(value.encode())
+    except ValueError:
+        return name, value
+
+
+_FILE_NAME = TextType("text", _file_name)
+TIMESTAMP = TextType("timestamp", read_timestamp)
+RATE = TextType("rate", _rate)
+#: A value that parses as JSON is JSON, otherwise text.
+TYPED_VALUE = TextType("NAME=VALUE", _named_json_value)
+#: The type of an option's value by its name in the help.
+TYPES: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
+    "FILE": FilePath(dir_okay=False, path_type=Path),
+    "NAME|FILE": _FILE_NAME,
+    "PORT": WholeNumber(0, 65535),
+    "DURATION": TextType("duration", read_seconds),
+    "TIMESTAMP": TIMESTAMP,
+    "MODE": TextType("mode", _clock_mode),
+    "NAME=VALUE": TextType("NAME=VALUE", _named_value),
+    "NAME=PATTERN": TextType("NAME=VALUE", _named_value),
+}

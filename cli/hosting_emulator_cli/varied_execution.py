@@ -1,0 +1,132 @@
+"""`exec --vary`: explain why a varied run failed, and find the variation points that matter.
+
+Of the emulator it knows only the names of the points. `execution` runs the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from hosting_emulator_cli import execution
+from hosting_emulator_cli.execution import Execution, Stopped, mention
+from hosting_emulator_lab.delta_debugging import smallest
+
+#: How many runs the search may take, besides those that check whether there is something to find.
+MOST_RUNS = 40
+#: The exit codes of a command that could not be started.
+_NOT_STARTED = (126, 127)
+#: Stands for the points if the command used other worlds, as tests with the pytest plugin do.
+_OTHER_WORLDS = (
+    "no response of this emulator; worlds that the command created itself use the seed too"
+)
+
+#: Returns the command line that runs the same command again, varied at these points (None: at all).
+RepeatLine = Callable[[Sequence[str] | None], str]
+
+
+def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool) -> int:
+    """Run a command whose responses vary, and return its exit code.
+
+    If it fails, print the seed, the points and the line that repeats the run. With `shrinking`, run it
+    again until the points that matter are found. Raises Failure.
+    """
+    first = execution.execute(plan)
+    if first.code == 0 or first.code in _NOT_STARTED or first.signalled or first.undecided:
+        return first.code
+    settings = plan.settings
+    if shrinking or not plan.quiet:
+        points = ", ".join(first.varied) or _OTHER_WORLDS
+        line = repeat_line(settings.vary_only)
+        mention(f"Varied with seed {settings.vary}: {points}.\nAgain: {line}")
+    if shrinking:
+        try:
+            _PointSearch(plan, repeat_line).search(first.varied)
+        except Stopped:
+            mention("Stopped before the search was finished.")
+    return first.code
+
+
+class _PointSearch:
+    """The search for the variation points at which a command fails."""
+
+    def __init__(self, plan: Execution, repeat_line: RepeatLine) -> None:
+        settings = replace(plan.settings, log_requests=False, log_level="warning")
+        #: A run whose output nobody sees.
+        self._plan = replace(
+            plan, settings=settings, report="never", keep=None, quiet=True, silent=True
+        )
+        self._repeat_line = repeat_line
+        #: The points at which the responses of the latest run varied.
+        self._varied: tuple[str, ...] = ()
+        self._run_count = 0
+        #: Whether the latest search found the fewest points, instead of running out of runs.
+        self._is_finished = True
+
+    def search(self, varied: tuple[str, ...]) -> None:
+        """Print the smallest sets of points at which the command fails. Raises Stopped.
+
+        `varied` are the points at which the responses of the failed run varied.
+        """
+        mention(
+            f"Shrinking: at most {MOST_RUNS + 3} more runs, output hidden, each in a fresh world."
+        )
+        if self._fails(()):
+            mention("It also fails without variation: no point is the cause.")
+            return
+        from hosting_emulator.variation.points import POINTS
+
+        candidates = self._plan.settings.vary_only or tuple(POINTS)
+        points = self._failing_points(varied, candidates)
+        if points is None:
+            mention("It passed when run again with the same points: the failure is intermittent.")
+            return
+        beginning = "It fails"
+        while points:
+            culprits = self._shrink(points, beginning)
+            # One bug may hide another: repeat the search without the points already named.
+            candidates = tuple(point for point in candidates if point not in culprits)
+            points = self._remaining_points(candidates)
+            beginning = "Without that, it fails"
+
+    def _failing_points(self, *sets: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Return the first of the sets with which the command fails, or None."""
+        for points in sets:
+            if points and self._fails(points):
+                return points
+        return None
+
+    def _shrink(self, points: tuple[str, ...], beginning: str) -> tuple[str, ...]:
+        """Print and return the fewest of these points with which the command still fails."""
+        result = smallest(points, self._fails, MOST_RUNS - self._run_count)
+        self._run_count += result.tries + 1
+        self._is_finished = result.finished
+        limit = ""
+        if not result.finished:
+            limit = ", as far as this many runs can tell"
+        mention(
+            f"{beginning} with {' and '.join(result.items)} alone{limit} "
+            f"({result.tries} runs).\nAgain: {self._repeat_line(result.items)}"
+        )
+        return result.items
+
+    def _remaining_points(self, candidates: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the points to search next. Empty: the command passes without the points found so far."""
+        may_continue = self._is_finished and self._run_count < MOST_RUNS
+        if not may_continue or not candidates or not self._fails(candidates):
+            return ()
+        return tuple(point for point in candidates if point in self._varied)
+
+    def _fails(self, points: tuple[str, ...]) -> bool:
+        """Run the command, varied at these points, or without variation if there are none."""
+        settings = replace(self._plan.settings, vary_only=points)
+        if not points:
+            settings = replace(self._plan.settings, vary=None, vary_only=None)
+        result = execution.execute(replace(self._plan, settings=settings))
+        if result.signalled:
+            raise Stopped
+        if result.undecided:
+            mention("A run could not be judged.")
+            raise Stopped
+        self._varied = result.varied
+        return result.code != 0
