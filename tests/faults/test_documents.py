@@ -99,6 +99,45 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"timeout": {}, "ttl": "0s"}, "ttl", ["has already passed"]),
     ({"timeout": {}, "ttl": "long"}, "ttl", ["'long'", "10m"]),
     ({"timeout": {}, "phase": "after"}, "phase", ["after"]),
+    ({"sliced_response": {}}, "sliced_response", ["bytes"]),
+    ({"sliced_response": {"bytes": 0}}, "sliced_response.bytes", [">= 1"]),
+    ({"sliced_response": {"bytes": 1, "pause_ms": 0}}, "sliced_response.pause_ms", [">= 1"]),
+    ({"stalled_response": {}}, "stalled_response", ["either pause_ms", "or world_pause"]),
+    (
+        {"stalled_response": {"pause_ms": 1, "world_pause": "1s"}},
+        "stalled_response",
+        ["either pause_ms", "or world_pause"],
+    ),
+    (
+        {"stalled_response": {"world_pause": "0s"}},
+        "stalled_response.world_pause",
+        ["'0s' is not between 1ms and 365d"],
+    ),
+    (
+        {"stalled_response": {"world_pause": "366d"}},
+        "stalled_response.world_pause",
+        ["'366d' is not between 1ms and 365d"],
+    ),
+    (
+        {"stalled_response": {"world_pause": "soon"}},
+        "stalled_response.world_pause",
+        ["'soon' is not a duration"],
+    ),
+    ({"slow_upload": {"bytes_per_second": 0}}, "slow_upload.bytes_per_second", [">= 1"]),
+    ({"reset_in_upload": {}, "phase": "after_commit"}, "phase", ["only act before_commit"]),
+    ({"reset_in_upload": {}, "body": {"name": "x"}}, "body", ["before the body", "known"]),
+    ({"reset_in_upload": {}, "call": "idp_token"}, "call", ["idp_token is none of them"]),
+    (
+        {"reset_in_upload": {}, "call": "apply_project_domains"},
+        "call",
+        ["never act: apply_project_domains has no request body"],
+    ),
+    ({"reset_in_upload": {}, "method": "GET"}, "method", ["what it matches has no request body"]),
+    (
+        {"reset_in_upload": {}, "path": "/v1/projects/*/edge-dns"},
+        "path",
+        ["get_dns_authorization has no request body"],
+    ),
 ]
 
 

@@ -322,6 +322,76 @@ def test_a_slow_response_moves_time_by_its_transfer_time():
     assert report["steps"][1]["waited_ms"] >= 10_000
 
 
+def test_a_slow_upload_moves_time_by_its_transfer_time():
+    report = run(
+        """
+        clock: {mode: real, at: 2026-01-01T00:00:00Z}
+        story:
+          - fault: {slow_upload: {bytes_per_second: 10}, times: 1}
+          - call: create_user_api_key
+            body: {name: a-name-of-many-letters}
+            expect: {status: 201, delayed: true}
+          - call: apply_project_domains
+            expect: {body: {created_at: "/T00:00:0[3-9]/"}}
+        """
+    )
+
+    assert report["passed"], last(report)
+    assert report["steps"][1]["message"] == "status 201, 3.3s late"
+
+
+@pytest.mark.parametrize(("mode", "late"), [("frozen", ""), ("skip", ""), ("real", ", 30s late")])
+def test_a_pause_of_a_response_moves_the_clock_of_a_story(mode: str, late: str):
+    report = run(
+        f"""
+        clock: {{mode: {mode}, at: 2026-01-01T00:00:00Z}}
+        story:
+          - fault: {{stalled_response: {{world_pause: 30s}}, times: 1}}
+          - call: get_dns_authorization
+            expect: {{status: 200, delayed: true}}
+          - call: apply_project_domains
+            expect: {{body: {{created_at: "/T00:00:30/"}}}}
+        """
+    )
+
+    assert report["passed"], last(report)
+    assert report["steps"][1]["message"] == f"status 200{late}"
+
+
+def test_a_pause_in_world_time_follows_the_rate_of_a_scaled_clock():
+    report = run(
+        """
+        clock: {mode: scaled, rate: 60, at: 2026-01-01T00:00:00Z}
+        story:
+          - fault: {stalled_response: {world_pause: 5m}, times: 1}
+          - call: get_dns_authorization
+        """
+    )
+
+    assert report["steps"][1]["message"] == "status 200, 5s late"
+
+
+def test_a_reset_upload_changes_nothing_in_a_story():
+    report = run(
+        """
+        story:
+          - fault: {reset_in_upload: {}, times: 1}
+          - call: get_dns_authorization
+          - call: set_project_powered_by_flag
+            key: hide
+            body: {enabled: false}
+            expect: {lost: reset_in_upload}
+          - call: set_project_powered_by_flag
+            key: hide
+            body: {enabled: false}
+            expect: {status: 200}
+          - log: {key: hide, replayed: true, count: 0}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
 def test_a_running_clock_stands_still_between_the_steps_of_a_story():
     report = run(
         """

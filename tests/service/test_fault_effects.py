@@ -138,6 +138,21 @@ def see_respond(outcome: ConnectionOutcome) -> None:
     assert outcome.response.header("Content-Type") == "application/json"
 
 
+def see_slow_upload(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 200)
+    assert outcome.took_s >= len(b'{"enabled": false}') / 500
+
+
+def see_whole_flag(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 200)
+    assert outcome.response.json["enabled"] is False
+
+
+def see_stalled_response(outcome: ConnectionOutcome) -> None:
+    see_whole_flag(outcome)
+    assert outcome.took_s >= 0.030
+
+
 Look = Callable[[ConnectionOutcome], None]
 EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
     ("abort", {"code": "service_unavailable", "retry_after_seconds": 5}, see_abort),
@@ -159,15 +174,33 @@ EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
         {"status": 418, "headers": {"X-Teapot": "yes"}, "content": {"short": True}},
         see_respond,
     ),
+    ("slow_upload", {"bytes_per_second": 500}, see_slow_upload),
+    ("reset_in_upload", {"bytes": 5}, see_connection_reset),
+    ("sliced_response", {"bytes": 20, "pause_ms": 1}, see_whole_flag),
+    ("stalled_response", {"pause_ms": 30}, see_stalled_response),
 ]
 #: Closes the ports of the whole emulator: `test_refused_connections` has its own emulator.
 ELSEWHERE = "refuse_connections"
 #: These let the response through, so the request is carried out in either phase.
-LET_THROUGH = ("latency", "slow_response", "duplicate_response")
+LET_THROUGH = (
+    "latency",
+    "slow_response",
+    "duplicate_response",
+    "slow_upload",
+    "sliced_response",
+    "stalled_response",
+)
+#: These act before the request has arrived, so they have only one phase.
+ON_UPLOAD = ("slow_upload", "reset_in_upload")
+EFFECTS_BY_PHASE = [
+    pytest.param(*effect, phase, id=f"{effect[0]}-{phase}")
+    for effect in EFFECTS
+    for phase in PHASES
+    if phase == "before_commit" or effect[0] not in ON_UPLOAD
+]
 
 
-@pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize(("effect", "options", "look"), EFFECTS, ids=[e[0] for e in EFFECTS])
+@pytest.mark.parametrize(("effect", "options", "look", "phase"), EFFECTS_BY_PHASE)
 def test_each_kind_of_fault_has_its_effect_at_the_client(
     client: SocketClient, effect: str, options: dict[str, Any], look: Look, phase: Phase
 ):
@@ -193,6 +226,7 @@ def test_the_example_of_each_kind_acts_on_every_request(client: SocketClient, ki
         "truncate": "cut",
         "reset_in_body": "torn",
         "wrong_content_length": "cut",
+        "reset_in_upload": "reset",
     }
     example = fault_kinds(client)[kind]["example"]
     client.api.add_fault(**{kind: example})

@@ -42,6 +42,7 @@ LOST_WORDS = (
     "wrong_content_length",
     "malformed_response",
     "reset_in_body",
+    "reset_in_upload",
 )
 #: Every HTTP method that a request can have.
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT")

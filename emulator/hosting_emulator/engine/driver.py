@@ -70,6 +70,7 @@ def _release(engine: Engine, ctx: ExchangeContext) -> None:
     # An exception holds its traceback, and the traceback holds the request and its bytes.
     ctx.refused = None
     ctx.decision = None
+    ctx.upload = None
 
 
 def list_arrival(engine: Engine, ctx: ExchangeContext) -> None:

@@ -125,6 +125,10 @@ class ExchangeContext(Entry, kw_only=True):
     #: The record that the call is about.
     record: Any = None
     reply: Reply | None = None
+    #: Whether the request has a body that has not been read yet.
+    announces_body: bool = False
+    #: The faults that act on its body, once that is decided.
+    upload: Decision | None = None
     #: The faults that act before the commit, once that is decided.
     decision: Decision | None = None
     #: The fault that acts on the response at its connection.

@@ -10,8 +10,9 @@ from hosting_emulator.engine.history import FAULTS_COUNTED
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.refusals import refuse
 from hosting_emulator.faults.decisions import NO_EFFECT, Decision, decide, faults_in_order
-from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.faults.kinds import FaultKind, Stage, stage_of
 from hosting_emulator.faults.matching import FaultSubject, matches
+from hosting_emulator.faults.uploads import limits_of_decision
 from hosting_emulator.world.fault_records import CommitPhase
 from hosting_emulator.world.tables import (
     FAULTS,
@@ -21,8 +22,12 @@ from hosting_emulator.world.value import Change
 
 
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
-    """Let the armed faults act before the call runs."""
+    """Let the armed faults act before the call runs, those of the upload first."""
     if ctx.decision is None:
+        if engine.world.has_faults:
+            outcome = _faults_on_upload(engine, ctx)
+            if outcome is not None:
+                return outcome
         ctx.decision = NO_EFFECT
         if engine.world.has_faults:
             ctx.decision = _decide(engine, ctx, "before_commit")
@@ -34,6 +39,27 @@ def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply 
     if reply is None and ctx.refused is not None:
         raise ctx.refused
     return reply
+
+
+def _faults_on_upload(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
+    """Let the armed faults act on the body of a request.
+
+    Over a socket they are decided on, and their delay has passed, before the steps begin.
+    """
+    if ctx.upload is None:
+        ctx.upload = decide_upload(engine, ctx)
+        if ctx.upload.acted:
+            delay_ms = limits_of_decision(ctx.upload).late_ms(len(ctx.body))
+            if delay_ms:
+                return Delay(delay_ms)
+    if not ctx.upload.acted:
+        return None
+    return _act(engine, ctx, ctx.upload, "before_commit")
+
+
+def decide_upload(engine: Engine, ctx: ExchangeContext) -> Decision:
+    """Decide which armed faults act on the body of a request. Raises StoreFailed."""
+    return _decide(engine, ctx, "upload")
 
 
 def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
@@ -53,23 +79,25 @@ def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
 
 
 def _decide(
-    engine: Engine, ctx: ExchangeContext, commit_phase: CommitPhase, *, refused: bool = False
+    engine: Engine, ctx: ExchangeContext, stage: Stage, *, refused: bool = False
 ) -> Decision:
     """Decide which armed faults act on a request of the public API."""
-    if not any(
-        fault.rule.commit_phase == commit_phase
-        for fault in engine.world.tables[FAULTS.name].values()
-    ):
+    if not has_faults_of(engine, stage):
         return NO_EFFECT
     subject = fault_subject(engine, ctx)
-    return decide_at(engine, subject, ctx.at_ms, commit_phase, refused=refused, number=ctx.n)
+    return decide_at(engine, subject, ctx.at_ms, stage, refused=refused, number=ctx.n)
+
+
+def has_faults_of(engine: Engine, stage: Stage) -> bool:
+    """Return whether a fault of a stage is armed."""
+    return any(stage_of(fault) == stage for fault in engine.world.tables[FAULTS.name].values())
 
 
 def decide_at(
     engine: Engine,
     subject: FaultSubject,
     now_ms: int,
-    commit_phase: CommitPhase,
+    stage: Stage,
     *,
     refused: bool = False,
     number: int | None = None,
@@ -79,17 +107,15 @@ def decide_at(
     `number` is the number of the request in the request log, if it has one. Raises StoreFailed, but
     not after the commit of the call.
     """
-    faults = [
-        fault for fault in faults_in_order(engine.world) if fault.rule.commit_phase == commit_phase
-    ]
+    faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == stage]
     decision = NO_EFFECT
     if any(matches(fault.rule, subject) for fault in faults):
         change = Change(engine.world, now_ms)
-        decision = decide(change, subject, commit_phase, refused=refused)
+        decision = decide(change, subject, stage, refused=refused)
         try:
             engine.commit(change, FAULTS_COUNTED)
         except StoreFailed:
-            if commit_phase == "before_commit":
+            if stage != "after_commit":
                 raise
             return NO_EFFECT  # the call is committed, so its response must not change
     if faults:
@@ -125,6 +151,7 @@ def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
         body=ctx.body,
         credentials=ctx.credentials,
         replayed=ctx.replayed,
+        has_body=ctx.announces_body or bool(ctx.body),
     )
 
 

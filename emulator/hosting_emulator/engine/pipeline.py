@@ -62,7 +62,8 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.starts = engine.starts
     ctx.at_ms = world.at_ms
     ctx.at_ms = engine.run_due()
-    if ctx.decision is None:
+    is_delayed_upload = ctx.upload is not None and bool(ctx.upload.acted)
+    if ctx.decision is None and not is_delayed_upload:
         ctx.came_ms = ctx.at_ms
         ctx.real_ms = engine.machine_ms
         if world.clock.mode == "skip":

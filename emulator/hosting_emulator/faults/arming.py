@@ -13,13 +13,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.documents import DocumentRefused, read_fields
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
+from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.outcomes import outcome_kinds, phases_of
 from hosting_emulator.faults.possible_rules import check_at_identity_provider
 from hosting_emulator.faults.rule_resolution import resolve_rule
+from hosting_emulator.faults.upload_checks import check_upload_rule
 from hosting_emulator.faults.written_conditions import read_condition
 from hosting_emulator.faults.written_effects import check_field_names, only_kind, read_effect
 from hosting_emulator.world.fault_records import Fault, Rule
@@ -43,6 +46,8 @@ def read_fault(
     options = read_effect(kind, document[kind], category)
     written_rule = _read_rule(document, kind, category)
     rule = resolve_rule(written_rule, change.world, change.now_ms, category)
+    if category is FAULT and fault_kinds()[kind].stage == "upload":
+        check_upload_rule(kind, rule, calls_at(change.world.assumptions.operation_path))
     if rule.call is not None and rule.call.startswith(IDENTITY_PROVIDER):
         check_at_identity_provider(kind, rule)
     if category is OUTCOME:

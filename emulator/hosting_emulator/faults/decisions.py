@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.faults.conditions import condition_text, unmet_condition
-from hosting_emulator.faults.kinds import FaultKind, kind_of
+from hosting_emulator.faults.kinds import FaultKind, Stage, kind_of, stage_of
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.matching import FaultSubject, matches
 from hosting_emulator.faults.outcomes import outcome_of
-from hosting_emulator.world.fault_records import CommitPhase, Fault
+from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import OperationOutcome
 from hosting_emulator.world.streams import draw
 from hosting_emulator.world.tables import FAULTS, OUTCOMES, Table
@@ -56,18 +56,20 @@ def is_spent(fault: Fault, now_ms: int) -> bool:
 
 
 def decide(
-    change: Change, subject: FaultSubject, commit_phase: CommitPhase, *, refused: bool = False
+    change: Change, subject: FaultSubject, stage: Stage, *, refused: bool = False
 ) -> Decision:
-    """Count the request for the faults of one commit phase, and return their effect on it.
+    """Count the request for the faults of one stage, and return their effect on it.
 
     On a refused request they have no effect.
     """
     delay_ms = 0
     acted: tuple[Fault, ...] = ()
     for fault in sorted(change.world.tables[FAULTS.name].values(), key=_by_order):
-        if fault.rule.commit_phase != commit_phase or not matches(fault.rule, subject):
+        if stage_of(fault) != stage or not matches(fault.rule, subject):
             continue
         if fault.skips_replays and subject.replayed:
+            continue
+        if stage == "upload" and not subject.has_body:
             continue
         fault = replace(fault, seen=fault.seen + 1)
         acts = not refused and _acts(change, fault, subject)

@@ -20,7 +20,8 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
     """An authenticated request that a fault can match.
 
     `call` is the id of a call or of another endpoint. `headers` returns every value of a header.
-    `credentials` says which kind of credentials the request has.
+    `credentials` says which kind of credentials the request has. `has_body`: it has a body, even if
+    that has not been read yet.
     """
 
     call: str
@@ -34,6 +35,7 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
     body: bytes = b""
     credentials: str = "token"
     replayed: bool = False
+    has_body: bool = False
 
 
 def matches(rule: Rule, subject: FaultSubject) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hosting_emulator.faults.decisions import Decision, faults_in_order, idle_reason
+from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.faults.matching import FaultSubject
 from hosting_emulator.faults.nearest_requests import (
     Difference,
@@ -166,6 +167,8 @@ def _fault_reason(
         return f"{ended_by} acted first"
     if fault.skips_replays and subject.replayed:
         return "the response was a replay"
+    if stage_of(fault) == "upload" and not subject.has_body:
+        return "the request has no body"
     if refused:
         return "the request was refused, and a fault after_commit acts only on an applied request"
     return idle_reason(fault, now_ms, world, subject.project, subject.organization)

@@ -22,6 +22,7 @@ from hosting_emulator.engine.pipeline import Step
 from hosting_emulator.engine.redaction import beginning
 from hosting_emulator.http.protocol import protocol_of
 from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
+from hosting_emulator.http.world_pauses import pass_world_time
 
 _log = logging.getLogger("hosting_emulator.http")
 #: How many bytes of a request's headers the request log keeps, and how many of each header. The log
@@ -53,7 +54,8 @@ async def respond(
         reply.headers = [*reply.headers, *extra_headers]
     if ctx.effect is None:
         return ReadyResponse(reply, engine.date_s(), ctx.passage)
-    return FaultyResponse(reply, engine.date_s(), ctx.effect, ctx.passage)
+    pause = partial(pass_world_time, engine)
+    return FaultyResponse(reply, engine.date_s(), ctx.effect, pause, ctx)
 
 
 async def wait_for(request: web.BaseRequest, effect: Delay | Durable) -> None:

@@ -13,6 +13,7 @@ import logging
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import formatdate
 from math import inf
@@ -94,6 +95,8 @@ class HttpProtocol(web.RequestHandler):
         #: Refuses a request that does not arrive completely in time, and the number of that request.
         self._timeout: asyncio.TimerHandle | None = None
         self._timeout_number = 0
+        #: A fault slows the reading of a request down, so the request has no time limit.
+        self._has_no_time_limit = False
         #: Nothing is read until some of the requests have their responses.
         self._is_held_back = False
         #: A response that never ends is being sent. Data that arrives now is ignored.
@@ -131,6 +134,18 @@ class HttpProtocol(web.RequestHandler):
     def refuse_connections(self, duration_s: float) -> None:
         """Let the server refuse new connections for this many real seconds."""
         self._functions.refuse_connections(duration_s)
+
+    @contextmanager
+    def without_time_limit(self) -> Iterator[None]:
+        """Suspend the limit of the time that a request takes to arrive."""
+        self._has_no_time_limit = True
+        self._note_progress()
+        try:
+            yield
+        finally:
+            self._has_no_time_limit = False
+            if self.transport is not None:
+                self._note_progress()
 
     async def wait_for_client_to_leave(self, timeout_s: float | None = None) -> None:
         """Wait until the client has left, or until this many real seconds have passed.
@@ -301,10 +316,11 @@ class HttpProtocol(web.RequestHandler):
         if count - self.response_count > MOST_UNANSWERED and self.transport is not None:
             self._is_held_back = True
             self.transport.pause_reading()
-        if self._timeout is not None and (not is_partial or self._timeout_number != count):
+        has_limit = is_partial and not self._has_no_time_limit
+        if self._timeout is not None and (not has_limit or self._timeout_number != count):
             self._timeout.cancel()
             self._timeout = None
-        if is_partial and self._timeout is None:
+        if has_limit and self._timeout is None:
             loop = asyncio.get_running_loop()
             self._timeout = loop.call_later(self.request_timeout_s, self._refuse, _TOO_SLOW)
             self._timeout_number = count

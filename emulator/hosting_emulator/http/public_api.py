@@ -12,6 +12,7 @@ from hosting_emulator.engine.driver import list_arrival
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.pipeline import CALL_STEPS, MISDIRECTED_STEPS
+from hosting_emulator.engine.uploads import begin_upload
 from hosting_emulator.http.exchanges import begin_exchange, respond
 from hosting_emulator.http.guard import PAGE_HEADER, Site
 from hosting_emulator.http.request_body import read_body
@@ -64,8 +65,15 @@ async def _read_body(request: web.BaseRequest, engine: Engine, ctx: ExchangeCont
     assumptions = engine.world.assumptions
     if not request.content.is_eof():
         list_arrival(engine, ctx)
+    upload = None
+    if engine.world.has_faults or engine.protected:
+        upload = begin_upload(engine, ctx)
     try:
-        ctx.body, ctx.refused = await read_body(request, assumptions.body_limit_bytes, assumptions)
+        ctx.body, ctx.refused = await read_body(
+            request, assumptions.body_limit_bytes, assumptions, upload
+        )
     except BaseException:
         engine.log.abandon(ctx, "the body of the request did not arrive completely")
         raise
+    if upload is not None and upload.most_bytes is not None:
+        ctx.body_bytes = max(len(ctx.body), request.content_length or 0)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypeAlias
 
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
@@ -18,10 +20,13 @@ from aiohttp.http import HttpVersion11
 
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.engine.connection import Passage
+from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.faults.kinds import FaultKind
-from hosting_emulator.http.protocol import protocol_of
+from hosting_emulator.http.protocol import HttpProtocol, protocol_of
 from hosting_emulator.http.responses import SERVER, http_date
 
+#: Waits until world time has moved on by a number of milliseconds, or the client has left.
+PassWorldTime: TypeAlias = Callable[[HttpProtocol, int], Awaitable[None]]
 #: Statuses of responses without content. They have no Content-Length (RFC 9110, 8.6).
 _WITHOUT_CONTENT: Final = (204, 304)
 _STATUS_LINES: Final = {
@@ -102,11 +107,19 @@ class FaultyResponse(ReadyResponse):
     _request: web.BaseRequest
 
     def __init__(
-        self, reply: Reply, date_s: int, effect: FaultKind, passage: Passage | None = None
+        self,
+        reply: Reply,
+        date_s: int,
+        effect: FaultKind,
+        pass_world_time: PassWorldTime,
+        entry: Entry | None = None,
     ) -> None:
-        super().__init__(reply, date_s, passage)
+        super().__init__(reply, date_s, None if entry is None else entry.passage)
         self.effect = effect
         self.body = reply.body
+        self._pass_world_time = pass_world_time
+        #: The exchange in the request log. None: the response has no entry there.
+        self._entry = entry
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
         """Write the head. The connection is used again only if the whole response arrives."""
@@ -116,10 +129,18 @@ class FaultyResponse(ReadyResponse):
 
     async def write_eof(self, data: bytes = b"") -> None:
         """Carry out the fault."""
-        if self._request.transport is not None:
-            await self.effect.send(self)
-            if self.effect.delivers_response:
-                self._note_departure(self._request)
+        if self._request.transport is None:
+            return
+        began_s = time.monotonic()
+        await self.effect.send(self)
+        if self.effect.delivers_response:
+            self._note_departure(self._request)
+            self._note_delay(round((time.monotonic() - began_s) * 1000))
+
+    def _note_delay(self, duration_ms: int) -> None:
+        """Add to the log the part of a delay that could not be known before the response was sent."""
+        if self._entry is not None:
+            self._entry.late_ms += max(0, duration_ms - self.effect.late_ms(len(self.body)))
 
     async def send(self, data: bytes) -> None:
         """Send bytes."""
@@ -132,6 +153,10 @@ class FaultyResponse(ReadyResponse):
     async def wait(self, within_s: float | None = None) -> None:
         """Wait until the client has left, or until this many real seconds have passed."""
         await protocol_of(self._request).wait_for_client_to_leave(within_s)
+
+    async def wait_for_world_time(self, ms: int) -> None:
+        """Wait until world time has moved on by `ms`, or the client has left."""
+        await self._pass_world_time(protocol_of(self._request), ms)
 
     def close(self) -> None:
         """Close the connection."""

@@ -11,6 +11,8 @@ from aiohttp import StreamReader, web
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.problem_replies import too_large
+from hosting_emulator.faults.uploads import UploadLimits
+from hosting_emulator.http.protocol import protocol_of
 
 #: A compressed body may unpack to this many bytes in any case, or else to this many times its length.
 #: An exported state of any size has a lower ratio; a few bytes that unpack without end are refused.
@@ -24,9 +26,15 @@ _BROKEN: Final = (
 
 
 async def read_body(
-    request: web.BaseRequest, limit: int, assumptions: Assumptions = DEFAULTS
+    request: web.BaseRequest,
+    limit: int,
+    assumptions: Assumptions = DEFAULTS,
+    upload: UploadLimits | None = None,
 ) -> tuple[bytes, Refused | None]:
-    """Return the body of at most `limit` bytes, or why it is refused."""
+    """Return the body of at most `limit` bytes, or why it is refused.
+
+    `upload` are the limits of a fault. A body that it breaks off is returned as far as it arrived.
+    """
     if not request.can_read_body:
         return b"", None
     coding = request.headers.get("Transfer-Encoding", "chunked").lower()
@@ -43,7 +51,11 @@ async def read_body(
             # aiohttp would otherwise think that the response has begun.
             request.writer.output_size = 0
     try:
-        if content.is_eof():
+        if upload is not None:
+            body = await _read_slowly(request, limit, upload)
+            if upload.most_bytes is not None:
+                return body, None
+        elif content.is_eof():
             # Most bodies have arrived completely by now.
             body = content.read_nowait()
         else:
@@ -65,6 +77,28 @@ async def _read_rest(content: StreamReader, limit: int) -> bytes:
     body = bytearray()
     while not content.at_eof() and len(body) <= limit:
         body += await content.readany()
+    return bytes(body)
+
+
+async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimits) -> bytes:
+    """Read a body as a fault says. A body that breaks off may have arrived completely before."""
+    content = request.content
+    rate = upload.bytes_per_second
+    most = limit + 1
+    if upload.most_bytes is not None:
+        announced = request.content_length
+        most = upload.most_bytes if announced is None else upload.bytes_to_read(announced)
+    piece = most if rate is None else max(1, rate // 10)  # ten pieces a second
+    loop = asyncio.get_running_loop()
+    began_s = loop.time()
+    body = bytearray()
+    while len(body) < most and not content.at_eof():
+        body += await content.read(min(piece, most - len(body)))
+        if rate is not None:
+            with protocol_of(request).without_time_limit():
+                await asyncio.sleep(began_s + len(body) / rate - loop.time())
+    if upload.most_bytes is not None and content.is_eof():
+        body += content.read_nowait()
     return bytes(body)
 
 

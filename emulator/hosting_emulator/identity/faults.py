@@ -7,6 +7,7 @@ returns the response. A server waits for the delays; a scenario's story lets wor
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from functools import partial
 from typing import TypeAlias
 
 from aiohttp import web
@@ -16,8 +17,10 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.fault_steps import decide_at, reply_of
 from hosting_emulator.engine.problem_replies import problem_reply
 from hosting_emulator.faults.decisions import Decision
+from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.faults.matching import FaultSubject
 from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
+from hosting_emulator.http.world_pauses import pass_world_time
 from hosting_emulator.identity.request import IdentityRequest
 
 #: A request in progress: yields delays in milliseconds, returns the response.
@@ -54,7 +57,11 @@ def exchange(
         return response
     reply = as_reply(response)
     reply.headers = [pair for pair in reply.headers if pair[0] != "Content-Length"]
-    return FaultyResponse(reply, engine.date_s(), decision.effect)
+    return _faulty(engine, reply, decision.effect)
+
+
+def _faulty(engine: Engine, reply: Reply, effect: FaultKind) -> FaultyResponse:
+    return FaultyResponse(reply, engine.date_s(), effect, partial(pass_world_time, engine))
 
 
 def _subject(request: IdentityRequest, call: str, path: str) -> FaultSubject:
@@ -99,7 +106,7 @@ def _replacement(
     if reply is None:
         return None
     if decision.effect.sends_nothing:
-        return FaultyResponse(reply, engine.date_s(), decision.effect)
+        return _faulty(engine, reply, decision.effect)
     return ReadyResponse(reply, engine.date_s())
 
 

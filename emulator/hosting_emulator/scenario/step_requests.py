@@ -19,6 +19,7 @@ from multidict import CIMultiDict
 
 from hosting_emulator.calls.dev_access import project_at
 from hosting_emulator.contract.calls import CALLS, CallSpec
+from hosting_emulator.contract.timestamps import LATEST_MS
 from hosting_emulator.engine.driver import run_exchange
 from hosting_emulator.engine.effects import Delay, Exchange
 from hosting_emulator.engine.engine import Engine
@@ -26,6 +27,7 @@ from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
 from hosting_emulator.engine.problem_replies import too_large
 from hosting_emulator.engine.sign_ins import home_of
+from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.scenario.arrival import OWN_URL, Arrival, PageHandler, PageRequest, drip_ms
 from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.slices import Slices
@@ -72,7 +74,7 @@ class StepRequests:
         headers = self._headers(step, None, NOBODY)
         request = PageRequest(method, url, headers, _body(step))
         reply, effect = self._page_handler(self._engine, request, self._wait)
-        self._wait(drip_ms(effect, reply))
+        self._wait(drip_ms(effect, reply) + self._pass_world_time(effect))
         return Arrival(reply, self.waited_ms - began_ms, effect)
 
     def send(self, steps: Sequence[StepPart]) -> Slices[list[Arrival]]:
@@ -102,6 +104,7 @@ class StepRequests:
                 except StopIteration as end:
                     context, _ = requests[current.index]
                     late_ms = current.at_ms + drip_ms(context.effect, end.value)
+                    late_ms += self._pass_world_time(context.effect)
                     arrivals[current.index] = Arrival(end.value, late_ms, context.effect, context.n)
                     continue
                 if isinstance(effect, Delay):
@@ -114,6 +117,19 @@ class StepRequests:
         last_ms = max(arrival.late_ms for arrival in arrivals.values())
         self._wait(max(0, began_ms + last_ms - self.waited_ms))
         return [arrivals[index] for index in range(len(steps))]
+
+    def _pass_world_time(self, effect: FaultKind | None) -> int:
+        """Let the world time pass for which a fault stops the response, and return its real time.
+
+        No step of a story can move the clock while the response is awaited, so the clock moves here.
+        """
+        pause_ms = 0 if effect is None else effect.world_pause_ms()
+        clock = self._engine.world.clock
+        if clock.mode in ("real", "scaled"):
+            return round(pause_ms / clock.rate)
+        if pause_ms:
+            self._engine.move_up_to(min(LATEST_MS, self._engine.now_ms() + pause_ms))
+        return 0
 
     def _wait(self, ms: int) -> None:
         self.waited_ms += ms

@@ -38,6 +38,10 @@ def test_the_plan_tries_every_fault_kind_that_needs_no_target():
         "reset_in_body",
         "wrong_content_length",
         "refuse_connections",
+        "slow_upload",
+        "reset_in_upload",
+        "sliced_response",
+        "stalled_response",
     }
     assert set(KINDS) == kinds_of_faults() - left_out - {"duplicate_response"}
 

@@ -33,6 +33,7 @@ from hosting_emulator.engine.request_views import (
     summary_members,
 )
 from hosting_emulator.faults.kinds import fault_kinds, kind_of
+from hosting_emulator.faults.uploads import upload_limits
 from hosting_emulator.messages import Exchange, ReportedProblem, TrailStep, WholeExchange
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world import tables
@@ -237,8 +238,13 @@ def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
     """Explain a response that a fault lost."""
     if entry.lost is None:
         return
+    kind = kind_of(entry.acted[-1])
+    if kind.stage == "upload":
+        read = upload_limits(kind).bytes_to_read(entry.body_bytes)
+        sentence = f"It was reset after {read} of the {entry.body_bytes} bytes of its body"
+        yield ExplainedStep("fault", f"{sentence}, so nothing was done.")
     yield ExplainedStep("fault", f"The response did not arrive: {entry.lost}.")
-    remark = kind_of(entry.acted[-1]).deviation(entry.response_bytes)
+    remark = kind.deviation(entry.response_bytes)
     if remark:
         yield ExplainedStep("fault", f"{remark}.")
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import msgspec
 
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.fault_records import CommitPhase, Fault
 
 #: The order of the kinds in lists. A kind that is not named here follows, by its name.
 _LIST_ORDER = (
@@ -36,6 +36,10 @@ _LIST_ORDER = (
     "duplicate_response",
     "respond",
     "refuse_connections",
+    "slow_upload",
+    "reset_in_upload",
+    "sliced_response",
+    "stalled_response",
 )
 #: The order in which explore tries kinds: the ones that reveal most come first, because a bounded run
 #: leaves out the last ones. A kind that is not named here follows, by its name.
@@ -52,6 +56,8 @@ _EXPLORE_ORDER = (
     "slow_response",
 )
 
+#: When a fault is decided on: while the request's body is still to be read, or in its rule's commit phase.
+Stage: TypeAlias = Literal["upload"] | CommitPhase
 #: Draws a number from [0, 1).
 Chance = Callable[[], float]
 
@@ -70,6 +76,9 @@ class Wire(Protocol):
 
     async def wait(self, within_s: float | None = None) -> None:
         """Wait until the client has closed the connection, at most for this many real seconds."""
+
+    async def wait_for_world_time(self, ms: int) -> None:
+        """Wait until world time has moved on by `ms`, or the client has closed the connection."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -113,10 +122,12 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     With `delays` other faults act on the same request too. With `replaces_response` the kind responds
     instead of the call. With `sends_nothing` no byte of a response is sent, so before a commit the call
     is not made. With `delivers_response` the client receives a whole response. With `is_explored`
-    explore tries the kind.
+    explore tries the kind. A kind of the stage `upload` acts before the request's body is read, and
+    only on a request that has one.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
+    stage: ClassVar[Literal["upload"] | None] = None
     delays: ClassVar[bool] = False
     replaces_response: ClassVar[bool] = False
     sends_nothing: ClassVar[bool] = False
@@ -136,6 +147,14 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         """Return the delay of the request in real milliseconds."""
         return 0
 
+    def upload_rate(self) -> int | None:
+        """Return how many bytes of the request's body are read in a real second. None: all at once."""
+        return None
+
+    def upload_bytes(self) -> int | None:
+        """Return after how many bytes of its body the request breaks off. None: it does not."""
+        return None
+
     def problem(self, fault: Fault, now_ms: int) -> Refused | None:
         """Return the problem that is sent instead of the call's response. None: it is no problem."""
         return None
@@ -146,6 +165,10 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     def late_ms(self, body_bytes: int) -> int:
         """Return the delay of a response's last byte, in real milliseconds."""
+        return 0
+
+    def world_pause_ms(self) -> int:
+        """Return for how many milliseconds of world time a response stops."""
         return 0
 
     def deviation(self, body_bytes: int) -> str | None:
@@ -185,6 +208,11 @@ def explored_kinds() -> tuple[str, ...]:
 def kind_of(fault: Fault) -> FaultKind:
     """Return a fault's kind with its options. Raises msgspec.ValidationError or KeyError."""
     return convert(fault.options, fault_kinds()[fault.kind])
+
+
+def stage_of(fault: Fault) -> Stage:
+    """Return when a fault is decided on."""
+    return fault_kinds()[fault.kind].stage or fault.rule.commit_phase
 
 
 def _name_of(kind: type[FaultKind]) -> str:

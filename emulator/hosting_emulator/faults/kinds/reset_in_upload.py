@@ -1,0 +1,27 @@
+"""A connection that is reset in the middle of the request's body."""
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from hosting_emulator.faults.kinds import FaultKind, Wire
+
+
+class ResetInUpload(FaultKind, frozen=True):
+    """Read this many bytes of the request's body, at most all but one, then reset (TCP RST).
+
+    The request is not applied. A client that sends its body in one piece sees the reset afterwards.
+    """
+
+    example: ClassVar = {"bytes": 10}
+    stage = "upload"
+    sends_nothing = True
+    delivers_response = False
+
+    bytes: Annotated[int, Meta(ge=0, le=1_048_576)] = 0
+
+    def upload_bytes(self) -> int:
+        return self.bytes
+
+    async def send(self, wire: Wire) -> None:
+        wire.reset()

@@ -1,0 +1,39 @@
+"""What is refused when a fault on the upload of a request is armed, because it could never act."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hosting_emulator.contract.calls import DOORS, CallSpec
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.criteria.request_filters import may_have_path
+from hosting_emulator.world.fault_records import Rule
+
+
+def check_upload_rule(kind: str, rule: Rule, calls: Iterable[CallSpec]) -> None:
+    """Refuse a rule that no request can match while its body arrives. Raises DocumentRefused."""
+    if rule.commit_phase == "after_commit":
+        message = f"{kind} acts while the request arrives, so it can only act before_commit"
+        raise DocumentRefused(message, "phase")
+    if rule.body is not None:
+        message = (
+            f"{kind} acts before the body of the request is known: match by call, path or header"
+        )
+        raise DocumentRefused(message, "body")
+    if rule.call in DOORS:
+        message = f"{kind} acts on the calls of the API, and {rule.call} is none of them"
+        raise DocumentRefused(message, "call")
+    matching = [
+        spec
+        for spec in calls
+        if rule.call in (None, spec.call_id)
+        and rule.method in (None, spec.method)
+        and (rule.path is None or may_have_path(spec.path, rule.path))
+    ]
+    if not any(spec.body for spec in matching):
+        names = " and ".join(spec.call_id for spec in matching[:3])
+        if len(matching) > 3:
+            names = "what it matches"
+        field = next(name for name in ("call", "method", "path") if getattr(rule, name) is not None)
+        verb = "has" if len(matching) == 1 or len(matching) > 3 else "have"
+        raise DocumentRefused(f"it could never act: {names} {verb} no request body", field)
