@@ -35,22 +35,30 @@ class Chapter:
     @property
     def requests(self) -> int:
         """How many requests arrived."""
-        return self._requests if self.ended else self.engine.log.count - self._after
+        if self.ended:
+            return self._requests
+        return self.engine.log.count - self._after
 
     @property
     def world(self) -> World | None:
         """The world as it is, or as it was at the end. None: it was released."""
-        return self._world if self.ended else self.engine.world
+        if self.ended:
+            return self._world
+        return self.engine.world
 
     @property
     def entries(self) -> list[Entry] | None:
         """The last exchanges, oldest first. None: they were released."""
-        return self._entries if self.ended else self.engine.log.after(self._after)
+        if self.ended:
+            return self._entries
+        return self.engine.log.after(self._after)
 
     @property
     def usage(self) -> UsageCounter:
         """The counts of the world's faults and outcomes."""
-        return self._usage if self.ended else self.engine.usage
+        if self.ended:
+            return self._usage
+        return self.engine.usage
 
     def end(self, reason: EndReason, *, keep: bool = True) -> None:
         """Judge everything that is left. Keep the world and the log if `keep` is set."""
@@ -61,8 +69,11 @@ class Chapter:
         self._usage = self.engine.usage
         self.ended = reason
         self.ended_machine_ms = self.engine.machine_ms
-        self._entries = entries if keep else None
-        self._world = self.engine.world if keep else None
+        self._entries = None
+        self._world = None
+        if keep:
+            self._entries = entries
+            self._world = self.engine.world
 
     def release(self) -> None:
         """Release the world and the exchanges; the verdict and the counts stay."""

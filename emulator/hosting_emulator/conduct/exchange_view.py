@@ -86,10 +86,14 @@ class ExchangeView:
         self.credentials = _brief(self.headers.get(b"authorization", b""))
         key = self.headers.get(_KEY_HEADER)
         #: The Idempotency-Key that was sent.
-        self.key = None if key is None else _brief_text(key)
+        self.key: str | None = None
+        if key is not None:
+            self.key = _brief_text(key)
         is_keyed = self.spec is not None and self.spec.idempotent and self.user is not None
         #: The Idempotency-Key of a mutation by a known user.
-        self.mutation_key = (self.key or None) if is_keyed else None
+        self.mutation_key: str | None = None
+        if is_keyed and self.key:
+            self.mutation_key = self.key
         #: The requested path, without its escapes.
         self.path = _plain_path(entry.path)
         #: Whether the response says that the result is unknown.
@@ -283,7 +287,9 @@ def _brief_text(data: bytes) -> str:
 
 
 def _plain_path(path: str) -> str:
-    plain = unquote(path) if "%" in path else path
+    plain = path
+    if "%" in path:
+        plain = unquote(path)
     return _brief_text(plain.encode("utf-8", "backslashreplace"))
 
 

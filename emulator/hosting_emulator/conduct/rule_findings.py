@@ -23,7 +23,9 @@ class RuleFindings:
 
     def add(self, finding: Finding) -> None:
         """Keep a finding, or merge it into the finding of its group."""
-        earlier = self._groups.get(finding.group) if finding.group is not None else None
+        earlier = None
+        if finding.group is not None:
+            earlier = self._groups.get(finding.group)
         if earlier is not None:
             _merge(earlier, finding)
             return

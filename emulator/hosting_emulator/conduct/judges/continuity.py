@@ -74,7 +74,9 @@ class UnfinishedOperations(_Continuity):
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         is_poll = exchange.call == "get_operation"
-        earlier = self._last.get(str(exchange.entry.operation)) if is_poll else None
+        earlier = None
+        if is_poll:
+            earlier = self._last.get(str(exchange.entry.operation))
         if earlier is not None and earlier.credentials == exchange.credentials:
             self._note_continuation(earlier)
         if exchange.operation is None:
@@ -124,9 +126,10 @@ class UnfinishedLists(_Continuity):
         list_key = (credentials, str(exchange.entry.project))
         cursor = _cursor(exchange)
         earlier = self._last.get(list_key)
-        next_cursor = earlier.response_body.get("next_cursor") if earlier is not None else None
-        if earlier is not None and cursor is not None and cursor == next_cursor:
-            self._note_continuation(earlier)
+        if earlier is not None and cursor is not None:
+            next_cursor = earlier.response_body.get("next_cursor")
+            if cursor == next_cursor:
+                self._note_continuation(earlier)
         page = exchange.response_body
         is_whole = exchange.succeeded and isinstance(page, dict)
         if cursor is not None:

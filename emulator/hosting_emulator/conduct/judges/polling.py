@@ -89,14 +89,18 @@ class PolledTooEarly(ConductJudge):
             group=(operation_key, workers > 1),
             sure=_surely_knows(poll, ignored.response, may_be_first=may_be_first),
         )
-        yield finding if workers > 1 else self._workers.doubt(poll, finding)
+        if workers == 1:
+            finding = self._workers.doubt(poll, finding)
+        yield finding
 
     def _note_advice(
         self, exchange: ExchangeView, operation: dict[str, object], workers: int
     ) -> None:
         operation_key = (exchange.credentials, str(operation["id"]))
+        wait_s = None
         progress = operation.get("progress")
-        wait_s = progress.get("next_poll_after_seconds") if isinstance(progress, dict) else None
+        if isinstance(progress, dict):
+            wait_s = progress.get("next_poll_after_seconds")
         if not isinstance(wait_s, int) or isinstance(wait_s, bool):
             self._advice.pop(operation_key, None)
             return
@@ -145,7 +149,9 @@ def _ignored_advice(
         return None
     if own is not None or _surely_knows(poll, latest.response, may_be_first=may_be_first):
         advice.remove(latest)
-    return None if latest.is_followed(poll) else latest
+    if latest.is_followed(poll):
+        return None
+    return latest
 
 
 def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | None:
@@ -191,7 +197,9 @@ class AfterEnd(ConductJudge):
         if exchange.user is None:
             return
         workers = self._workers.count(exchange)
-        shown_id = exchange.operation["id"] if exchange.operation is not None else None
+        shown_id = None
+        if exchange.operation is not None:
+            shown_id = exchange.operation["id"]
         operation_id = str(exchange.entry.operation or shown_id)
         is_in_a_row = self._last_operations.get(exchange.credentials) == operation_id
         self._last_operations.keep(exchange.credentials, operation_id)
@@ -202,9 +210,13 @@ class AfterEnd(ConductJudge):
                 end.is_restarted = False
             elif shown_id is not None and exchange.knows_response(end.last) != "no":
                 is_next = is_in_a_row and not exchange.waited(end.last, _OCCASIONAL_MS)
-                end.polls = end.polls + 1 if is_next else 1
+                if not is_next:
+                    end.polls = 0
+                end.polls += 1
                 finding = _polled_after_end(end, exchange, operation_key, workers)
-                yield finding if workers > 1 else self._workers.doubt(exchange, finding)
+                if workers == 1:
+                    finding = self._workers.doubt(exchange, finding)
+                yield finding
         if shown_id is not None:
             self._note_operation(operation_key, end, exchange)
 

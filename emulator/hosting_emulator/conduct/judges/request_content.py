@@ -47,7 +47,7 @@ class Redemptions(ConductJudge):
         """Compare a redemption with what the world knew of the ticket."""
         indexes = exchange.world.indexes
         ticket_id = indexes.get(f"ticket:{digest(exchange.query.get('ticket', ''))}")
-        ticket = exchange.world.get(TICKETS, ticket_id) if ticket_id else None
+        ticket = exchange.world.get(TICKETS, ticket_id or "")
         if ticket is None:
             return
         id_ = ticket.id
@@ -108,10 +108,11 @@ class Cursors(ConductJudge):
             yield Finding(
                 "made-up-cursor", exchange, cursor=cursor[:60], origin=origin, group=project
             )
-        page = exchange.response_body if exchange.status == 200 else None
-        next_cursor = page.get("next_cursor") if isinstance(page, dict) else None
-        if isinstance(next_cursor, str):
-            self._projects.keep(next_cursor, project)
+        page = exchange.response_body
+        if exchange.status == 200 and isinstance(page, dict):
+            next_cursor = page.get("next_cursor")
+            if isinstance(next_cursor, str):
+                self._projects.keep(next_cursor, project)
 
 
 class RequestParts(ConductJudge):

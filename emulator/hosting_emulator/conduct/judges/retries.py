@@ -64,7 +64,9 @@ class NotRetryable(ConductJudge):
             is_sure = is_sure and repeats > _SEPARATE_INTENTS
         group = (*repeat_key, exchange.entry.code, is_proven)
         finding = Finding("retried-not-retryable", earlier, exchange, sure=is_sure, group=group)
-        yield finding if is_proven else self._workers.doubt(exchange, finding)
+        if not is_proven:
+            finding = self._workers.doubt(exchange, finding)
+        yield finding
 
     def _note(self, exchange: ExchangeView) -> ExchangeView | None:
         """Remember a request, and return the one that it may retry."""
@@ -107,7 +109,9 @@ def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
     if earlier.key != exchange.key and _is_about_key(earlier, code):
         return False  # with another key it is another request
     is_read = exchange.spec is not None and exchange.spec.method == "GET"
-    return not exchange.waited(earlier, _NEW_READ_MS if is_read else A_RETRY_MS)
+    if is_read:
+        return not exchange.waited(earlier, _NEW_READ_MS)
+    return not exchange.waited(earlier, A_RETRY_MS)
 
 
 def _is_about_key(refused: ExchangeView, code: str) -> bool:
@@ -177,13 +181,15 @@ class RetriedTooSoon(ConductJudge):
 
     def _find_repeat(self, exchange: ExchangeView, workers: int) -> Iterator[Finding]:
         repeat_key = (exchange.credentials, exchange.request_identity)
-        wait = self._wait_for(exchange) if self._waits else None
+        wait = None
+        if self._waits:
+            wait = self._wait_for(exchange)
         if wait is None:
             self._repeats.pop(repeat_key, None)
             return
         repeats = self._repeats.get(repeat_key, 1)
         if exchange.retry_after_s is not None:
-            # Only a response that message again to wait counts: another may ask for a retry.
+            # Only a response that says again to wait counts: another may ask for a retry.
             repeats += 1
         self._repeats.keep(repeat_key, repeats)
         is_proven = exchange.has_key_of(wait.response) or repeats > workers > 1
@@ -197,7 +203,9 @@ class RetriedTooSoon(ConductJudge):
             group=(*repeat_key, is_proven),
             sure=is_known and (workers == 1 or is_proven),
         )
-        yield finding if is_proven else self._workers.doubt(exchange, finding)
+        if not is_proven:
+            finding = self._workers.doubt(exchange, finding)
+        yield finding
 
     def _note_wait(self, exchange: ExchangeView) -> None:
         wait_s = exchange.retry_after_s

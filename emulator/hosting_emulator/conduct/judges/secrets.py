@@ -91,7 +91,9 @@ class Tokens(ConductJudge):
 
     def _note_redirects(self, exchange: ExchangeView, host: str) -> None:
         for name, value in exchange.entry.response_headers:
-            other_host = _host_of(value) if name == "Location" else ""
+            if name != "Location":
+                continue
+            other_host = _host_of(value)
             if other_host and other_host != host:
                 self._redirects.keep((exchange.credentials, other_host), exchange)
 
@@ -158,7 +160,9 @@ def _is_own_token(world: World, part: str) -> bool:
         header = msgspec.json.decode(urlsafe_b64decode(encoded + padding))
     except (ValueError, msgspec.DecodeError, RecursionError):
         return False
-    kid = header.get("kid") if isinstance(header, dict) else None
+    if not isinstance(header, dict):
+        return False
+    kid = header.get("kid")
     return kid is not None and kid == AccessTokens(world.seed, world.name).kid
 
 
