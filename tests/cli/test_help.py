@@ -68,7 +68,7 @@ def test_each_option_and_argument_is_explained():
         )
     ]
 
-    assert silent == []
+    assert silent == [], "give the option a `help=`, or name the argument in the docstring"
 
 
 def test_help_is_printed_and_fits_80_columns(run, monkeypatch: pytest.MonkeyPatch):
@@ -80,7 +80,9 @@ def test_help_is_printed_and_fits_80_columns(run, monkeypatch: pytest.MonkeyPatc
         assert result.exit_code == 0, path
         assert result.stdout.startswith(f"Usage: hosting-emulator {' '.join(path)}".rstrip())
         assert result.stderr == "", path
-        assert [line for line in result.stdout.splitlines() if len(line) > 80] == [], path
+        assert [line for line in result.stdout.splitlines() if len(line) > 80] == [], (
+            f"shorten the lines in the help of {' '.join(path)}: Click does not wrap examples"
+        )
 
 
 def test_each_command_that_prints_data_has_the_option_json():
@@ -115,7 +117,7 @@ def test_each_command_that_prints_data_has_the_option_json():
         ("scenario", "show"),
         ("scenario", "record"),
         ("scenario", "shrink"),
-    }
+    }, "give the command the decorator `prints`, or add it here with the reason"
 
 
 def test_help_imports_nothing_heavy():

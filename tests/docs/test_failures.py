@@ -15,7 +15,7 @@ def test_the_failure_guide_has_an_example_of_every_fault_kind(api: HttpWorld):
     assert len(effects) > 10
     assert [
         effect["kind"] for effect in effects if f"`fault add {effect['kind']}" not in GUIDE
-    ] == []
+    ] == [], "describe the kind in docs/failures.md, with an example of `fault add`"
 
 
 def test_the_failure_guide_has_an_example_of_every_intervention(api: HttpWorld):
@@ -24,4 +24,6 @@ def test_the_failure_guide_has_an_example_of_every_intervention(api: HttpWorld):
     ]
 
     interventions = api.emulator.control.contract("interventions")
-    assert {line.split()[3] for line in commands} == {row["name"] for row in interventions}
+    assert {line.split()[3] for line in commands} == {row["name"] for row in interventions}, (
+        "show the intervention in docs/failures.md with a command"
+    )

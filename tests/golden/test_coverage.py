@@ -92,4 +92,6 @@ def test_the_library_uses_each_intervention_and_each_kind_of_fault() -> None:
             used_words |= entry.get("fault", {}).keys()
             used_words |= entry.get("intervene", {}).keys()
 
-    assert {*intervention_words(), *kinds_of_faults()} - used_words == set()
+    assert {*intervention_words(), *kinds_of_faults()} - used_words == set(), (
+        "show it in a scenario of the library, in `scenarios/`"
+    )

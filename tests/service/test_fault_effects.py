@@ -214,7 +214,9 @@ def test_each_kind_of_fault_has_its_effect_at_the_client(
 
 
 def test_the_table_of_effects_has_every_kind_of_fault(client: SocketClient):
-    assert {*(effect for effect, _, _ in EFFECTS), ELSEWHERE} == set(fault_kinds(client))
+    assert {*(effect for effect, _, _ in EFFECTS), ELSEWHERE} == set(fault_kinds(client)), (
+        "add the new kind to EFFECTS, with what a client sees of it"
+    )
 
 
 @pytest.mark.parametrize("kind", [effect for effect, _, _ in EFFECTS])

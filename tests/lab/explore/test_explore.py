@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -79,17 +80,21 @@ def processes(mark: str) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("options", "requests", "runs"),
+    ("options", "requests", "least_runs"),
     [
         (("--call", "create_user_api_key"), 1, 20),
         pytest.param((), 2, 38, marks=TORTURE),
     ],
 )
-def test_a_careful_client_survives_every_fault(options: tuple[str, ...], requests: int, runs: int):
+def test_a_careful_client_survives_every_fault(
+    options: tuple[str, ...], requests: int, least_runs: int
+):
     process = run(*options, *client("careful"), timeout_s=SHORT_TIMEOUT_S)
 
     assert process.returncode == 0, process.stdout
-    assert f"{runs} runs: {runs} survived." in process.stdout
+    totals = re.search(r"^(\d+) runs: \1 survived\.$", process.stdout, re.MULTILINE)
+    assert totals is not None, process.stdout
+    assert int(totals[1]) >= least_runs
     kinds = len(KINDS)
     assert met_line(calls=requests, kinds=kinds, codes=3) in process.stdout
 
