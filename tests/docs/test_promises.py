@@ -118,6 +118,7 @@ def test_a_promise_that_an_assumption_decides_is_marked_as_assumed():
     names = {row["name"] for row in describe(DEFAULTS)}
     assert names >= set(DECIDED_BY)
 
+    assert names <= worth.keys(), "write it anew: python -m tests.docs.test_promises"
     assert {worth[name] for name in names} == {"assumed"}
     for promise, word, *_ in promised():
         named_assumptions = names.intersection(re.findall(r"`(\w+)`", promise))

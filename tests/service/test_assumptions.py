@@ -67,7 +67,7 @@ def test_every_alternative_has_a_case(api: CheckedWorld) -> None:
             if (row.name, str(value)) not in cases:
                 missing.append(f"{row.name}={value}")
 
-    assert missing == []
+    assert missing == [], "add a case to tests/service/assumption_cases.py"
 
 
 CONTRACT = (Path(__file__).parents[1] / "support" / "contract.txt").read_text(encoding="utf-8")
@@ -120,7 +120,7 @@ def test_each_assumption_has_a_description_and_quotes_the_contract(api: CheckedW
         parts = [part.strip(" .") for part in re.split(r"\[.*?\]", row.sentence)]
         assert any(parts)
         for part in parts:
-            assert part in PLAIN_CONTRACT, row.sentence
+            assert part in PLAIN_CONTRACT, f"quote the contract exactly, not: {row.sentence}"
 
 
 @pytest.mark.parametrize(

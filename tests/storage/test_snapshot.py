@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hosting_emulator.storage.files import write_atomically
-from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.storage.format import FormatRefused, StateRefused
+from hosting_emulator.storage.rows import read_row, rows_of
 from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
 from tests.support.in_process import InProcess, fresh_world
 from tests.support.worlds_on_disk import busy, content, indexed
@@ -134,6 +135,13 @@ def test_a_snapshot_of_another_format_is_refused_with_advice(path, format_number
 
     with pytest.raises(StateRefused, match=f"its format is {format_number}, .*{advice}"):
         read(path)
+
+
+def test_a_row_with_a_field_of_a_later_build_is_not_taken_for_damage(world):
+    table, key, document = next(row for row in rows_of(world) if row[0] == "deployments")
+
+    with pytest.raises(FormatRefused, match=r"`region`.*; use the hosting-emulator that wrote it"):
+        read_row(table, key, {**document, "region": "eu"})
 
 
 def test_a_manual_change_of_a_snapshot_is_refused_with_advice(path):

@@ -77,7 +77,12 @@ def test_every_assumption_is_varied_or_listed_with_a_reason():
     others = set().union(*NOT_VARIED.values())
 
     assert not drawn & others
-    assert drawn | others | KNOWN_BEFOREHAND | VARIED_EACH_TIME == set(DEFAULTS.__struct_fields__)
+    assert drawn | others | KNOWN_BEFOREHAND | VARIED_EACH_TIME == set(
+        DEFAULTS.__struct_fields__
+    ), (
+        "say in NOT_VARIED why no seed draws the assumption, or name it at a point of"
+        " variation/points.py"
+    )
 
 
 @pytest.mark.parametrize("point", list_points(), ids=lambda point: point.id)

@@ -12,7 +12,7 @@ import msgspec
 
 from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.contract.conversion import convert
-from hosting_emulator.storage.format import FORMAT, StateRefused
+from hosting_emulator.storage.format import FORMAT, FormatRefused, StateRefused
 from hosting_emulator.world.tables import (
     ASSUMPTIONS,
     CLOCK,
@@ -46,14 +46,21 @@ def rows_of(world: World) -> Iterator[Row]:
 
 
 def read_row(table: str, key: str, document: Any) -> Any:
-    """Return the record of a plain document. Raises StateRefused, naming the row."""
+    """Return the record of a plain document. Raises StateRefused, naming the row.
+
+    It is a FormatRefused if the row has a field that this build does not know.
+    """
     declaration = TABLES.get(table)
     if declaration is None:
         raise StateRefused(f"there is no table {table!r}; tables are {', '.join(TABLES)}")
     try:
         return convert(document, declaration.kind)
     except msgspec.ValidationError as error:
-        raise StateRefused(f"table {table}, row {key}: {error}") from None
+        message = f"table {table}, row {key}: {error}"
+        # A later build of the same format may have stored more.
+        if "unknown field" in message:
+            raise FormatRefused(f"{message}; use the hosting-emulator that wrote it") from None
+        raise StateRefused(message) from None
 
 
 def heading_of(world: World) -> dict[str, Any]:

@@ -181,4 +181,7 @@ def test_each_settable_assumption_is_seen_by_a_tool_or_shown_in_a_scenario(
 
     assert set(DRAWN_WORDS.values()) <= points.keys()
     visible = observed | drawn | DRAWN_WORDS.keys() | _assumptions_of_scenarios()
-    assert set(DEFAULTS.__struct_fields__) - visible == set()
+    assert set(DEFAULTS.__struct_fields__) - visible == set(), (
+        "show the assumption in a scenario of the library (`assumptions:`, or a step with `assume:`),"
+        " or make it fixed: a row of contract/fixed_assumptions.py"
+    )
