@@ -23,13 +23,13 @@ from hosting_emulator.world.value import World
 #: Timers of some languages end a little early, measured on another clock than theirs.
 _TIMER_MS = 20
 _LONGEST_PATH = 120
-#: Of a longer value only this many bytes and a digest are kept for comparison.
+#: A longer value is compared by this many bytes and a digest.
 _COMPARED_BYTES = 256
 #: After this time the same request is a new attempt, and no retry.
 A_RETRY_MS = 600_000
 #: A request by another connection may have been sent before a response, if it arrived this soon after.
 _IN_TRANSIT_MS = 50
-#: Of two programs that were started together, one may send its first request this much later.
+#: If two programs were started together, one may send its first request this much later.
 _STARTED_TOGETHER_MS = 1000
 #: After this many repeats in a row, each on a new connection, the requests are one client's.
 _REPEATS = 2

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from hosting_emulator.conduct.findings import SEVERITIES, Finding
 
-#: Findings of one rule that are kept. Further ones are only counted.
+#: The most findings of one rule that are kept. Further ones are only counted.
 MOST_FINDINGS = 100
-#: Requests that one finding names. Further ones are only counted.
+#: The most requests that one finding names. Further ones are only counted.
 MOST_REQUESTS = 20
 
 

@@ -148,7 +148,7 @@ def _keep_nearer(
 ) -> None:
     nearer = NearestRequest(number, subject.method, subject.path, differences, reason)
     nearest = usage.nearest
-    # Of several requests that matched, the latest says most: its counts are the highest.
+    # The latest request that matched says most, because its counts are the highest.
     if nearest is None or nearer.distance < nearest.distance or not differences:
         usage.nearest = nearer
 

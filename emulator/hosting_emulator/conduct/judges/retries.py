@@ -55,7 +55,7 @@ class NotRetryable(ConductJudge):
         self._repeats.keep(repeat_key, repeats)
         # Another client may have received the response.
         is_sure = exchange.knows_response(earlier) == "surely"
-        # Of more requests than there are workers, at least one was a retry.
+        # If there are more requests than workers, at least one was a retry.
         is_proven = exchange.has_key_of(earlier) or repeats > workers > 1
         is_sure = is_sure and (workers == 1 or is_proven)
         is_other_connection = exchange.connection_use is not earlier.connection_use
@@ -193,7 +193,7 @@ class RetriedTooSoon(ConductJudge):
             repeats += 1
         self._repeats.keep(repeat_key, repeats)
         is_proven = exchange.has_key_of(wait.response) or repeats > workers > 1
-        # Of two jobs with one token, one has not received the response to the other.
+        # If two jobs share a token, one job has not received the response to the other.
         is_known = exchange.knows_response(wait.response) == "surely"
         finding = Finding(
             "retried-too-soon",
