@@ -10,7 +10,7 @@ from aiohttp import web
 from hosting_emulator.calls.dev_access import REDEEM_PATH
 from hosting_emulator.conduct.observation import Observations
 from hosting_emulator.control import dispatch
-from hosting_emulator.control.routes import PREFIX
+from hosting_emulator.control.route import PREFIX
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.http import dev_origins, public_api, responses

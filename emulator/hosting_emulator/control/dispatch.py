@@ -13,14 +13,8 @@ from aiohttp import web
 from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.control.endpoints import Endpoint, load_endpoint
 from hosting_emulator.control.provider import provider_exchange
-from hosting_emulator.control.routes import (
-    PREFIX,
-    ROUTES,
-    JsonList,
-    Media,
-    NoContent,
-    Route,
-)
+from hosting_emulator.control.route import PREFIX, JsonList, Media, NoContent, Route
+from hosting_emulator.control.routes import ROUTES
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.http import responses
 from hosting_emulator.http.endpoint import Context, ControlRefusal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aiohttp import web
 
 from hosting_emulator.control.endpoints import load_endpoint
-from hosting_emulator.control.routes import Route
+from hosting_emulator.control.route import Route
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.http import responses
 from hosting_emulator.identity import faults

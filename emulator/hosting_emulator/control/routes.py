@@ -2,18 +2,16 @@
 
 The file `endpoints.py` says how an endpoint is declared. It returns a value of the row's response type,
 or a response. A list that can be long is an iterator that makes each item when it is needed, so that
-other requests are handled in between. The engine of a world is written as the world's summary.
+other requests are handled in between.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final
 
-from hosting_emulator.contract.calls import IDENTITY_PROVIDER
-from hosting_emulator.http.endpoint import BODY_LIMIT, STATE_LIMIT
+from hosting_emulator.control.provider_routes import identity_routes
+from hosting_emulator.control.route import Json, JsonList, JsonOrNull, Media, NoContent, Route
+from hosting_emulator.http.endpoint import STATE_LIMIT
 from hosting_emulator.messages import (
     AccessToken,
     AssumptionRow,
@@ -56,204 +54,6 @@ from hosting_emulator.messages import (
     WorldReport,
     WorldSummary,
 )
-
-PREFIX: Final = "/_emulator"
-
-
-@dataclass(frozen=True, slots=True)
-class Json:
-    """A response with one JSON object."""
-
-    kind: Any
-
-
-@dataclass(frozen=True, slots=True)
-class JsonList:
-    """A response with a list of JSON objects, as the member `items`."""
-
-    kind: Any
-
-
-@dataclass(frozen=True, slots=True)
-class JsonOrNull:
-    """A response with a JSON object, or `null`."""
-
-    kind: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Media:
-    """A response of another media type."""
-
-    media_type: str
-
-
-@dataclass(frozen=True, slots=True)
-class NoContent:
-    """A response with the status 204 and no body."""
-
-
-ResponseType: TypeAlias = Json | JsonList | JsonOrNull | Media | NoContent
-
-
-@dataclass(frozen=True)
-class Route:
-    """A row of the table.
-
-    In `path`, `{name}` is one segment, and `{name*}` the rest. `endpoint` is `MODULE:FUNCTION`, with
-    the module below `hosting_emulator`. `tag` is the group in the OpenAPI document (default: the
-    module's last name).
-    """
-
-    method: str
-    path: str
-    endpoint: str
-    response: ResponseType
-    status: int = 200
-    tag: str = ""
-    is_identity: bool = False
-    body_limit: int = BODY_LIMIT
-
-    @property
-    def module(self) -> str:
-        """The module of the endpoint, below `hosting_emulator`."""
-        return self.endpoint.partition(":")[0]
-
-    @property
-    def function(self) -> str:
-        """The name of the endpoint's function."""
-        return self.endpoint.partition(":")[2]
-
-    @property
-    def group(self) -> str:
-        """The tag, or else the last name of the module."""
-        return self.tag or self.module.rpartition(".")[2]
-
-    @property
-    def identity_call(self) -> str:
-        """The name of an endpoint of the identity provider, as faults know it; else empty."""
-        if not self.is_identity:
-            return ""
-        return IDENTITY_PROVIDER + self.function
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """The regular expression that a whole path below the prefix matches."""
-        pattern = re.escape(self.path.rstrip("/"))
-        pattern = re.sub(r"\\{(\w+)\\\*\\}", r"(?P<\1>.+)", pattern)
-        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", pattern)
-        return re.compile(pattern)
-
-
-def _identity_routes(prefix: str) -> list[Route]:
-    """Return the rows of the identity provider of one world."""
-    return [
-        Route(
-            "GET",
-            prefix + "/idp/.well-known/openid-configuration",
-            "identity.discovery:discovery",
-            Json(JsonObject),
-            tag="tokens",
-            is_identity=True,
-        ),
-        Route(
-            "GET",
-            prefix + "/idp/jwks.json",
-            "identity.discovery:jwks",
-            Json(JsonObject),
-            tag="tokens",
-            is_identity=True,
-        ),
-        Route(
-            "GET",
-            prefix + "/idp/authorize",
-            "identity.sign_in:authorize",
-            Media("text/html"),
-            is_identity=True,
-            tag="sign_in",
-        ),
-        Route(
-            "POST",
-            prefix + "/idp/authorize",
-            "identity.sign_in:authorize",
-            Media("text/html"),
-            is_identity=True,
-            tag="sign_in",
-        ),
-        Route(
-            "POST",
-            prefix + "/idp/token",
-            "identity.token_endpoint:token",
-            Json(JsonObject),
-            tag="tokens",
-            is_identity=True,
-        ),
-        Route(
-            "GET",
-            prefix + "/idp/userinfo",
-            "identity.discovery:userinfo",
-            Json(JsonObject),
-            tag="tokens",
-            is_identity=True,
-        ),
-        Route(
-            "POST",
-            prefix + "/idp/userinfo",
-            "identity.discovery:userinfo",
-            Json(JsonObject),
-            tag="tokens",
-            is_identity=True,
-        ),
-        Route(
-            "GET",
-            prefix + "/idp/end-session",
-            "identity.sign_out:end_session",
-            Media("text/html"),
-            tag="sign_in",
-            is_identity=True,
-        ),
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class PathParameter:
-    """Documents a name in braces of paths. `example` is a value that a fresh world has or soon gets."""
-
-    description: str
-    example: str | int | None = None
-
-
-#: The names in braces of the paths below.
-PATH_PARAMETERS: Final = {
-    "world": PathParameter("The name of a world.", "default"),
-    "n": PathParameter("The number of an exchange in the log.", 1),
-    "name": PathParameter("The name of a scenario of the library.", "provider-outage"),
-    "operation": PathParameter("The id of an operation."),
-    "fault": PathParameter("The id of a fault.", "fault-1"),
-    "outcome": PathParameter("The id of an outcome.", "outcome-1"),
-    "snapshot": PathParameter("The id of a snapshot.", "snapshot-1"),
-    "protected_fault": PathParameter("The id of a protected fault.", "fault-1000000001"),
-    "observation": PathParameter("The id of an observation.", "observation-1"),
-    "chapter": PathParameter("The index of a chapter of the observation.", "0"),
-}
-
-#: The tags of the OpenAPI document, in its order.
-TAGS: Final = {
-    "documents": "The process, and the contract's tables",
-    "worlds": "Worlds",
-    "tokens": "Tokens and keys, and each world as an OpenID provider",
-    "clock": "Time and operations",
-    "faults": "Faults, outcomes, interventions and variation",
-    "scenarios": "Scenarios",
-    "requests": "The request log",
-    "events": "Events, as they happen",
-    "history": "Commits, snapshots and rewinding",
-    "projects": "What a world holds",
-    "protected": "Faults that a judge keeps in every world",
-    "observations": "Observations: every world and request from a beginning to an end",
-    "reports": "Reports, conduct and metrics",
-    "sign_in": "Browser sign-in",
-}
 
 #: The first row that matches a path handles it.
 ROUTES: Final = [
@@ -824,6 +624,6 @@ ROUTES: Final = [
         status=201,
         tag="tokens",
     ),
-    *_identity_routes(""),
-    *_identity_routes("/worlds/{world}"),
+    *identity_routes(""),
+    *identity_routes("/worlds/{world}"),
 ]

@@ -15,7 +15,8 @@ from multidict import CIMultiDict
 from hosting_emulator.calls.dev_access import REDEEM_PATH, project_at
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.control.provider import provider_exchange
-from hosting_emulator.control.routes import PREFIX, ROUTES, Route
+from hosting_emulator.control.route import PREFIX, Route
+from hosting_emulator.control.routes import ROUTES
 from hosting_emulator.engine.access_tokens import issuer_path
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.faults.kinds import FaultKind

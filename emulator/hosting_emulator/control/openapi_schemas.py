@@ -1,0 +1,126 @@
+"""The schemas of the control API's OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from hosting_emulator import messages
+from hosting_emulator.contract.json_schema import schema_components
+from hosting_emulator.control.route import (
+    JsonList,
+    JsonOrNull,
+    Media,
+    NoContent,
+    ResponseType,
+)
+from hosting_emulator.messages import (
+    ControlMessage,
+    JsonObject,
+)
+from hosting_emulator.messages.faults import WRITTEN
+
+COMPONENTS: Final = "#/components/schemas/"
+TEXT: Final[JsonObject] = {"type": "string"}
+
+
+class SchemaCollection:
+    """The schemas of what is sent and returned, by name."""
+
+    def __init__(self) -> None:
+        self.schemas: JsonObject = {}
+
+    def schema(self, kind: Any) -> JsonObject:
+        """Return the schema of a type; those of the structs in it are added to `schemas`."""
+        (schema,), parts = schema_components([kind], ref_template=COMPONENTS + "{name}")
+        for name, part in parts.items():
+            message = getattr(messages, name, None)
+            if message is not None:
+                part = _as_encoded(message, part)
+            self.schemas[name] = part
+        return schema
+
+    def response(self, response: ResponseType) -> JsonObject:
+        """Return the content of a response."""
+        if isinstance(response, Media):
+            return {response.media_type: {"schema": TEXT}}
+        assert not isinstance(response, NoContent)
+        schema: JsonObject = {"type": "object"}
+        if response.kind != JsonObject:
+            schema = self.schema(response.kind)
+        if isinstance(response, JsonList):
+            items = {"type": "array", "items": schema}
+            schema = {"type": "object", "properties": {"items": items}, "required": ["items"]}
+        if isinstance(response, JsonOrNull):
+            schema = {"anyOf": [schema, {"type": "null"}]}
+        return {"application/json": {"schema": schema}}
+
+
+def _as_encoded(kind: type[ControlMessage], schema: JsonObject) -> JsonObject:
+    """Return the schema of a message as JSON has it.
+
+    A member that is None by default is absent then, and never null. What was written stands beside
+    the other members.
+    """
+    members = {name: member for name, member in schema["properties"].items() if name != WRITTEN}
+    for field in msgspec.structs.fields(kind):
+        if not field.required:
+            members[field.encode_name] = _without_null(members[field.encode_name])
+    required = [name for name in schema["required"] if name != WRITTEN]
+    return {**schema, "properties": members, "required": required}
+
+
+def _without_null(schema: JsonObject) -> JsonObject:
+    """Return a schema without null among its alternatives, and without a default."""
+    (alternative,) = (part for part in schema["anyOf"] if part != {"type": "null"})
+    others = {name: word for name, word in schema.items() if name not in ("anyOf", "default")}
+    return {**others, **alternative}
+
+
+def simplify_for_generators(schema: Any) -> Any:
+    """Simplify a schema for generators of clients.
+
+    They assume that a member with a default is always present, and few support `prefixItems`. None for
+    Java supports a union of an array and a word, or two maps of words in one class.
+    """
+    if isinstance(schema, list):
+        return [simplify_for_generators(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {name: simplify_for_generators(part) for name, part in schema.items()}
+    if all(isinstance(part, dict) for part in schema.values()):
+        # These are the members of an object, by name.
+        return result
+    if "$ref" in result:
+        # Other keywords would only repeat the referenced schema, which confuses generators.
+        return {"$ref": result["$ref"]}
+    if "enum" in result:
+        result.setdefault("type", _type_of_enum(result["enum"]))
+    default = result.pop("default", None)
+    if default not in (None, [], {}):
+        result.setdefault("description", f"Default: {msgspec.json.encode(default).decode()}.")
+    _simplify_unions(result)
+    values = result.get("additionalProperties")
+    if isinstance(values, dict) and "enum" in values:
+        words = "|".join(values["enum"])
+        result["additionalProperties"] = {"type": "string", "pattern": f"^({words})$"}
+    if result.get("type") == "array":
+        items = result.pop("prefixItems", [result.get("items", {})])
+        result["items"] = items[0]
+    return result
+
+
+def _type_of_enum(values: list[Any]) -> str:
+    return "string" if isinstance(values[0], str) else "integer"
+
+
+def _simplify_unions(schema: JsonObject) -> None:
+    """Remove a union that says only which members are required, and one with an array."""
+    for keyword in ("anyOf", "oneOf"):
+        parts = [part for part in schema.get(keyword, []) if part.get("type") != "null"]
+        if parts and all(part.keys() == {"required"} for part in parts):
+            del schema[keyword]
+            schema["minProperties"] = 1
+        elif len(parts) > 1 and any(part.get("type") == "array" for part in parts):
+            del schema[keyword]

@@ -1,0 +1,78 @@
+"""The paths of the identity provider of one world."""
+
+from __future__ import annotations
+
+from hosting_emulator.control.route import Json, Media, Route
+from hosting_emulator.messages import (
+    JsonObject,
+)
+
+
+def identity_routes(prefix: str) -> list[Route]:
+    """Return the rows of the identity provider of one world."""
+    return [
+        Route(
+            "GET",
+            prefix + "/idp/.well-known/openid-configuration",
+            "identity.discovery:discovery",
+            Json(JsonObject),
+            tag="tokens",
+            is_identity=True,
+        ),
+        Route(
+            "GET",
+            prefix + "/idp/jwks.json",
+            "identity.discovery:jwks",
+            Json(JsonObject),
+            tag="tokens",
+            is_identity=True,
+        ),
+        Route(
+            "GET",
+            prefix + "/idp/authorize",
+            "identity.sign_in:authorize",
+            Media("text/html"),
+            is_identity=True,
+            tag="sign_in",
+        ),
+        Route(
+            "POST",
+            prefix + "/idp/authorize",
+            "identity.sign_in:authorize",
+            Media("text/html"),
+            is_identity=True,
+            tag="sign_in",
+        ),
+        Route(
+            "POST",
+            prefix + "/idp/token",
+            "identity.token_endpoint:token",
+            Json(JsonObject),
+            tag="tokens",
+            is_identity=True,
+        ),
+        Route(
+            "GET",
+            prefix + "/idp/userinfo",
+            "identity.discovery:userinfo",
+            Json(JsonObject),
+            tag="tokens",
+            is_identity=True,
+        ),
+        Route(
+            "POST",
+            prefix + "/idp/userinfo",
+            "identity.discovery:userinfo",
+            Json(JsonObject),
+            tag="tokens",
+            is_identity=True,
+        ),
+        Route(
+            "GET",
+            prefix + "/idp/end-session",
+            "identity.sign_out:end_session",
+            Media("text/html"),
+            tag="sign_in",
+            is_identity=True,
+        ),
+    ]

@@ -1,0 +1,88 @@
+"""How a path below `/_emulator` is declared: its endpoint, and the type of its response."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, TypeAlias
+
+from hosting_emulator.contract.calls import IDENTITY_PROVIDER
+from hosting_emulator.http.endpoint import BODY_LIMIT
+
+PREFIX: Final = "/_emulator"
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A response with one JSON object."""
+
+    kind: Any
+
+
+@dataclass(frozen=True, slots=True)
+class JsonList:
+    """A response with a list of JSON objects, as the member `items`."""
+
+    kind: Any
+
+
+@dataclass(frozen=True, slots=True)
+class JsonOrNull:
+    """A response with a JSON object, or `null`."""
+
+    kind: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """A response of another media type."""
+
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoContent:
+    """A response with the status 204 and no body."""
+
+
+ResponseType: TypeAlias = Json | JsonList | JsonOrNull | Media | NoContent
+
+
+@dataclass(frozen=True)
+class Route:
+    """A row of the table.
+
+    In `path`, `{name}` is one segment, and `{name*}` the rest. `endpoint` is `MODULE:FUNCTION`, with
+    the module below `hosting_emulator`. `tag` is a key of TAGS: the group in the OpenAPI document.
+    `body_limit` is in bytes.
+    """
+
+    method: str
+    path: str
+    endpoint: str
+    response: ResponseType
+    tag: str
+    status: int = 200
+    is_identity: bool = False
+    body_limit: int = BODY_LIMIT
+
+    @property
+    def function(self) -> str:
+        """The name of the endpoint's function."""
+        return self.endpoint.partition(":")[2]
+
+    @property
+    def identity_call(self) -> str:
+        """The name of an endpoint of the identity provider, as faults know it; else empty."""
+        if not self.is_identity:
+            return ""
+        return IDENTITY_PROVIDER + self.function
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The regular expression that a whole path below the prefix matches."""
+        pattern = re.escape(self.path.rstrip("/"))
+        pattern = re.sub(r"\\{(\w+)\\\*\\}", r"(?P<\1>.+)", pattern)
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", pattern)
+        return re.compile(pattern)

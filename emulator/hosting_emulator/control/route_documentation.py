@@ -1,0 +1,46 @@
+"""What the OpenAPI document says about the names in braces of paths, and about tags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class PathParameter:
+    """Documents a name in braces of paths. `example` is a value that a fresh world has or soon gets."""
+
+    description: str
+    example: str | int | None = None
+
+
+#: The names in braces of the paths of the table.
+PATH_PARAMETERS: Final = {
+    "world": PathParameter("The name of a world.", "default"),
+    "n": PathParameter("The number of an exchange in the log.", 1),
+    "name": PathParameter("The name of a scenario of the library.", "provider-outage"),
+    "operation": PathParameter("The id of an operation."),
+    "fault": PathParameter("The id of a fault.", "fault-1"),
+    "outcome": PathParameter("The id of an outcome.", "outcome-1"),
+    "snapshot": PathParameter("The id of a snapshot.", "snapshot-1"),
+    "protected_fault": PathParameter("The id of a protected fault.", "fault-1000000001"),
+    "observation": PathParameter("The id of an observation.", "observation-1"),
+    "chapter": PathParameter("The index of a chapter of the observation.", "0"),
+}
+#: The tags of the OpenAPI document, in its order.
+TAGS: Final = {
+    "documents": "The process, and the contract's tables",
+    "worlds": "Worlds",
+    "tokens": "Tokens and keys, and each world as an OpenID provider",
+    "clock": "Time and operations",
+    "faults": "Faults, outcomes, interventions and variation",
+    "scenarios": "Scenarios",
+    "requests": "The request log",
+    "events": "Events, as they happen",
+    "history": "Commits, snapshots and rewinding",
+    "projects": "What a world holds",
+    "protected": "Faults that a judge keeps in every world",
+    "observations": "Observations: every world and request from a beginning to an end",
+    "reports": "Reports, conduct and metrics",
+    "sign_in": "Browser sign-in",
+}
