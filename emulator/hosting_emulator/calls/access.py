@@ -54,7 +54,9 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     operation: Operation | None = None
     if subject == "operation":
         operation = tables[OPERATIONS.name].get(request.subject_id)
-        project_id = operation.project_id if operation else ""
+        project_id = ""
+        if operation is not None:
+            project_id = operation.project_id
         segments = map(unquote, request.path.split("/"))
         if "{project_id}" in spec.path and project_id not in segments:
             raise _not_found(subject, "the path names another project than the operation's")
@@ -96,21 +98,30 @@ def role_of(change: Change, user_id: str, project: Project) -> str | None:
     if membership.role == "owner":
         return "owner"
     grant = tables[GRANTS.name].get(f"{project.id}/{user_id}")
-    return grant.role if grant else None
+    if grant is None:
+        return None
+    role: str = grant.role
+    return role
 
 
 def _check_role(change: Change, request: CallRequest, role: str) -> None:
     """Raise Refused if a role in the project is less than the call needs."""
     spec = request.spec
     needed = least_role(spec, change.assumptions)
-    if _RANKS[role] < _RANKS[needed]:
-        allowed = "the project's owner" if needed == "owner" else f"a project {needed} or above"
-        raise Refused(
-            "forbidden",
-            f"Only {allowed} may do this; you are its {role}.",
-            why=f"the call needs the role {needed}, the user has {role}",
-            assumption=spec.role.assumption if isinstance(spec.role, AssumedRole) else None,
-        )
+    if _RANKS[role] >= _RANKS[needed]:
+        return
+    allowed = f"a project {needed} or above"
+    if needed == "owner":
+        allowed = "the project's owner"
+    assumption = None
+    if isinstance(spec.role, AssumedRole):
+        assumption = spec.role.assumption
+    raise Refused(
+        "forbidden",
+        f"Only {allowed} may do this; you are its {role}.",
+        why=f"the call needs the role {needed}, the user has {role}",
+        assumption=assumption,
+    )
 
 
 def _not_found(subject: str, why: str) -> Refused:
@@ -142,18 +153,20 @@ def _organization(change: Change, request: CallRequest) -> Organization:
 
 def _check_permissions(change: Change, request: CallRequest, permissions: frozenset[str]) -> None:
     """Raise Refused if an API key may not make the call, or its organization no longer allows it."""
-    # The permissions of the organization are read each time: a key never outlives them.
+    # The permissions of the organization are read each time: a key loses those it disables.
     organization = change.get(ORGANIZATIONS, request.principal.organization_id or "")
-    enabled = organization.permissions if organization else ()
     needed = request.spec.permission
-    if needed not in permissions or needed not in enabled:
-        key = change.get(API_KEYS, request.principal.api_key_id or "")
-        raise Refused(
-            "forbidden",
-            f"The API key lacks the permission {needed}.",
-            why=f"key {key.name if key else '?'} has {', '.join(sorted(permissions)) or 'none'}",
-            assumption="call_permissions",
-        )
+    is_enabled = organization is not None and needed in organization.permissions
+    if is_enabled and needed in permissions:
+        return
+    key = change.get(API_KEYS, request.principal.api_key_id or "")
+    key_name = "?" if key is None else key.name
+    raise Refused(
+        "forbidden",
+        f"The API key lacks the permission {needed}.",
+        why=f"key {key_name} has {', '.join(sorted(permissions)) or 'none'}",
+        assumption="call_permissions",
+    )
 
 
 def count_request(change: Change, user_id: str) -> None:

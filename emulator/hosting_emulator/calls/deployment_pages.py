@@ -45,15 +45,20 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
     count = deployment_count(indexes, project.id)
     limit = request.values["limit"]
     cursor = request.values["cursor"]
-    following: int | None
+    position = None
+    if cursor is not None:
+        position = _read_cursor(change, project, cursor, count)
+    following = None
     if newest_first:
-        stop = count if cursor is None else _read_cursor(change, project, cursor, count)
+        stop = count if position is None else position
         start = max(0, stop - limit)
-        following = start if start > 0 else None
+        if start > 0:
+            following = start
     else:
-        start = 0 if cursor is None else _read_cursor(change, project, cursor, count)
+        start = position or 0
         stop = min(count, start + limit)
-        following = stop if stop < count else None
+        if stop < count:
+            following = stop
     runs = deployment_chunks(indexes, project.id, start, stop)
     longer = request.values.get("cursor_longer", 0)
     key = (change.world.seed, project.id, start, stop, following, longer)
@@ -67,7 +72,9 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
     next_cursor = None
     if following is not None:
         next_cursor = _write_cursor(change, project, following, longer)
-    records = deployments_between(runs, start, stop)[:: -1 if newest_first else 1]
+    records = deployments_between(runs, start, stop)
+    if newest_first:
+        records = records[::-1]
     body = views.deployments_page(records, next_cursor, assumptions)
     if len(_pages) >= _MOST_PAGES:
         _pages.clear()

@@ -56,7 +56,9 @@ def create_dev_access_ticket(change: Change, request: CallRequest, project: Proj
 def _revoke_earlier_ticket(change: Change, principal: str) -> None:
     # Each new ticket revokes the one before, so at most the last one can still be unused.
     last_id = change.world.indexes.get(f"last_ticket:{principal}")
-    last = change.get(TICKETS, last_id) if last_id else None
+    if last_id is None:
+        return
+    last = change.get(TICKETS, last_id)
     if last is not None and last.state == "unused" and last.expires_ms > change.now_ms:
         change.put(TICKETS, last.id, replace(last, state="revoked"))
 
@@ -78,18 +80,24 @@ def project_at(change: Change, host: str) -> Project | None:
     if zone != zone_of(change.world.name, change.assumptions.dev_zone):
         return None
     project_id = change.world.indexes.get(f"dev:{label}")
-    return change.get(PROJECTS, project_id) if project_id else None
+    if project_id is None:
+        return None
+    return change.get(PROJECTS, project_id)
 
 
 def ticketed_project(change: Change, secret: str) -> Project | None:
     """Return the project that a ticket was issued for, also if it is no longer valid."""
     ticket = _ticket_of(change, secret)
-    return None if ticket is None else change.get(PROJECTS, ticket.project_id)
+    if ticket is None:
+        return None
+    return change.get(PROJECTS, ticket.project_id)
 
 
 def _ticket_of(change: Change, secret: str) -> Ticket | None:
     ticket_id = change.world.indexes.get(f"ticket:{digest(secret)}")
-    return change.get(TICKETS, ticket_id) if ticket_id else None
+    if ticket_id is None:
+        return None
+    return change.get(TICKETS, ticket_id)
 
 
 def redeem(change: Change, project: Project, secret: str) -> str:

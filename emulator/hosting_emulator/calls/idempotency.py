@@ -43,8 +43,9 @@ def recall(
     request.storage_key = key
     text = f"{request.spec.call_id}\n{request.subject_id}\n{request.canonical_body}"
     request.fingerprint = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    refuses = assumptions.idempotency_in_flight == "refuse"
-    first = in_flight.setdefault(key, request) if refuses else request
+    first = request
+    if assumptions.idempotency_in_flight == "refuse":
+        first = in_flight.setdefault(key, request)
     if first.fingerprint != request.fingerprint:
         raise _reused(f"the key is in use by {first.spec.call_id}, which has no answer yet")
     if first is not request:
@@ -84,7 +85,9 @@ def _remembered_elsewhere(
     if change.assumptions.idempotency_scope == "principal_and_call":
         matches = [match for match in matches if match.call_id == request.spec.call_id]
     matches.sort(key=lambda match: match.fingerprint != request.fingerprint)
-    return matches[0] if matches else None
+    if not matches:
+        return None
+    return matches[0]
 
 
 def _reused(why: str) -> Refused:
@@ -99,14 +102,17 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     oldest = queue.entries.get(queue.first)
     if oldest is not None and _is_forgotten(oldest[1], change):
         change.delete(REMEMBERED, oldest[0])
+    expires_ms = None
     retention_ms = parse_retention_ms(change.assumptions.idempotency_retention)
+    if retention_ms is not None:
+        expires_ms = change.now_ms + retention_ms
     record = RememberedResponse(
         fingerprint=request.fingerprint,
         call_id=request.spec.call_id,
         status=reply.status,
-        # The replay of a response that shows a secret is made anew, without it: see `replay`.
+        # `replay` builds the response to a retry again, without the secret.
         body="" if reply.secret else reply.body.decode(),
-        expires_ms=None if retention_ms is None else change.now_ms + retention_ms,
+        expires_ms=expires_ms,
         subject=reply.subject,
         content_type=reply.content_type,
         varied=reply.varied or (),

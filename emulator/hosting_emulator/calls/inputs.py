@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from hosting_emulator.contract.models import SourceGeneration
 
 _HEADER_LIMIT = 128
-#: A body of at most so many bytes is read once, however often it is sent.
+#: A body of at most this many bytes is read once, however often it is sent.
 _CACHED_BODY_BYTES = 256
+#: How many characters of a client's text a message quotes.
+_LONGEST_QUOTE = 60
+#: A message does not quote a number of this size.
+_LONG_NUMBER = 1e15
 _NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
 #: Two bodies make the same request if the fields that the call reads are equal, however they are
 #: written (contract, operation 3: an exact replay is the same name and Idempotency-Key).
@@ -38,10 +42,13 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
     spec = request.spec
     if spec.idempotent:
         request.idempotency_key = _read_key(request)
-    query = _read_query(request.query) if request.query else _NO_QUERY
+    query = _NO_QUERY
+    if request.query:
+        query = _read_query(request.query)
     if spec.body is not None:
         _check_media_type(request, assumptions)
-        read_body = _read_small_body if len(request.body) <= _CACHED_BODY_BYTES else _read_body
+        is_small = len(request.body) <= _CACHED_BODY_BYTES
+        read_body = _read_small_body if is_small else _read_body
         request.values, request.canonical_body = read_body(
             request.body,
             spec.body,
@@ -81,15 +88,20 @@ def _read_key(request: CallRequest) -> str:
 def _check_media_type(request: CallRequest, assumptions: Assumptions) -> None:
     """Raise Refused if the body is not sent as JSON."""
     values = request.headers.getall("Content-Type", ())
-    media_type = values[0].partition(";")[0].strip() if values else ""
-    if media_type.lower() != "application/json":
-        sent = f"not {_quoted(media_type)}" if media_type else "but none was sent"
-        raise Refused(
-            assumptions.code_of("wrong_media_type"),
-            f"The Content-Type must be application/json, {sent}.",
-            field="Content-Type",
-            assumption="wrong_media_type",
-        )
+    media_type = ""
+    if values:
+        media_type = values[0].partition(";")[0].strip()
+    if media_type.lower() == "application/json":
+        return
+    difference = "but none was sent"
+    if media_type:
+        difference = f"not {_quoted(media_type)}"
+    raise Refused(
+        assumptions.code_of("wrong_media_type"),
+        f"The Content-Type must be application/json, {difference}.",
+        field="Content-Type",
+        assumption="wrong_media_type",
+    )
 
 
 def read_request_id(values: Sequence[str], assumptions: Assumptions) -> str | None:
@@ -172,7 +184,9 @@ def _judge_body(
     if first["type"] == "missing":
         raise _invalid(name, f"The request body needs the field {name!r}.")
     if first["type"] == "extra_forbidden":
-        assumption = None if RESOURCES[resource].closed else "unknown_body_fields"
+        assumption = None
+        if not RESOURCES[resource].closed:
+            assumption = "unknown_body_fields"
         raise _invalid(name, f"The request body has no field {_quoted(name)}.", assumption)
     raise _invalid(
         name, f"The field {name!r} is wrong: {first['msg']}; found {_kind(document[name])}."
@@ -192,9 +206,9 @@ def load_models() -> None:
 
 def _quoted(text: str) -> str:
     """Return a client's text for a message: quoted, escaped, and not too long."""
-    if len(text) <= 60:
+    if len(text) <= _LONGEST_QUOTE:
         return repr(text)
-    return repr(text[:60]) + "…"
+    return repr(text[:_LONGEST_QUOTE]) + "…"
 
 
 def _kind(value: Any) -> str:
@@ -202,7 +216,9 @@ def _kind(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
-        return f"the number {value!r}" if abs(value) < 1e15 else "a large number"
+        if abs(value) >= _LONG_NUMBER:
+            return "a large number"
+        return f"the number {value!r}"
     if isinstance(value, str):
         return f"a string of {len(value)} characters"
     if isinstance(value, list):
@@ -245,4 +261,6 @@ def _read_parameter(
         )
     if not _compiled(parameter.pattern).fullmatch(values[0]):
         raise _invalid(name, f"The query parameter {name} {parameter.complaint}")
-    return int(values[0]) if parameter.schema.get("type") == "integer" else values[0]
+    if parameter.schema.get("type") == "integer":
+        return int(values[0])
+    return values[0]

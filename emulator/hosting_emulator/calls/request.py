@@ -84,7 +84,9 @@ class CallRequest(msgspec.Struct, kw_only=True):
     def request_id(self) -> str:
         """Return the id that the client gave, or else one of our own, derived when it is needed."""
         if self.given_request_id is None:
-            number = f"{self.starts}/{self.n}" if self.starts else str(self.n)
+            number = str(self.n)
+            if self.starts:
+                number = f"{self.starts}/{self.n}"
             self.given_request_id = derived_request_id(self.world.seed, number, self.at_ms)
         return self.given_request_id
 

@@ -32,6 +32,7 @@ from hosting_emulator.world.value import Change
 
 def set_project_powered_by_flag(change: Change, request: CallRequest, project: Project) -> Reply:
     """Switch the flag. Hiding is refused while a Free workspace's domain depends on it."""
+    assumption = None
     if request.values["enabled"]:
         keeps_time = _keeps_enabled_at(change, request, project)
         if not keeps_time or change.assumptions.flag_reenabled != "kept":
@@ -41,11 +42,11 @@ def set_project_powered_by_flag(change: Change, request: CallRequest, project: P
                 flag_enabled_at=format_timestamp(change.now_ms),
                 flag_enabled_by=request.principal.user_id,
             )
-        assumption = "flag_reenabled" if keeps_time else None
+        if keeps_time:
+            assumption = "flag_reenabled"
     else:
         _check_domain(change, project)
         project = replace(project, flag_enabled=False, flag_enabled_at=None, flag_enabled_by=None)
-        assumption = None
     change.put(PROJECTS, project.id, project)
     reply = success_reply(change, request, views.powered_by_flag(project), project.id)
     reply.assumption = assumption

@@ -57,8 +57,10 @@ def _check_list(kind: ValueType, expected: Sequence[Any], path: Path, *, variabl
     most = getattr(kind, "most", None)
     if most is not None and len(expected) > most:
         raise Impossible(f"the list never has more than {most} items", path)
+    # Without items, the value is not a list, and the expected list holds alternatives.
+    item_kind = items or kind
     for index, item in enumerate(expected):
-        check(kind if items is None else items, item, (*path, index), variables=variables)
+        check(item_kind, item, (*path, index), variables=variables)
 
 
 def _check_mapping(
@@ -106,10 +108,8 @@ def _check_word(kind: ValueType, word: str, operand: Any, path: Path, *, variabl
         if isinstance(kind, Either):
             kind = next(member for member in kind.types if member.rank(operand) is not None)
         least, most = kind.limits()
-        is_met = ORDERS[word](
-            kind.rank(operand) or 0, most if word in ("at_least", "above") else least
-        )
-        if not is_met:
+        extreme = most if word in ("at_least", "above") else least
+        if not ORDERS[word](kind.rank(operand) or 0, extreme):
             raise Impossible(f"it must be {kind.form}: it is never {word} {operand}", path)
     elif word == "one_of":
         if not isinstance(operand, list | tuple) or not operand:

@@ -84,11 +84,9 @@ def match(kind: ValueType, expected: Any, actual: Any) -> Result:
     if actual is MISSING and not isinstance(expected, list | tuple):
         return kind.is_null_when_absent() and kind.means_nothing(expected)
     if isinstance(expected, list | tuple) and not isinstance(actual, list):
-        return (
-            None
-            if kind.is_list()
-            else any_result(match(kind, choice, actual) for choice in expected)
-        )
+        if kind.is_list():
+            return None
+        return any_result(match(kind, choice, actual) for choice in expected)
     if isinstance(expected, list | tuple | Mapping):
         return _match_parts(kind, expected, actual)
     if isinstance(expected, str) and expected == "*":
@@ -114,7 +112,9 @@ def _match_parts(kind: ValueType, expected: Any, actual: Any) -> Result:
     else:
         pairs = [(kind.items(), *pair) for pair in zip(expected, actual, strict=True)]
     results = [match(inner or ANY, value, part) for inner, value, part in pairs]
-    return None if None in results else all(results)
+    if None in results:
+        return None
+    return all(results)
 
 
 def _parts(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | None:
@@ -128,26 +128,33 @@ def _parts(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | None
 
 def _compare_word(kind: ValueType, word: str, operand: Any, actual: Any) -> Result:
     if word == "optional":
-        return True if actual is MISSING else match(kind, operand, actual)
+        return actual is MISSING or match(kind, operand, actual)
     if word == "one_of":
         return any_result(match(kind, choice, actual) for choice in operand)
     if word == "not":
         result = match(kind, operand, actual)
-        # What is not there is not something else.
-        is_undecided = result is None or (actual is MISSING and not result)
-        return None if is_undecided else not result
+        # A missing value does not count as a different value.
+        if result is None or (actual is MISSING and not result):
+            return None
+        return not result
     if actual is MISSING:
         return None
     if word == "has":
         if not isinstance(actual, list):
             return None
         return any_result(match(kind.items() or ANY, operand, item) for item in actual) or False
-    limit, rank = kind.rank(operand), kind.rank(actual)
-    return None if limit is None or rank is None else ORDERS[word](limit, rank)
+    limit = kind.rank(operand)
+    rank = kind.rank(actual)
+    if limit is None or rank is None:
+        return None
+    return ORDERS[word](limit, rank)
 
 
 def compare(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:
-    """List where an actual value differs from an expected one; only what is expected matters."""
+    """Return where an actual value differs from an expected one.
+
+    Fields that are not expected may have any value. `at` is the path of the value in messages.
+    """
     parts = None
     if isinstance(expected, Mapping) and expected and not is_comparison(expected):
         parts = _parts(expected, actual)
@@ -159,12 +166,16 @@ def compare(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismat
             differences += compare(inner, value, parts.get(str(name), MISSING), where)
         return differences
     if _are_lists_of_one_length(expected, actual):
-        pairs = enumerate(zip(expected, actual, strict=True))
-        item = kind.items() or ANY
-        return [one for n, pair in pairs for one in compare(item, *pair, f"{at}[{n}]")]
+        item_kind = kind.items() or ANY
+        differences = []
+        for index, (expected_item, item) in enumerate(zip(expected, actual, strict=True)):
+            differences += compare(item_kind, expected_item, item, f"{at}[{index}]")
+        return differences
     if match(kind, expected, actual) is True:
         return []
-    return [Mismatch(at, expected, ABSENT if actual is MISSING else actual)]
+    if actual is MISSING:
+        return [Mismatch(at, expected, ABSENT)]
+    return [Mismatch(at, expected, actual)]
 
 
 def _are_lists_of_one_length(expected: Any, actual: Any) -> bool:

@@ -23,6 +23,7 @@ LONG_SEARCHES: Final = 2
 LONGEST_PATTERN: Final = 1000
 DEEPEST_GROUP: Final = 8
 MOST_REPETITIONS: Final = 1000
+_LONGEST_QUOTE: Final = 80
 
 #: An escape, a character class, or a character that the checks below look at.
 _TOKEN: Final = re.compile(
@@ -66,7 +67,7 @@ class Expression:
                     timeout_s *= 2
         limit_ms = round(SEARCH_LIMIT_S * 1000)
         raise PatternError(
-            f"the regular expression {_shown(self.pattern)} takes more than {limit_ms} ms on a "
+            f"the regular expression {_quoted(self.pattern)} takes more than {limit_ms} ms on a "
             f"text of {len(text)} characters: write it without a repetition inside a repetition"
         )
 
@@ -78,7 +79,7 @@ def compile_pattern(pattern: str) -> Expression:
 
     if len(pattern) > LONGEST_PATTERN:
         raise PatternError(
-            f"the regular expression {_shown(pattern)} has {len(pattern)} characters: "
+            f"the regular expression {_quoted(pattern)} has {len(pattern)} characters: "
             f"at most {LONGEST_PATTERN} are allowed"
         )
     try:
@@ -88,7 +89,7 @@ def compile_pattern(pattern: str) -> Expression:
         return Expression(pattern, regex.compile(_within_limits(pattern)))
     except (re.error, regex.error, OverflowError, RecursionError) as error:
         raise PatternError(
-            f"{_shown(pattern)} is not a valid regular expression: {error}"
+            f"{_quoted(pattern)} is not a valid regular expression: {error}"
         ) from None
 
 
@@ -111,16 +112,19 @@ def _within_limits(pattern: str) -> str:
             end = token.start()
         if depth > DEEPEST_GROUP:
             raise PatternError(
-                f"the regular expression {_shown(pattern)} has more than {DEEPEST_GROUP} groups "
+                f"the regular expression {_quoted(pattern)} has more than {DEEPEST_GROUP} groups "
                 "inside each other"
             )
         if repetitions > MOST_REPETITIONS:
             raise PatternError(
-                f"the repetition counts of the regular expression {_shown(pattern)} multiply to more "
+                f"the repetition counts of the regular expression {_quoted(pattern)} multiply to more "
                 f"than {MOST_REPETITIONS}"
             )
     return "".join([*pieces, pattern[end:]])
 
 
-def _shown(pattern: str) -> str:
-    return repr(pattern if len(pattern) <= 80 else pattern[:79] + "…")
+def _quoted(pattern: str) -> str:
+    """Return a pattern for a message, shortened if it is long."""
+    if len(pattern) > _LONGEST_QUOTE:
+        pattern = pattern[: _LONGEST_QUOTE - 1] + "…"
+    return repr(pattern)

@@ -62,7 +62,9 @@ class Status(Number):
     def check_plain(self, expected: Any, path: Path) -> None:
         if isinstance(expected, str):
             if _STATUS_CLASS.fullmatch(expected) is None:
-                hint = f"; write {expected} without quotes" if expected.isdecimal() else ""
+                hint = ""
+                if expected.isdecimal():
+                    hint = f"; write {expected} without quotes"
                 raise Impossible(
                     f"it must be {self.form}, not {display_value(expected)}{hint}", path
                 )
@@ -72,19 +74,28 @@ class Status(Number):
     def equals(self, expected: Any, actual: Any) -> Result:
         if isinstance(expected, str):
             status_class = _STATUS_CLASS.fullmatch(expected)
-            return None if status_class is None else actual // 100 == int(status_class[1])
+            if status_class is None:
+                return None
+            return bool(actual // 100 == int(status_class[1]))
         return super().equals(expected, actual)
 
     def limits(self) -> tuple[float, float]:
-        return (0 if self.may_be_missing else self.least), self.greatest
+        if self.may_be_missing:
+            return 0, self.greatest
+        return self.least, self.greatest
 
     def possible_values(self) -> Sequence[int]:
-        return [*([0] if self.may_be_missing else []), *range(200, 600)]
+        statuses = [*range(200, 600)]
+        if self.may_be_missing:
+            return [0, *statuses]
+        return statuses
 
     def schema(self) -> dict[str, Any]:
-        number = {"type": "integer", "minimum": 200, "maximum": 599}
-        numbers = [number, {"const": 0}] if self.may_be_missing else [number]
-        return {"anyOf": [*numbers, {"type": "string", "pattern": "^[2-5][xX][xX]$"}]}
+        choices: list[dict[str, Any]] = [{"type": "integer", "minimum": 200, "maximum": 599}]
+        if self.may_be_missing:
+            choices.append({"const": 0})
+        choices.append({"type": "string", "pattern": "^[2-5][xX][xX]$"})
+        return {"anyOf": choices}
 
 
 @dataclass(frozen=True)
@@ -120,7 +131,9 @@ class LostWord(Word):
         return expected is None or expected is False
 
     def equals(self, expected: Any, actual: Any) -> Result:
-        return expected if isinstance(expected, bool) else super().equals(expected, actual)
+        if isinstance(expected, bool):
+            return expected
+        return super().equals(expected, actual)
 
     def schema(self) -> dict[str, Any]:
         return {"enum": [*self.words, True, False, None]}
@@ -245,12 +258,16 @@ def request_filters(
 
 def may_have_path(template: str, pattern: str) -> bool:
     """Tell whether a path of a template can match a pattern, with parts of the pattern as its ids."""
-    places = re.sub(r"\{\w+\}", "{}", template)
-    after = places.rpartition("}")[2]
-    parts = {part.replace("*", "x") or "x" for part in pattern.removesuffix(after).split("/")}
-    count = places.count("{")
-    return "?" not in pattern and any(
-        path_matches(places.format(*ids), pattern) for ids in product(parts, repeat=count)
+    if "?" in pattern:
+        return False
+    format_text = re.sub(r"\{\w+\}", "{}", template)
+    ending = format_text.rpartition("}")[2]
+    segments = pattern.removesuffix(ending).split("/")
+    ids = {segment.replace("*", "x") or "x" for segment in segments}
+    id_count = format_text.count("{")
+    return any(
+        path_matches(format_text.format(*path_ids), pattern)
+        for path_ids in product(ids, repeat=id_count)
     )
 
 

@@ -99,7 +99,9 @@ def _field_type(field: Field, words: OpenWords) -> ValueType:
     kind = _kind_type(field.name, field.kind, field.keywords, words, field.assumption)
     # An assumption allows null there.
     is_nullable = field.nullable or field.assumption == "last_page_cursor"
-    return or_null(kind) if is_nullable else kind
+    if is_nullable:
+        return or_null(kind)
+    return kind
 
 
 def _kind_type(
@@ -126,7 +128,9 @@ def _kind_type(
         return Text("a Ulid of 26 characters", pattern=ULID_PATTERN)
     if schema.get("type") == "string":
         open_set = tuple(words.get(assumption, ()))
-        return Word(f"a {name}", words=open_set) if open_set else Text()
+        if open_set:
+            return Word(f"a {name}", words=open_set)
+        return Text()
     return ANY
 
 
@@ -159,13 +163,12 @@ def open_words(*sets: Mapping[str, Any]) -> OpenWords:
 
 def body_type(resource: str, words: OpenWords, statuses: Iterable[int]) -> ValueType:
     """Return the type of a body: of the resource, of a problem, or of either, by possible statuses."""
-    possible = list(statuses)
-    succeeds = any(status < 400 for status in possible)
-    fails = any(status >= 400 for status in possible)
-    types = [
-        resource_type(resource, words) if succeeds else None,
-        resource_type(PROBLEM) if fails else None,
-    ]
+    allowed_statuses = list(statuses)
+    types = []
+    if any(status < 400 for status in allowed_statuses):
+        types.append(resource_type(resource, words))
+    if any(status >= 400 for status in allowed_statuses):
+        types.append(resource_type(PROBLEM))
     return either(types) or ANY
 
 
@@ -175,11 +178,14 @@ def possible_statuses(status: Any, code: Any) -> list[int]:
     Without a status it expects success, or a refusal if it names a problem code, or either if it
     names a code and allows that there is none.
     """
-    if status is MISSING:
-        succeeds = range(200, 400) if allows_no_code(code) else ()
-        fails = range(400, 600) if allows_a_code(code) else ()
-        return [*succeeds, *fails]
-    return list(_matching_statuses(msgspec.json.encode(status)))
+    if status is not MISSING:
+        return list(_matching_statuses(msgspec.json.encode(status)))
+    statuses: list[int] = []
+    if allows_no_code(code):
+        statuses += range(200, 400)
+    if allows_a_code(code):
+        statuses += range(400, 600)
+    return statuses
 
 
 @lru_cache(maxsize=256)
@@ -221,7 +227,9 @@ def find_field(kind: ValueType, path: str) -> ValueType:
         field_type = inner.field(name)
         if field_type is None:
             names = inner.field_names()
-            hint = nearest(name, names) or (f"; there are {', '.join(names)}" if names else "")
+            hint = nearest(name, names)
+            if names and not hint:
+                hint = f"; there are {', '.join(names)}"
             raise Impossible(f"no response here has the field {path!r}{hint}")
         inner = field_type
     return inner

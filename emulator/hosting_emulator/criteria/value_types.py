@@ -22,6 +22,10 @@ MISSING: Any = type("Missing", (), {"__repr__": lambda _: ABSENT})()
 VARIABLE_START = "${"
 #: A number type with at most so many values is checked value by value.
 _FEW_VALUES = 1000
+#: How many words of a type a message lists.
+_MOST_CHOICES = 12
+#: How many characters of a refused value a message quotes.
+_LONGEST_QUOTE = 60
 _VARIABLE_SCHEMA: dict[str, Any] = {"type": "string", "pattern": r"\$\{"}
 #: Refers to the schema of a comparison by words.
 COMPARISON_SCHEMA: dict[str, Any] = {"$ref": "#/$defs/Comparison"}
@@ -74,7 +78,7 @@ class ValueType:
         return expected is None
 
     def check_plain(self, expected: Any, path: Path) -> None:
-        """Raise Impossible if no value of the type equals `wanted`."""
+        """Raise Impossible if no value of the type equals a plain expected value."""
         raise NotImplementedError
 
     def equals(self, expected: Any, actual: Any) -> Result:
@@ -82,7 +86,7 @@ class ValueType:
         raise NotImplementedError
 
     def rank(self, value: Any) -> float | None:
-        """Return the place of a value in the order of its type. None: it has none."""
+        """Return the position of a value in the order of its type. None: it has none."""
         return None
 
     def limits(self) -> tuple[float, float]:
@@ -96,10 +100,12 @@ class ValueType:
 
     def search(self, pattern: Expression, actual: Any) -> Result:
         """Search an actual value for a regular expression."""
-        return pattern.search(actual) is not None if isinstance(actual, str) else None
+        if not isinstance(actual, str):
+            return None
+        return pattern.search(actual) is not None
 
     def items(self) -> ValueType | None:
-        """Return the type of the items of a list. None: the value is no list."""
+        """Return the type of the items of a list. None: the value is not a list."""
         return None
 
     def field(self, name: str) -> ValueType | None:
@@ -111,12 +117,14 @@ class ValueType:
         return ()
 
     def possible_values(self) -> Sequence[Any] | None:
-        """Return all values but null, if they are few. None: they are not."""
+        """Return all values but null, if they are few. None: they are many."""
         return None
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a plain value."""
-        return {"type": self.json_type} if self.json_type else {}
+        if self.json_type is None:
+            return {}
+        return {"type": self.json_type}
 
     def expected_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of what may be expected: a value, alternatives, a comparison."""
@@ -130,7 +138,7 @@ class ValueType:
 
 @dataclass(frozen=True)
 class AnyValue(ValueType):
-    """A value whose type nobody declares: the body of a page, a saved value."""
+    """A value without a declared type, such as the body of a page or a saved value."""
 
     form: str = "a value"
     nullable: bool = True
@@ -148,12 +156,18 @@ class AnyValue(ValueType):
         if _is_number(expected) and _is_number(actual):
             return bool(expected == actual)
         if isinstance(expected, str) and isinstance(actual, str):
-            moments = _moment_ms(expected), _moment_ms(actual)
-            return moments[0] == moments[1] if None not in moments else expected == actual
-        return expected == actual if type(expected) is type(actual) else None
+            expected_ms = _moment_ms(expected)
+            actual_ms = _moment_ms(actual)
+            if expected_ms is None or actual_ms is None:
+                return expected == actual
+            return expected_ms == actual_ms
+        return _equals_if(type(expected) is type(actual), expected, actual)
 
     def rank(self, value: Any) -> float | None:
-        return value if _is_number(value) else _moment_ms(value)
+        number = _number_or_none(value)
+        if number is None:
+            return _moment_ms(value)
+        return number
 
     def items(self) -> ValueType:
         return ANY
@@ -177,8 +191,8 @@ class Boolean(ValueType):
             raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
 
     def equals(self, expected: Any, actual: Any) -> Result:
-        comparable = isinstance(expected, bool) and isinstance(actual, bool)
-        return expected == actual if comparable else None
+        are_booleans = isinstance(expected, bool) and isinstance(actual, bool)
+        return _equals_if(are_booleans, expected, actual)
 
     def possible_values(self) -> Sequence[bool]:
         return (True, False)
@@ -194,17 +208,20 @@ class Number(ValueType):
     greatest: float = float("inf")
 
     def check_plain(self, expected: Any, path: Path) -> None:
-        whole = isinstance(expected, int) or (isinstance(expected, float) and expected.is_integer())
-        if not _is_number(expected) or (self.whole and not whole):
+        is_whole = isinstance(expected, int) or (
+            isinstance(expected, float) and expected.is_integer()
+        )
+        if not _is_number(expected) or (self.whole and not is_whole):
             raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
         if not self.least <= expected <= self.greatest or math.isinf(expected):
             raise Impossible(f"it must be {self.form}, and {expected} can never be", path)
 
     def equals(self, expected: Any, actual: Any) -> Result:
-        return bool(expected == actual) if _is_number(expected) and _is_number(actual) else None
+        are_numbers = _is_number(expected) and _is_number(actual)
+        return _equals_if(are_numbers, expected, actual)
 
     def rank(self, value: Any) -> float | None:
-        return value if _is_number(value) else None
+        return _number_or_none(value)
 
     def limits(self) -> tuple[float, float]:
         return self.least, self.greatest
@@ -217,7 +234,8 @@ class Number(ValueType):
     def schema(self) -> dict[str, Any]:
         bounds = {"minimum": self.least, "maximum": self.greatest}
         finite = {name: int(value) for name, value in bounds.items() if abs(value) != float("inf")}
-        return {"type": "integer" if self.whole else "number", **finite}
+        json_type = "integer" if self.whole else "number"
+        return {"type": json_type, **finite}
 
 
 @dataclass(frozen=True)
@@ -233,14 +251,16 @@ class Text(ValueType):
 
     def check_plain(self, expected: Any, path: Path) -> None:
         if not isinstance(expected, str):
-            hint = "; put it in quotes" if isinstance(expected, int | float) else ""
+            hint = ""
+            if isinstance(expected, int | float):
+                hint = "; put it in quotes"
             raise Impossible(f"it must be {self.form}, not {display_value(expected)}{hint}", path)
         if self.pattern is not None and re.fullmatch(self.pattern, expected) is None:
             raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
 
     def equals(self, expected: Any, actual: Any) -> Result:
-        comparable = isinstance(expected, str) and isinstance(actual, str)
-        return expected == actual if comparable else None
+        are_texts = isinstance(expected, str) and isinstance(actual, str)
+        return _equals_if(are_texts, expected, actual)
 
 
 @dataclass(frozen=True)
@@ -262,8 +282,9 @@ class Word(Text):
             raise Impossible(f"no word here matches /{pattern.pattern}/: {self.choices()}", path)
 
     def equals(self, expected: Any, actual: Any) -> Result:
-        comparable = isinstance(expected, str) and isinstance(actual, str)
-        return self.aliases(expected) == actual if comparable else None
+        if not isinstance(expected, str) or not isinstance(actual, str):
+            return None
+        return self.aliases(expected) == actual
 
     def possible_values(self) -> Sequence[str] | None:
         return self.words
@@ -277,7 +298,9 @@ class Word(Text):
 
     def choices(self) -> str:
         """Return the words, or the first of many."""
-        return ", ".join(self.words[:12]) + (", …" if len(self.words) > 12 else "")
+        if len(self.words) <= _MOST_CHOICES:
+            return ", ".join(self.words)
+        return ", ".join([*self.words[:_MOST_CHOICES], "…"])
 
 
 @dataclass(frozen=True)
@@ -291,8 +314,11 @@ class Timestamp(Text):
             raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
 
     def equals(self, expected: Any, actual: Any) -> Result:
-        wanted_ms, actual_ms = _moment_ms(expected), _moment_ms(actual)
-        return None if wanted_ms is None or actual_ms is None else wanted_ms == actual_ms
+        expected_ms = _moment_ms(expected)
+        actual_ms = _moment_ms(actual)
+        if expected_ms is None or actual_ms is None:
+            return None
+        return expected_ms == actual_ms
 
     def rank(self, value: Any) -> float | None:
         return _moment_ms(value)
@@ -300,7 +326,7 @@ class Timestamp(Text):
 
 @dataclass(frozen=True)
 class HeaderText(Text):
-    """The value of a header. A wanted number is compared with the number that the header holds."""
+    """The value of a header. An expected number is compared with the number in the header."""
 
     form: str = "text or a number"
     nullable: bool = True
@@ -315,8 +341,8 @@ class HeaderText(Text):
     def equals(self, expected: Any, actual: Any) -> Result:
         if _is_number(expected):
             number = self.rank(actual)
-            return None if number is None else number == expected
-        return expected == actual if isinstance(actual, str) else None
+            return _equals_if(number is not None, expected, number)
+        return _equals_if(isinstance(actual, str), expected, actual)
 
     def rank(self, value: Any) -> float | None:
         if _is_number(value):
@@ -331,9 +357,9 @@ class HeaderText(Text):
 
 @dataclass(frozen=True)
 class NameSet(ValueType):
-    """Several names of one thing (its id, its alias), or several things: a claim is about any of them.
+    """Several names of one thing, such as its id and its alias, or the names of several things.
 
-    `not` means that none of them is like that.
+    An expected value matches if it matches any of the names, and `not` if it matches none of them.
     """
 
     form: str = "a name"
@@ -385,7 +411,9 @@ class Array(ValueType):
     def field(self, name: str) -> ValueType | None:
         if re.fullmatch("0|[1-9][0-9]{0,8}", name) is None:
             return None
-        return self.item if self.most is None or int(name) < self.most else None
+        if self.most is not None and int(name) >= self.most:
+            return None
+        return self.item
 
 
 @dataclass(frozen=True)
@@ -469,8 +497,10 @@ def either(types: Iterable[ValueType | None]) -> ValueType | None:
     for kind in types:
         if kind is not None and kind not in distinct:
             distinct.append(kind)
-    if len(distinct) < 2:
-        return distinct[0] if distinct else None
+    if not distinct:
+        return None
+    if len(distinct) == 1:
+        return distinct[0]
     nullable = any(kind.nullable for kind in distinct)
     form = " or ".join(dict.fromkeys(kind.form for kind in distinct))
     return Either(form, nullable, tuple(distinct))
@@ -483,14 +513,30 @@ def or_null(kind: ValueType) -> ValueType:
 
 def any_result(results: Iterable[Result]) -> Result:
     """Return whether any result is True. None: none of them could be decided."""
-    decided = list(results)
-    if any(result is True for result in decided):
+    distinct = set(results)
+    if True in distinct:
         return True
-    return False if False in decided else None
+    if False in distinct:
+        return False
+    return None
+
+
+def _equals_if(comparable: bool, expected: Any, actual: Any) -> Result:
+    """Compare two values. None: they are not comparable."""
+    if not comparable:
+        return None
+    return bool(expected == actual)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number_or_none(value: Any) -> float | None:
+    if not _is_number(value):
+        return None
+    number: float = value
+    return number
 
 
 def _moment_ms(value: Any) -> int | None:
@@ -503,15 +549,19 @@ def _moment_ms(value: Any) -> int | None:
 
 
 def display_value(value: Any) -> str:
-    """Write a refused value into a message."""
+    """Return a refused value for a message, shortened if it is long."""
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple | set | frozenset):
         return "a list"
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else str(value).lower()
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
     text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"
+    if len(text) > _LONGEST_QUOTE:
+        return f"{text[:_LONGEST_QUOTE]}…"
+    return text
 
 
 def unknown_word(form: str, word: str, words: Sequence[str]) -> str:

@@ -76,10 +76,7 @@ def compare_response(
 
 
 def _compare_success(response: _Response) -> list[Mismatch]:
-    """Compare the status with the one that an expectation without `status` means.
-
-    It means a success, or with `code` a refusal.
-    """
+    """Compare the status for an expectation without `status`: a success, or a refusal for a `code`."""
     expected_code = MISSING
     if response.expect.code is not UNSET:
         expected_code = response.variables.fill(response.expect.code)

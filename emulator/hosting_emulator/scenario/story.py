@@ -49,7 +49,7 @@ def run_in_other_world(
     page_handler: PageHandler | None = None,
     judged_step: KeyPath | None = None,
 ) -> dict[str, Any]:
-    """Run a story in a world of its own. Returns the report. For `judged_step` see `StoryRun.run`.
+    """Run a story in a separate world. Returns the report. For `judged_step` see `StoryRun.run`.
 
     Time passes there only by the story's own steps and by delays that a client would wait for.
     """
@@ -59,7 +59,7 @@ def run_in_other_world(
 def story_in_other_world(
     scenario: Scenario, world: World, page_handler: PageHandler | None = None
 ) -> StoryRun:
-    """Return the run of a story in a world of its own, which has not begun."""
+    """Return the run of a story in a separate world. The run has not begun."""
     engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
     return StoryRun(scenario, engine, page_handler)
 

@@ -116,13 +116,13 @@ def _basic_head(world: World, at_ms: int, name: str) -> Document:
 def _named_assumptions(world: World) -> dict[str, Any]:
     """Return the assumptions that a user chose, without those that a variation drew."""
     source = world.get(t.ORIGIN, t.SINGLETON_KEY) or WorldSource()
-    named: dict[str, Any] = world.assumptions.changes()
+    assumptions: dict[str, Any] = world.assumptions.changes()
     for name in source.chosen:  # even the default: a variation leaves a chosen assumption alone
-        named.setdefault(name, msgspec.to_builtins(getattr(world.assumptions, name)))
+        assumptions.setdefault(name, msgspec.to_builtins(getattr(world.assumptions, name)))
     if world.variation is not None:
         for name in world.variation.assumed:
-            named.pop(name, None)
-    return named
+            assumptions.pop(name, None)
+    return assumptions
 
 
 def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Document:
