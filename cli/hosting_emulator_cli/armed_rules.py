@@ -17,11 +17,11 @@ from hosting_emulator_cli.value_types import TYPED_VALUE
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import FaultState, HostingEmulator, OutcomeState
-    from hosting_emulator.sdk.text import FaultWords
+    from hosting_emulator.sdk.fault_text import FaultWords
 
 
 def _words(fault: Mapping[str, Any]) -> FaultWords:
-    from hosting_emulator.sdk.text import fault_words
+    from hosting_emulator.sdk.fault_text import fault_words
 
     return fault_words(fault)
 
@@ -35,7 +35,8 @@ def state_json(state: FaultState | OutcomeState) -> dict[str, Any]:
 
 def armed_text(fault: Mapping[str, Any]) -> str:
     """Return the message that a fault or an outcome was armed."""
-    parts = filter(None, (*_words(fault), fault.get("phase")))
+    words = _words(fault)
+    parts = filter(None, (words.effect, words.matches, words.conditions, fault.get("phase")))
     world = click.get_current_context().params["world"]
     return f"Armed {fault['id']} in world {world}: {', '.join(parts)}."
 

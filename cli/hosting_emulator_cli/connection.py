@@ -25,7 +25,7 @@ def default_url() -> str:
 
     The SDK is imported here, when a command needs the URL: `--help` must stay fast.
     """
-    from hosting_emulator.sdk.control import default_url
+    from hosting_emulator.sdk.addresses import default_url
 
     return default_url()
 

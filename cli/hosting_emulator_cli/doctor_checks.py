@@ -25,7 +25,7 @@ import click
 from hosting_emulator import DEFAULT_PORT, EXEC_CONDUCT_VARIABLE, EXEC_URL_VARIABLE, __version__
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.sdk import ControlError, ControlRefused, EmulatorUnreachable, Info
-from hosting_emulator.sdk.control import start_line
+from hosting_emulator.sdk.errors import start_command
 from hosting_emulator.sdk.text import count_text
 from hosting_emulator_cli.connection import open_client
 from hosting_emulator_cli.doctor_findings import FINDINGS
@@ -262,7 +262,7 @@ def check_emulator(url: str, probe: EmulatorProbe, *, is_url_chosen: bool) -> Ch
         ours=__version__,
         why=reason,
         pid=pid,
-        start=start_line(url),
+        start=start_command(url),
     )
 
 

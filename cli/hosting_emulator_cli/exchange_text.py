@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from hosting_emulator_cli import output as out
@@ -16,7 +16,7 @@ from hosting_emulator_cli.tables import table
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, HostingEmulator, Message, WholeExchange
-    from hosting_emulator.sdk.text import ExchangeCells
+    from hosting_emulator.sdk.exchange_text import ExchangeCells
 
 _HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "USER", "MS", "RESPONSE", "WHY")
 
@@ -36,10 +36,11 @@ def project_aliases(world: HostingEmulator) -> dict[str, str]:
 
 def printable_cells(exchange: ExchangeSummary, aliases: Mapping[str, str]) -> ExchangeCells:
     """Return the parts of an exchange's line. `aliases` are those of the projects by id."""
-    from hosting_emulator.sdk.text import ExchangeCells, exchange_cells, trail_of
+    from hosting_emulator.sdk.exchange_text import ExchangeCells, exchange_cells, trail_of
 
     cells = exchange_cells(exchange, aliases, trail_of(exchange))
-    return ExchangeCells(*map(printable, cells))
+    texts = {name: printable(text) for name, text in asdict(cells).items()}
+    return ExchangeCells(**texts)
 
 
 def request_target(exchange: ExchangeSummary) -> str:
@@ -70,10 +71,10 @@ def exchange_line(
 ) -> str:
     """Write one exchange in a line, whose columns do not depend on other exchanges."""
     cells = printable_cells(exchange, aliases)
-    cells = cells._replace(user=cells.user or "-")
+    cells = replace(cells, user=cells.user or "-")
     if not has_reason:
-        cells = cells._replace(why="")
-    return "  ".join(filter(None, cells))
+        cells = replace(cells, why="")
+    return "  ".join(text for text in asdict(cells).values() if text)
 
 
 def exchange_table(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, str]) -> str:
@@ -86,7 +87,7 @@ def exchange_table(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, s
             cells.at,
             exchange.status or cells.status,
             cells.method,
-            cells.asked,
+            cells.target,
             cells.about,
             cells.user,
             round(exchange.duration_us / 1000, 2),

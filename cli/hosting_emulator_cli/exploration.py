@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 from click import ClickException
 
 from hosting_emulator.sdk import ControlClient, ControlError
-from hosting_emulator.sdk.text import conduct_text, count_text
+from hosting_emulator.sdk.conduct_text import conduct_text
+from hosting_emulator.sdk.text import count_text
 from hosting_emulator.supervisor import (
     ChildCommand,
     TimedRun,

@@ -19,7 +19,7 @@ from hosting_emulator_cli.printable import printable
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, Message, WholeExchange, Why
-    from hosting_emulator.sdk.text import ExchangeCells
+    from hosting_emulator.sdk.exchange_text import ExchangeCells
 
 #: With this many columns of the terminal, call, project and user have columns of a fixed width.
 WIDE = 110
@@ -74,7 +74,7 @@ def _line_in_columns(
     line.append(f"{cells.at[11:23]}  ", "dim")
     line.append(f"{cells.status} ", style)
     line.append(f"{cells.method[:7]:<5}")
-    line.append(f"{cells.asked:<{widths.call}}", "bold")
+    line.append(f"{cells.target:<{widths.call}}", "bold")
     if cells.about or widths.project:
         line.append(f"  {cells.about:<{widths.project}}")
     line.append(f"  {cells.user or 'nobody':<{widths.user}}", "blue")

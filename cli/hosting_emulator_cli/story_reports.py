@@ -112,7 +112,7 @@ def _unused_text(entry: Mapping[str, Any]) -> str:
 def _variation_lines(variation: Mapping[str, Any]) -> Iterator[str]:
     from hosting_emulator.contract.conversion import convert
     from hosting_emulator.messages import VariationState
-    from hosting_emulator.sdk.text import variation_lines
+    from hosting_emulator.sdk.report_text import variation_lines
 
     for name, text in variation_lines(convert(variation, VariationState)):
         yield f"  {name:<7}  {text}"

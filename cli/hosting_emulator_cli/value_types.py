@@ -90,7 +90,7 @@ def read_timestamp(text: str) -> str:
 
 def clock_request(mode: str | None, at: str | None) -> ClockRequest:
     """Return the clock settings for a mode such as `scaled:60` and a timestamp. Raises ValueError."""
-    from hosting_emulator.sdk.control import clock_request
+    from hosting_emulator.sdk.new_worlds import clock_request
 
     request: ClockRequest = {}
     if mode is not None:
@@ -106,7 +106,7 @@ def _clock_mode(text: str) -> str:
 
 
 def _rate(text: str) -> float:
-    from hosting_emulator.sdk.control import read_rate
+    from hosting_emulator.sdk.new_worlds import read_rate
 
     return read_rate(text)
 

@@ -60,14 +60,14 @@ class RunVerdict:
     @property
     def is_bad(self) -> bool:
         """Whether a judge found a warning or an error."""
-        from hosting_emulator.sdk.text import of_severity
+        from hosting_emulator.sdk.conduct_text import of_severity
 
         reports = (chapter.conduct for chapter in self._chapters)
         return any(of_severity(report, "warning").findings for report in reports)
 
     def conduct_text(self, *, color: bool = False) -> str:
         """Write the findings in each world, or that there are none."""
-        from hosting_emulator.sdk.text import conduct_text
+        from hosting_emulator.sdk.conduct_text import conduct_text
 
         guilty = [chapter for chapter in self._chapters if chapter.conduct.findings]
         if not guilty:
@@ -136,7 +136,7 @@ def report_texts(
     verdict: RunVerdict, observation: WorldsObservation, *, color: bool
 ) -> Iterator[str]:
     """Write the report of each world that received requests, or of the default world."""
-    from hosting_emulator.sdk.text import report_text, without_commands
+    from hosting_emulator.sdk.report_text import report_text, without_commands
 
     chapters = verdict.active_chapters() or [verdict.main_chapter()]
     if len(chapters) > MOST_REPORTS:

@@ -75,7 +75,7 @@ def test_every_panel_is_accessible(
 def test_the_detail_view_of_a_panel_is_accessible(
     name: str, dashboard: Dashboard, populated_world: HttpWorld, panel: Callable[[str], str]
 ):
-    operation = populated_world.emulator.requests.of("apply_project_domains")[0].answer["id"]
+    operation = populated_world.emulator.requests.of("apply_project_domains")[0].response["id"]
     chosen = {
         "requests": "3",
         "operations": operation,
@@ -103,7 +103,7 @@ def test_dialogs_and_forms_of_a_panel_are_accessible(
     populated_world: HttpWorld,
     panel: Callable[[str], str],
 ):
-    operation = populated_world.emulator.requests.of("apply_project_domains")[0].answer["id"]
+    operation = populated_world.emulator.requests.of("apply_project_domains")[0].response["id"]
     with dashboard(panel(name.format(operation))) as page:
         settle(page)
         page.click("button", button)

@@ -29,7 +29,7 @@ def test_labels_and_roles_lead_a_newcomer_through_an_operation(
 
         page.click("button", "Make it stuck")
         page.find("button", "Release")
-        operation = api.emulator.requests.of("apply_project_domains")[0].answer["id"]
+        operation = api.emulator.requests.of("apply_project_domains")[0].response["id"]
         reasons = list(api.emulator.why(operation).sentences)
         api.emulator.clock.advance("10m")
         page.find("heading", "Why it is in this state")

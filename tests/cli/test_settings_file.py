@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.sdk.control import read_address
+from hosting_emulator.sdk.addresses import read_address
 from hosting_emulator.settings import Settings
 from hosting_emulator.settings_model import RULES
 from hosting_emulator_cli.commands.start import start

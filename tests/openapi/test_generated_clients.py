@@ -160,7 +160,7 @@ def test_the_generated_python_client_has_readable_names(python: PythonClient, py
         if path.name != "__init__.py"
     }
 
-    assert calls == set(CALLS), "name the new call in CALLS, as a client's user imports it"
+    assert calls == set(CALLS)
     assert set(python.models.__all__) == {
         "CreateUserApiKeyRequest",
         "DatabaseCompute",
@@ -185,7 +185,7 @@ def test_the_generated_python_client_has_readable_names(python: PythonClient, py
         "SetPoweredByFlagRequest",
         "UserApiKey",
         "UserApiKeyCreation",
-    }, "name the model of the new resource, as a client's user imports it"
+    }
 
 
 def test_the_generated_python_client_requires_only_required_parameters(python: PythonClient):

@@ -12,7 +12,7 @@ import pytest
 import trustme
 from msgspec import to_builtins
 
-from hosting_emulator.sdk import ControlClient, EmulatorUnreachable, UnexpectedAnswer
+from hosting_emulator.sdk import ControlClient, EmulatorUnreachable, UnexpectedResponse
 from tests.support.control_samples import ADVANCED, ASSUMPTIONS, CLOCK, HEALTH, items, world
 from tests.support.fake_control import FakeControl, FakeResponse
 
@@ -127,7 +127,7 @@ def test_a_server_that_does_not_speak_http_is_refused():
 
         with (
             ControlClient(url, timeout_s=5) as client,
-            pytest.raises(UnexpectedAnswer, match="it does not speak HTTP"),
+            pytest.raises(UnexpectedResponse, match="it does not speak HTTP"),
         ):
             client.health()
 

@@ -10,7 +10,7 @@ from hosting_emulator.sdk import (
     ControlError,
     ControlRefused,
     HostingEmulator,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from pytest_hosting_emulator import RunningEmulator
 from tests.support.control_samples import HEALTH, world
@@ -148,14 +148,14 @@ def test_the_sdk_recognizes_another_server_at_the_address(
     control.on("GET /health", ANOTHER_SERVER)
 
     with pytest.raises(
-        UnexpectedAnswer, match="not a hosting emulator: it returned text/html with status 200"
+        UnexpectedResponse, match="not a hosting emulator: it returned text/html with status 200"
     ):
         client.health()
 
 
 def test_all_errors_of_the_control_api_share_a_base_class():
     assert issubclass(ControlRefused, ControlError)
-    assert issubclass(UnexpectedAnswer, ControlError)
+    assert issubclass(UnexpectedResponse, ControlError)
 
 
 @pytest.mark.parametrize("url", ["", "127.0.0.1:4620", "ftp://x/_emulator", "http://", "http:///a"])
@@ -170,7 +170,7 @@ def test_a_refusal_names_both_versions_if_they_differ(
     control = hosting_emulator_server.control
     with pytest.raises(ControlRefused) as equal:
         control.get("worlds/missing")
-    monkeypatch.setattr("hosting_emulator.sdk.control.__version__", "99.0")
+    monkeypatch.setattr("hosting_emulator.sdk.transport.__version__", "99.0")
 
     with pytest.raises(ControlRefused) as different:
         control.get("worlds/missing")

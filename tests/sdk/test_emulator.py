@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlClient, ControlRefused, EmulatorUnreachable, HostingEmulator
-from hosting_emulator.sdk.control import DEFAULT_URL, default_url, read_address
+from hosting_emulator.sdk.addresses import DEFAULT_URL, default_url, read_address
 from tests.support.control_samples import world
 from tests.support.fake_control import FakeControl
 from tests.support.http_world import HttpWorld

@@ -6,7 +6,7 @@ from hosting_emulator.sdk import (
     ControlClient,
     ControlRefused,
     EmulatorUnreachable,
-    UnexpectedAnswer,
+    UnexpectedResponse,
     WorldEvent,
 )
 from tests.support.control_samples import world
@@ -69,7 +69,7 @@ def test_listen_refuses_a_response_that_is_no_stream(client: ControlClient, cont
         "GET /worlds/default/events", FakeResponse({"not": "a stream"}, deliberately_wrong=True)
     )
 
-    with pytest.raises(UnexpectedAnswer, match="not return a stream of events"):
+    with pytest.raises(UnexpectedResponse, match="not return a stream of events"):
         client.world().requests.listen()
 
 
@@ -78,7 +78,7 @@ def test_listen_refuses_events_that_are_not_json(client: ControlClient, control:
 
     with (
         client.world().requests.listen() as events,
-        pytest.raises(UnexpectedAnswer, match="not JSON"),
+        pytest.raises(UnexpectedResponse, match="not JSON"),
     ):
         list(events)
 
@@ -96,5 +96,5 @@ def test_listen_raises_an_error_if_the_connection_is_closed(
 ):
     control.on("GET /worlds/default/events", FakeResponse(close_before=True))
 
-    with pytest.raises((EmulatorUnreachable, UnexpectedAnswer)):
+    with pytest.raises((EmulatorUnreachable, UnexpectedResponse)):
         client.world().requests.listen()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hosting_emulator.sdk.control import world_request
+from hosting_emulator.sdk.new_worlds import world_request
 
 
 @pytest.fixture(autouse=True)

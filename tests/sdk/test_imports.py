@@ -4,21 +4,30 @@ from tests.support.imported_modules import foreign, imported_by
 
 
 def test_the_sdk_imports_only_the_standard_library_msgspec_and_itself():
-    modules = imported_by("hosting_emulator.sdk")
+    modules = imported_by("hosting_emulator.sdk.emulator")
 
-    assert "hosting_emulator.sdk" in modules
+    assert "hosting_emulator.sdk.emulator" in modules
     expected = (
         "hosting_emulator.sdk",
         "hosting_emulator.messages",
         "hosting_emulator.build_id",
         "hosting_emulator.contract",
+        "hosting_emulator.settings_file",
         "msgspec",
         "typing_extensions",
     )
     assert foreign(modules, *expected) == []
 
 
-def test_the_sdk_does_not_import_rarely_used_modules():
+def test_importing_the_package_loads_no_part_of_the_sdk_yet():
     modules = imported_by("hosting_emulator.sdk")
+
+    assert "hosting_emulator.sdk" in modules
+    assert foreign(modules, "hosting_emulator.sdk") == []
+    assert [name for name in modules if name.startswith("hosting_emulator.sdk.")] == []
+
+
+def test_the_sdk_does_not_import_rarely_used_modules():
+    modules = imported_by("hosting_emulator.sdk.emulator")
 
     assert not {"http.client", "email", "ssl", "asyncio", "difflib"} & modules

@@ -11,7 +11,7 @@ import pytest
 from msgspec import convert, to_builtins
 
 from hosting_emulator.messages import WorldReport
-from hosting_emulator.sdk.text import report_text
+from hosting_emulator.sdk.report_text import report_text
 from tests.support.http_world import HttpWorld
 
 DOCUMENT: dict[str, Any] = {

@@ -64,11 +64,11 @@ def test_a_recorded_request_has_what_was_sent_and_received(logged: Requests, api
 
     assert (first.call, first.method, first.user) == ("set_project_powered_by_flag", "PUT", "owner")
     assert first.project == api.emulator.project
-    assert (first.body, first.answer["enabled"]) == ({"enabled": False}, False)
+    assert (first.body, first.response["enabled"]) == ({"enabled": False}, False)
     assert first.headers["idempotency-key"] == first.idempotency_key == "flag-1"
     assert "IDEMPOTENCY-KEY" in first.headers
     assert first.headers["Authorization"] == "Bearer <redacted>"
-    assert first.answer_headers["Content-Type"] == "application/json"
+    assert first.response_headers["Content-Type"] == "application/json"
     assert [first.replayed, replay.replayed] == [False, True]
     assert (reused.status, reused.code, reused.failed) == (409, "idempotency_key_reused", True)
     (reason,) = refused.why

@@ -6,8 +6,10 @@ differs from its assertion are errors.
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterator
+from pathlib import Path
 from typing import assert_type
 
 import pytest
@@ -23,9 +25,6 @@ from hosting_emulator.sdk import (
     RecordedRequest,
     Why,
     WorldSnapshot,
-    control,
-    emulator,
-    requests,
 )
 
 
@@ -67,13 +66,28 @@ def test_calls_that_a_type_checker_rejects_fail_at_run_time(hosting_emulator: Ho
 
 
 def public_parts() -> Iterator[tuple[str, object]]:
-    things = vars(sdk) | vars(control) | vars(emulator) | vars(requests)
-    for name, thing in things.items():
+    for name in sdk.__all__:
+        thing = getattr(sdk, name)
         if inspect.isclass(thing):
             for part, value in inspect.getmembers(thing):
                 home = getattr(inspect.unwrap(getattr(value, "fget", value)), "__module__", "")
                 if not part.startswith("_") and str(home).startswith("hosting_emulator.sdk"):
                     yield f"{name}.{part}", getattr(value, "fget", value)
+
+
+def test_the_names_that_load_on_demand_are_those_that_a_type_checker_reads():
+    tree = ast.parse(Path(sdk.__file__).read_text("utf-8"))
+    imported = {
+        alias.asname: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname is not None
+    }
+
+    assert imported == sdk._MODULE_OF
+    assert dir(sdk) == sorted(imported)
+    assert [name for name in imported if not hasattr(sdk, name)] == []
 
 
 def test_each_public_part_of_the_sdk_is_typed_and_documented():

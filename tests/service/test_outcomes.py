@@ -253,7 +253,7 @@ def test_an_outcome_that_could_never_act_is_refused(
     hosting_emulator: HostingEmulator, document: dict[str, Any], expected_words: list[str]
 ) -> None:
     with pytest.raises(ControlRefused) as refused:
-        hosting_emulator.tell(document)
+        hosting_emulator.add_outcome(document)
 
     assert refused.value.status == 400
     for word in expected_words:

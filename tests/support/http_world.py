@@ -75,7 +75,7 @@ class HttpWorld(Calls):
         return str(self.emulator.arm(fault_document(fault)).id)
 
     def add_outcome(self, **outcome: Any) -> str:
-        return str(self.emulator.tell(fault_document(outcome)).id)
+        return str(self.emulator.add_outcome(fault_document(outcome)).id)
 
     def intervene(self, name: str, /, **fields: Any) -> str:
         return self.emulator.intervene(name, **fields)

@@ -86,7 +86,7 @@ def conduct(
         all_rules = world.control.contract("conduct-rules")
         rules = [rule for rule in all_rules if rule["id"] not in report.skipped_rules]
         write_whole(junit, _junit(report, rules, world.name, severity))
-    from hosting_emulator.sdk.text import conduct_text, of_severity
+    from hosting_emulator.sdk.conduct_text import conduct_text, of_severity
 
     if as_json:
         put_json(report)
@@ -160,7 +160,7 @@ def _junit(
 ) -> str:
     """Write JUnit XML, a case for each rule. Findings below a severity fail no case. Ends in a newline."""
     from hosting_emulator import junit
-    from hosting_emulator.sdk.text import of_severity
+    from hosting_emulator.sdk.conduct_text import of_severity
 
     failing = of_severity(report, severity).findings
     cases = []
@@ -183,7 +183,7 @@ def _junit(
 
 def _rule_text(rule: Mapping[str, Any], findings: Sequence[ConductFinding]) -> str:
     """Write the findings of a rule, why the rule matters, and what to do instead."""
-    from hosting_emulator.sdk.text import quotes, request_numbers
+    from hosting_emulator.sdk.conduct_text import quotes, request_numbers
 
     lines = [f"{request_numbers(finding)}: {finding.message}" for finding in findings]
     lines.append(f"Why: {rule['matters']} {quotes(findings)}")

@@ -74,7 +74,7 @@ def add(
     value that parses as JSON is JSON, otherwise text. Durations are world time, with every clock.
     """
     document = {kind: dict(effect_options), **rule_members(options)}
-    return state_json(world.tell(document).state)
+    return state_json(world.add_outcome(document).state)
 
 
 add_management(

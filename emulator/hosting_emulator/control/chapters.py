@@ -75,7 +75,7 @@ def _chapter_exchange(world: World, entry: Entry) -> Exchange:
 
 
 def show_exchange(context: Context, observation: str, chapter: str, n: str) -> WholeExchange:
-    """Show one exchange of a chapter with headers, bodies and trail, without secrets."""
+    """Show one exchange of a chapter with headers, bodies and trail, secrets cut out."""
     return show_request(_chapter_engine(_find_chapter(context, observation, chapter)), n)
 
 

@@ -1,4 +1,4 @@
-"""The scenario that a request names. `scenario_worlds.py` reads it, which takes long to import."""
+"""The scenario that a request names. It is read elsewhere, so that a start does not load scenarios."""
 
 from __future__ import annotations
 

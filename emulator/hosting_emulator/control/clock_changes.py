@@ -34,7 +34,7 @@ class ClockChange(Body):
 
 
 class Advance(Body):
-    """Exactly one of: a duration (`10m`, `90d`), a timestamp, the id of an operation to wait for."""
+    """Exactly one of: a duration (`10m`, `90d`), a timestamp, the id of an operation that is to end."""
 
     by: Duration | None = None
     to: Timestamp | None = None

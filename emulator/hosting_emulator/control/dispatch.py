@@ -109,7 +109,7 @@ async def _respond(context: Context, route: Route, values: Mapping[str, str]) ->
 async def _respond_as_provider(
     context: Context, route: Route, values: Mapping[str, str]
 ) -> web.StreamResponse:
-    """Return a response of the identity provider. It is dated in world time, as its tokens are."""
+    """Return a response of the identity provider, whose time is its world's, as in its tokens."""
     engine = context.engine(values.get("world", DEFAULT_WORLD))
     body = await context.bytes()
     request = IdentityRequest(context.request, context.query, body, context.site)

@@ -47,9 +47,9 @@ async def listen_to_worlds(
 ) -> web.StreamResponse:
     """Stream the events of several worlds at once: the named ones, or all.
 
-    Each event names its `world`. Its id holds the number of the last event of each world: `seen`, or
-    the header `Last-Event-ID`, continues after it. A world that does not exist is left out; `worlds`
-    says when it is created.
+    Each event names its `world`. An id stands for a place in each of them: `seen`, or the header
+    `Last-Event-ID`, continues after it. A world that does not exist is left out; `worlds` says when
+    it is created.
     """
     names = worlds or [engine.world.name for engine in context.worlds]
     engines = {}

@@ -14,7 +14,7 @@ from hosting_emulator.messages import WorldSummary
 
 
 class NewFork(Body):
-    """A copy of a world; `commit` selects the commit to copy (default: the latest).
+    """A copy of a world; `commit` is the one to copy it at (default: the last).
 
     With `token`, even `{}`, the response has an access token.
     """

@@ -28,7 +28,7 @@ async def list_history(context: Context, engine: Engine, limit: Limit = 100) -> 
     """List the last commits, newest first; `first` is the oldest that is kept.
 
     `summary` describes what a commit changed if its title does not; otherwise it is empty.
-    Commits that only count requests, for faults and the rate limit, are left out. A rewind to the
+    Commits that only count requests, for faults and the rate limit, are left out: to rewind to the
     first item keeps what was counted since.
     """
     engine.run_due()

@@ -43,5 +43,5 @@ def _exchange_without_trail(world: World, entry: Entry) -> Exchange:
 
 
 def show_request(engine: Engine, n: str) -> WholeExchange:
-    """Show one exchange with headers, bodies and trail, without secrets."""
+    """Show one exchange with headers, bodies and trail, secrets cut out."""
     return Explanations(engine.log).whole(engine.world, require_entry(engine, n))

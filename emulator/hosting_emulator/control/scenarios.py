@@ -121,7 +121,7 @@ async def run_scenario(
 ) -> Any:
     """Run a scenario's story in a temporary world, or in a named one, which it replaces or creates.
 
-    Other requests are handled while the story runs.
+    Other requests are answered while the story runs.
     """
     scenario = await in_thread(read_chosen, context, body)
     variation = read_variation_of_new_world(context, body.vary, body.only)

@@ -32,15 +32,8 @@ class UploadLimits(NamedTuple):
 
 def upload_limits(*kinds: FaultKind) -> UploadLimits:
     """Return the limits of all faults that act on a request's body."""
-    rates = []
-    lengths = []
-    for kind in kinds:
-        rate = kind.upload_rate()
-        if rate is not None:
-            rates.append(rate)
-        length = kind.upload_bytes()
-        if length is not None:
-            lengths.append(length)
+    rates = [rate for kind in kinds if (rate := kind.upload_rate()) is not None]
+    lengths = [length for kind in kinds if (length := kind.upload_bytes()) is not None]
     return UploadLimits(min(rates, default=None), min(lengths, default=None))
 
 

@@ -5,55 +5,140 @@
     with HostingEmulator.fresh("http://127.0.0.1:4620") as emulator:
         ...
 
-`ControlClient` is the client of the process beneath it. Importing this loads only msgspec
-beside the standard library, and needs no pytest.
+`ControlClient` is the client of the process beneath it. It needs no pytest. A module is loaded when one
+of its names is first used: a program that reads one message does not pay for the rest.
 """
 
-from hosting_emulator.messages import ChapterReport as ChapterReport
-from hosting_emulator.messages import ClockMode as ClockMode
-from hosting_emulator.messages import ClockMove as ClockMove
-from hosting_emulator.messages import ClockRequest as ClockRequest
-from hosting_emulator.messages import ClockState as ClockState
-from hosting_emulator.messages import CommitEntry as CommitEntry
-from hosting_emulator.messages import ConductFinding as ConductFinding
-from hosting_emulator.messages import ConductReport as ConductReport
-from hosting_emulator.messages import ConductRuleRow as ConductRuleRow
-from hosting_emulator.messages import Exchange as Exchange
-from hosting_emulator.messages import ExchangeSummary as ExchangeSummary
-from hosting_emulator.messages import FaultState as FaultState
-from hosting_emulator.messages import Info as Info
-from hosting_emulator.messages import JsonObject as JsonObject
-from hosting_emulator.messages import Message as Message
-from hosting_emulator.messages import NewWorldSummary as NewWorldSummary
-from hosting_emulator.messages import ObservationReport as ObservationReport
-from hosting_emulator.messages import OutcomeState as OutcomeState
-from hosting_emulator.messages import WholeExchange as WholeExchange
-from hosting_emulator.messages import Why as Why
-from hosting_emulator.messages import WorldEvent as WorldEvent
-from hosting_emulator.messages import WorldMember as WorldMember
-from hosting_emulator.messages import WorldSummary as WorldSummary
-from hosting_emulator.sdk.control import ControlClient as ControlClient
-from hosting_emulator.sdk.control import ControlError as ControlError
-from hosting_emulator.sdk.control import ControlRefused as ControlRefused
-from hosting_emulator.sdk.control import EmulatorUnreachable as EmulatorUnreachable
-from hosting_emulator.sdk.control import ScenarioChoice as ScenarioChoice
-from hosting_emulator.sdk.control import ScenarioLike as ScenarioLike
-from hosting_emulator.sdk.control import UnexpectedAnswer as UnexpectedAnswer
-from hosting_emulator.sdk.control import UnreadableMessage as UnreadableMessage
-from hosting_emulator.sdk.control import WorldOptions as WorldOptions
-from hosting_emulator.sdk.control import clock_request as clock_request
-from hosting_emulator.sdk.control import find_file as find_file
-from hosting_emulator.sdk.control import is_file_name as is_file_name
-from hosting_emulator.sdk.emulator import ArmedFault as ArmedFault
-from hosting_emulator.sdk.emulator import AssumptionWarning as AssumptionWarning
-from hosting_emulator.sdk.emulator import HostingEmulator as HostingEmulator
-from hosting_emulator.sdk.emulator import Phase as Phase
-from hosting_emulator.sdk.emulator import WorldClock as WorldClock
-from hosting_emulator.sdk.emulator import WorldSnapshot as WorldSnapshot
-from hosting_emulator.sdk.observation import WorldsObservation as WorldsObservation
-from hosting_emulator.sdk.requests import Filters as Filters
-from hosting_emulator.sdk.requests import RecordedRequest as RecordedRequest
-from hosting_emulator.sdk.requests import Requests as Requests
-from hosting_emulator.sdk.requests import known_call as known_call
-from hosting_emulator.sdk.text import Aliases as Aliases
-from hosting_emulator.sdk.text import NoSuchName as NoSuchName
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hosting_emulator.messages import ChapterReport as ChapterReport
+    from hosting_emulator.messages import ClockMode as ClockMode
+    from hosting_emulator.messages import ClockMove as ClockMove
+    from hosting_emulator.messages import ClockRequest as ClockRequest
+    from hosting_emulator.messages import ClockState as ClockState
+    from hosting_emulator.messages import CommitEntry as CommitEntry
+    from hosting_emulator.messages import ConductFinding as ConductFinding
+    from hosting_emulator.messages import ConductReport as ConductReport
+    from hosting_emulator.messages import ConductRuleRow as ConductRuleRow
+    from hosting_emulator.messages import Exchange as Exchange
+    from hosting_emulator.messages import ExchangeSummary as ExchangeSummary
+    from hosting_emulator.messages import FaultState as FaultState
+    from hosting_emulator.messages import Info as Info
+    from hosting_emulator.messages import JsonObject as JsonObject
+    from hosting_emulator.messages import Message as Message
+    from hosting_emulator.messages import NewWorldSummary as NewWorldSummary
+    from hosting_emulator.messages import ObservationReport as ObservationReport
+    from hosting_emulator.messages import OutcomeState as OutcomeState
+    from hosting_emulator.messages import WholeExchange as WholeExchange
+    from hosting_emulator.messages import Why as Why
+    from hosting_emulator.messages import WorldEvent as WorldEvent
+    from hosting_emulator.messages import WorldMember as WorldMember
+    from hosting_emulator.messages import WorldSummary as WorldSummary
+    from hosting_emulator.sdk.clock import WorldClock as WorldClock
+    from hosting_emulator.sdk.emulator import AssumptionWarning as AssumptionWarning
+    from hosting_emulator.sdk.emulator import ControlClient as ControlClient
+    from hosting_emulator.sdk.emulator import HostingEmulator as HostingEmulator
+    from hosting_emulator.sdk.errors import ControlError as ControlError
+    from hosting_emulator.sdk.errors import ControlRefused as ControlRefused
+    from hosting_emulator.sdk.errors import EmulatorUnreachable as EmulatorUnreachable
+    from hosting_emulator.sdk.errors import UnexpectedResponse as UnexpectedResponse
+    from hosting_emulator.sdk.errors import UnreadableMessage as UnreadableMessage
+    from hosting_emulator.sdk.faults import ArmedFault as ArmedFault
+    from hosting_emulator.sdk.faults import Phase as Phase
+    from hosting_emulator.sdk.names import Aliases as Aliases
+    from hosting_emulator.sdk.names import NoSuchName as NoSuchName
+    from hosting_emulator.sdk.new_worlds import ScenarioChoice as ScenarioChoice
+    from hosting_emulator.sdk.new_worlds import ScenarioLike as ScenarioLike
+    from hosting_emulator.sdk.new_worlds import WorldOptions as WorldOptions
+    from hosting_emulator.sdk.new_worlds import clock_request as clock_request
+    from hosting_emulator.sdk.new_worlds import find_file as find_file
+    from hosting_emulator.sdk.new_worlds import is_file_name as is_file_name
+    from hosting_emulator.sdk.observation import WorldsObservation as WorldsObservation
+    from hosting_emulator.sdk.recorded_requests import RecordedRequest as RecordedRequest
+    from hosting_emulator.sdk.request_filters import Filters as Filters
+    from hosting_emulator.sdk.request_matching import known_call as known_call
+    from hosting_emulator.sdk.requests import Requests as Requests
+    from hosting_emulator.sdk.snapshots import WorldSnapshot as WorldSnapshot
+
+#: The module of each name. A type checker reads the imports above, which a test compares with this.
+_MODULES = {
+    "hosting_emulator.messages": (
+        "ChapterReport",
+        "ClockMode",
+        "ClockMove",
+        "ClockRequest",
+        "ClockState",
+        "CommitEntry",
+        "ConductFinding",
+        "ConductReport",
+        "ConductRuleRow",
+        "Exchange",
+        "ExchangeSummary",
+        "FaultState",
+        "Info",
+        "JsonObject",
+        "Message",
+        "NewWorldSummary",
+        "ObservationReport",
+        "OutcomeState",
+        "WholeExchange",
+        "Why",
+        "WorldEvent",
+        "WorldMember",
+        "WorldSummary",
+    ),
+    "hosting_emulator.sdk.clock": ("WorldClock",),
+    "hosting_emulator.sdk.emulator": (
+        "AssumptionWarning",
+        "ControlClient",
+        "HostingEmulator",
+    ),
+    "hosting_emulator.sdk.errors": (
+        "ControlError",
+        "ControlRefused",
+        "EmulatorUnreachable",
+        "UnexpectedResponse",
+        "UnreadableMessage",
+    ),
+    "hosting_emulator.sdk.faults": (
+        "ArmedFault",
+        "Phase",
+    ),
+    "hosting_emulator.sdk.names": (
+        "Aliases",
+        "NoSuchName",
+    ),
+    "hosting_emulator.sdk.new_worlds": (
+        "ScenarioChoice",
+        "ScenarioLike",
+        "WorldOptions",
+        "clock_request",
+        "find_file",
+        "is_file_name",
+    ),
+    "hosting_emulator.sdk.observation": ("WorldsObservation",),
+    "hosting_emulator.sdk.recorded_requests": ("RecordedRequest",),
+    "hosting_emulator.sdk.request_filters": ("Filters",),
+    "hosting_emulator.sdk.request_matching": ("known_call",),
+    "hosting_emulator.sdk.requests": ("Requests",),
+    "hosting_emulator.sdk.snapshots": ("WorldSnapshot",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = list(_MODULE_OF)
+
+
+def __getattr__(name: str) -> object:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

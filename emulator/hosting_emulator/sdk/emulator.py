@@ -1,44 +1,43 @@
-"""One world in a user's hands, through the control API: its content, its time, its failures, its story."""
+"""An emulator and its worlds: `ControlClient` is the process, `HostingEmulator` one of its worlds.
+
+Both stand in one module because each gives access to the other.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 from hosting_emulator import messages
-from hosting_emulator.sdk.control import (
-    ControlClient,
-    ControlRefused,
-    EmulatorUnreachable,
-    InWorld,
+from hosting_emulator.sdk.addresses import read_address
+from hosting_emulator.sdk.clock import WorldClock
+from hosting_emulator.sdk.conduct import WorldConduct
+from hosting_emulator.sdk.errors import EmulatorUnreachable
+from hosting_emulator.sdk.faults import WorldFaults
+from hosting_emulator.sdk.names import Aliases, NoSuchName
+from hosting_emulator.sdk.new_worlds import (
     ScenarioChoice,
     ScenarioLike,
     VaryLike,
     WorldOptions,
-    given,
-    read_address,
+    WorldRequest,
     read_vary,
     world_request,
 )
-from hosting_emulator.sdk.requests import Requests, WorldConduct
-from hosting_emulator.sdk.text import Aliases, NoSuchName, report_text
+from hosting_emulator.sdk.observation import WorldsObservation
+from hosting_emulator.sdk.operations import OperationLike, id_of_operation
+from hosting_emulator.sdk.report_text import report_text
+from hosting_emulator.sdk.requests import Requests
+from hosting_emulator.sdk.snapshots import WorldSnapshot
+from hosting_emulator.sdk.transport import Transport, path_of, without_none
+from hosting_emulator.sdk.world_part import ignore_missing
 
-if TYPE_CHECKING:
-    from hosting_emulator.contract.calls import CallName, DoorName
-
-Phase: TypeAlias = Literal["before_commit", "after_commit"]
-Credentials: TypeAlias = Literal["token", "key", "none", "invalid", "any"]
-Duration: TypeAlias = str | timedelta | float
-"""A span of world time: text such as `10m`, `1h30m` or `PT10M`, a timedelta, or seconds."""
-OperationLike: TypeAlias = str | Mapping[str, Any]
-"""An operation's id, or its document as a call answered it."""
 #: A test may move time far; its tokens should not expire unless it asks for that.
 _TEN_YEARS_S = 10 * 365 * 86_400
 
@@ -63,93 +62,6 @@ class ApiKeyOptions(TypedDict, total=False):
     permissions: Sequence[str] | None
 
 
-class WorldClock(InWorld):
-    """A world's clock. Time only moves forward, and everything that falls due happens."""
-
-    @property
-    def state(self) -> messages.ClockState:
-        """The clock's full current state."""
-        return self._fetch(messages.ClockState, "GET", "clock")
-
-    @property
-    def now(self) -> str:
-        """World time, as an RFC 3339 timestamp in UTC."""
-        return self.state.now
-
-    @property
-    def mode(self) -> messages.ClockMode:
-        """`real`, `frozen`, `scaled` or `skip`."""
-        return self.state.mode
-
-    @property
-    def next_due_at(self) -> str | None:
-        """When the next event is due, as an RFC 3339 timestamp; None if nothing is."""
-        return self.state.next_due_at
-
-    def advance(self, by: Duration) -> str:
-        """Move time forward, to the millisecond, and return the new time.
-
-        Raises ValueError for a negative span, ControlRefused for text that is no span.
-        """
-        if isinstance(by, str):
-            return self.move(by=by).now
-        ms = by / timedelta(milliseconds=1) if isinstance(by, timedelta) else by * 1000
-        if not 0 <= ms < float("inf"):
-            raise ValueError(f"time moves forward only, and not forever: {by!r}")
-        return self.move(by=f"{round(ms)}ms").now
-
-    def advance_to(self, moment: str | datetime) -> str:
-        """Move time forward to an RFC 3339 timestamp or a datetime, and return it.
-
-        Raises ValueError for a datetime without a time zone, ControlRefused (409) for a moment that is past.
-        """
-        if isinstance(moment, datetime):
-            if moment.tzinfo is None:
-                raise ValueError(f"{moment!r} has no time zone: give it one, such as datetime.UTC")
-            moment = moment.isoformat()
-        return self.move(to=moment).now
-
-    def until(self, operation: OperationLike) -> str:
-        """Move time forward until an operation ends, and return its final state.
-
-        Raises ControlRefused (409) when time alone does not end it: it is stuck, or waits to be told.
-        """
-        id_ = _id_of(operation)
-        self.move(until_operation=id_)
-        return self._fetch(messages.Why, "GET", "operations", id_, "why").state
-
-    def move(
-        self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
-    ) -> messages.ClockMove:
-        """Move time forward in one of these ways, as text, and return the clock as it is then."""
-        body = given(by=by, to=to, until_operation=until_operation)
-        return self._fetch(messages.ClockMove, "POST", "clock", "advance", body=body)
-
-    def freeze(self) -> messages.ClockState:
-        """Freeze the clock until it is moved."""
-        return self.set("frozen")
-
-    def run(self) -> messages.ClockState:
-        """Run at real speed from now on."""
-        return self.set("real")
-
-    def skip(self) -> messages.ClockState:
-        """Jump to the next event whenever a client polls an unfinished operation."""
-        return self.set("skip")
-
-    def scale(self, rate: float) -> messages.ClockState:
-        """Run at `rate` world seconds for each real second, above 0."""
-        return self.set("scaled", rate=rate)
-
-    def set(self, mode: messages.ClockMode, *, rate: float | None = None) -> messages.ClockState:
-        """Change the mode: `real`, `frozen`, `skip`, or `scaled` with a rate."""
-        return self.change({"mode": mode} if rate is None else {"mode": mode, "rate": rate})
-
-    def change(self, clock: messages.ClockRequest) -> messages.ClockState:
-        """Change mode, rate or time, and return the clock. Moving back is a ControlRefused (409)."""
-        return self._fetch(messages.ClockState, "PUT", "clock", body=clock)
-
-
 class AssumptionWarning(UserWarning):
     """An assumption of a world contradicts a sentence of the contract."""
 
@@ -160,7 +72,94 @@ def _warn(messages: Sequence[str]) -> None:
         warnings.warn(message, AssumptionWarning, stacklevel=3)
 
 
-class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
+class ControlClient(Transport):
+    """A client of a running emulator, over one kept-alive connection that threads may share.
+
+    `control_url` is such as `http://127.0.0.1:4620/_emulator` (else ValueError), `token` the control
+    token if it needs one, `timeout_s` the longest wait for a response, in real seconds. Nothing is sent
+    before the first call. Every method may raise a ControlError.
+    """
+
+    def health(self) -> messages.Health:
+        """Whether the emulator is up, and its version."""
+        return self.fetch(messages.Health, "GET", "health")
+
+    def info(self) -> messages.Info:
+        """The running process and its addresses."""
+        return self.fetch(messages.Info, "GET", "info")
+
+    def contract(self, name: str) -> Any:
+        """A table or document of the contract as JSON: `problems`, `fault-kinds`, `conduct-rules`, …"""
+        document = self.get(f"contract/{name}")
+        if document.keys() == {"items"}:
+            return document["items"]
+        return document
+
+    def worlds(self) -> list[messages.WorldSummary]:
+        """The summaries of all worlds."""
+        return self.fetch_list(messages.WorldSummary, "GET", "worlds")
+
+    def world(self, name: str = "default") -> HostingEmulator:
+        """Return a handle of a world. It sends nothing before it is used: the world may not exist."""
+        return HostingEmulator(self, name)
+
+    def create_world(
+        self, name: str | None = None, **request: Unpack[WorldRequest]
+    ) -> messages.NewWorldSummary:
+        """Create a world as `WorldRequest` describes, by default with a new name.
+
+        Raises ControlRefused (409) for a name that is in use.
+        """
+        body = without_none(name=name, **request)
+        return self.fetch(messages.NewWorldSummary, "POST", "worlds", body)
+
+    def observe(
+        self,
+        worlds: Iterable[str] | None = None,
+        *,
+        skip_rules: Sequence[str] = (),
+        replaces: WorldsObservation | None = None,
+    ) -> WorldsObservation:
+        """Begin to observe every world, or `worlds` by name with their copies.
+
+        It does not judge `skip_rules`. It `replaces` another observation, which ends in the same request.
+        """
+        body: dict[str, Any] = {"worlds": None, "skip_rules": list(skip_rules)}
+        if worlds is not None:
+            body["worlds"] = list(worlds)
+        if replaces is not None:
+            body["replaces"] = replaces.id
+        state = self.fetch(messages.ObservationState, "POST", "observations", body)
+        return WorldsObservation(self, state.id)
+
+    def scenarios(self) -> list[messages.ScenarioName]:
+        """The scenario library: names and descriptions."""
+        return self.fetch_list(messages.ScenarioName, "GET", "scenarios")
+
+    def scenario(self, name: str) -> messages.ScenarioText:
+        """One scenario of the library: its name, description and `text`."""
+        return self.fetch(messages.ScenarioText, "GET", path_of("scenarios", name))
+
+    def run_scenario(
+        self,
+        *,
+        world: str | None = None,
+        vary: str | None = None,
+        only: Sequence[str] | None = None,
+        replace: bool = True,
+        **scenario: Unpack[ScenarioChoice],
+    ) -> messages.StoryReport:
+        """Run a scenario's story in a throw-away world, or in place of `world`; return the report.
+
+        Without `replace`, a kept `world` that has changed is left as it is: ControlRefused (409).
+        """
+        body = without_none(world=world, vary=vary, only=only, **scenario)
+        if replace and world is not None:
+            body["replace"] = True
+        return self.fetch(messages.StoryReport, "POST", "scenarios/run", body)
+
+
+class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", None]):
     """A world: where it answers, who may ask, what is in it, and what happens to it.
 
     Made by `connect` or `fresh`, by a client's `world`, or given by the pytest plugin. What the
@@ -168,6 +167,8 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     `EmulatorUnreachable`. Threads may share a handle. `with` closes it at its end.
     """
 
+    control: ControlClient
+    """The client of the process: other worlds, tables of the contract, the scenario library."""
     clock: WorldClock
     """World time: `now`, `advance`, `until`, `freeze`, …"""
     base_url: str
@@ -191,7 +192,9 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         own_connection: bool = False,
     ) -> None:
         """Open a world by its name or summary; `close` deletes a `throw_away` one."""
-        super().__init__(control, world if isinstance(world, str) else world.name)
+        name = world if isinstance(world, str) else world.name
+        super().__init__(control, name)
+        self.control = control
         self.clock = WorldClock(control, self.name)
         self._throw_away = throw_away
         self._own_connection = own_connection
@@ -265,7 +268,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         self, name: str | None = None, *, ephemeral: bool | None = None, commit: int | None = None
     ) -> messages.WorldSummary:
         """Copy this world, as it is or was after a kept `commit` of its `history`; return the summary."""
-        body = given(name=name, ephemeral=ephemeral, commit=commit)
+        body = without_none(name=name, ephemeral=ephemeral, commit=commit)
         return self._fetch(messages.WorldSummary, "POST", "fork", body=body)
 
     def delete(self) -> None:
@@ -279,7 +282,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         if self._throw_away:
             self._throw_away = False
             # Gone already, or gone with its emulator: that is what was wanted.
-            with suppress(EmulatorUnreachable), _gone_is_fine():
+            with suppress(EmulatorUnreachable), ignore_missing():
                 self.delete()
         if self._own_connection:
             self.control.close()
@@ -367,7 +370,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         Unless told otherwise it is valid for ten years of world time, and the same each time: `mint_token`
         makes one for a new session.
         """
-        options = TokenOptions(**given(**options))  # type: ignore[typeddict-item]
+        options = TokenOptions(**without_none(**options))  # type: ignore[typeddict-item]
         plain = options in ({}, {"interactive": True})
         if plain and user in self._tokens:
             return self._tokens[user]
@@ -381,7 +384,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         self, user: str | None = None, **options: Unpack[TokenOptions]
     ) -> messages.AccessToken:
         """Create an access token, valid for an hour by default."""
-        body = given(**options, user=user)
+        body = without_none(**options, user=user)
         return self._fetch(messages.AccessToken, "POST", "tokens", body=body)
 
     def headers(self, user: str | None = None, *, key: str | None = None) -> dict[str, str]:
@@ -397,7 +400,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         self, user: str | None = None, **options: Unpack[ApiKeyOptions]
     ) -> messages.NewApiKey:
         """Create a user API key, valid for 90 days of world time, without a call."""
-        body = given(**options, user=user)
+        body = without_none(**options, user=user)
         return self._fetch(messages.NewApiKey, "POST", "api-keys", body=body)
 
     def openapi(self) -> messages.JsonObject:
@@ -419,103 +422,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         _warn([row.warning for row in rows if row.name in values and row.warning])
         return rows
 
-    # --- Failures on demand ------------------------------------------------------------------
-
-    def fault(
-        self,
-        effect: str | None = None,
-        *,
-        call: CallName | DoorName | None = None,
-        project: str | None = None,
-        organization: str | None = None,
-        principal: str | None = None,
-        method: str | None = None,
-        path: str | None = None,
-        header: dict[str, str] | None = None,
-        query: dict[str, str] | None = None,
-        body: messages.JsonObject | None = None,
-        credentials: Credentials | None = None,
-        times: int | None = None,
-        skip_first: int | None = None,
-        every: int | None = None,
-        probability: float | None = None,
-        from_: str | None = None,
-        until: str | None = None,
-        ttl: str | None = None,
-        while_: messages.JsonObject | None = None,
-        phase: Phase | None = None,
-        optional: bool | None = None,
-        **options: Any,
-    ) -> ArmedFault:
-        """Arm a fault in this world; a `with` block removes it at the end.
-
-        Reports name a fault that never acted, unless it is `optional`.
-        Options and rule stand side by side: `fault("abort", code="rate_limited", times=2)`; or as in a
-        scenario: `fault(abort={"code": "rate_limited"}, times=2)`. ControlRefused names what is wrong.
-        """
-        return self.arm(_written("effect", **locals()))
-
-    def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
-        """Arm a fault written as in a scenario: one effect, what it matches, when it acts."""
-        return ArmedFault(self, "faults", self._ask("POST", "faults", body=fault))
-
-    @property
-    def faults(self) -> list[ArmedFault]:
-        """The armed faults, in the order they apply."""
-        documents = self._ask("GET", "faults")["items"]
-        return [ArmedFault(self, "faults", document) for document in documents]
-
-    def remove_fault(self, fault_id: str) -> None:
-        """Disarm one fault, by its id. Raises ControlRefused (404) when it is not armed."""
-        self._ask("DELETE", "faults", fault_id)
-
-    def clear_faults(self) -> int:
-        """Disarm all faults, and return how many there were."""
-        return int(self._ask("DELETE", "faults")["removed"])
-
-    def outcome(
-        self,
-        kind: str | None = None,
-        *,
-        call: CallName | None = None,
-        project: str | None = None,
-        organization: str | None = None,
-        principal: str | None = None,
-        times: int | None = None,
-        skip_first: int | None = None,
-        every: int | None = None,
-        probability: float | None = None,
-        from_: str | None = None,
-        until: str | None = None,
-        ttl: str | None = None,
-        while_: messages.JsonObject | None = None,
-        optional: bool | None = None,
-        **options: Any,
-    ) -> ArmedFault:
-        """Set in advance how the next operation (or `times` of them) ends; a `with` block removes it.
-
-        Such as `outcome("fail", phase="deploying", project="blog")`; or as in a scenario:
-        `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. ControlRefused names what is wrong.
-        """
-        return self.tell(_written("kind", **locals()))
-
-    def tell(self, outcome: Mapping[str, Any]) -> ArmedFault:
-        """Arm an outcome written as in a scenario."""
-        return ArmedFault(self, "outcomes", self._ask("POST", "outcomes", body=outcome))
-
-    @property
-    def outcomes(self) -> list[ArmedFault]:
-        """The armed outcomes, in the order they apply."""
-        documents = self._ask("GET", "outcomes")["items"]
-        return [ArmedFault(self, "outcomes", document) for document in documents]
-
-    def remove_outcome(self, outcome_id: str) -> None:
-        """Remove one outcome, by its id. Raises ControlRefused (404) when it is not there."""
-        self._ask("DELETE", "outcomes", outcome_id)
-
-    def clear_outcomes(self) -> int:
-        """Remove all outcomes, and return how many there were."""
-        return int(self._ask("DELETE", "outcomes")["removed"])
+    # --- Changes and reports -------------------------------------------------------------------
 
     def intervene(self, word: str, /, **fields: Any) -> str:
         """Change this world from outside the contract, and return what was done in one sentence.
@@ -545,7 +452,7 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     ) -> messages.VariationState:
         """Vary responses wherever the contract allows it, or at the points in `only`, by a seed."""
         text, points = read_vary(seed, only)
-        body = given(seed=text, only=points)
+        body = without_none(seed=text, only=points)
         return self._fetch(messages.VariationState, "PUT", "variation", body=body)
 
     def unvary(self) -> None:
@@ -555,11 +462,11 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     @property
     def requests(self) -> Requests:
         """The requests that reached this world: to iterate, to filter, to assert on."""
-        return Requests(self)
+        return Requests(self._transport, self)
 
     def why(self, operation: OperationLike) -> messages.Why:
         """Explain the state of an operation, given by id or document; `str()` is the full text."""
-        return self._fetch(messages.Why, "GET", "operations", _id_of(operation), "why")
+        return self._fetch(messages.Why, "GET", "operations", id_of_operation(operation), "why")
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
         """Tell this world's story: clock, last requests with reasons, pending operations, faults."""
@@ -572,14 +479,14 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
     @property
     def conduct(self) -> WorldConduct:
         """How the client behaved: `assert_clean()`, `findings()`, `report()`."""
-        return WorldConduct(self.control, self.name)
+        return WorldConduct(self._transport, self.name)
 
     # --- Going back --------------------------------------------------------------------------
 
     def snapshot(self) -> WorldSnapshot:
         """Take a snapshot; a `with` block restores it at the end."""
         state = self._fetch(messages.SnapshotState, "POST", "snapshots", body={})
-        return WorldSnapshot(self, state)
+        return WorldSnapshot(self._transport, self.name, state, self.restore)
 
     def restore(self, snapshot: WorldSnapshot) -> messages.WorldSummary:
         """Restore state, clock, faults and assumptions; the request log continues."""
@@ -653,129 +560,6 @@ class HostingEmulator(InWorld, AbstractContextManager["HostingEmulator", None]):
         if path is not None:
             Path(path).write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
         return state
-
-
-def _written(kind: str, /, **arguments: Any) -> dict[str, Any]:
-    """Write a fault or outcome as in a scenario, of a method's arguments; `kind` names its kind."""
-    del arguments["self"]
-    effect, options = arguments.pop(kind), given(**arguments.pop("options"))
-    rule = given(**{name.rstrip("_"): value for name, value in arguments.items()})
-    return (options if effect is None else {effect: options}) | rule
-
-
-class ArmedFault(InWorld, AbstractContextManager["ArmedFault", None]):
-    """A fault or outcome that was armed. `id` is its id in its world; the end of `with` disarms it."""
-
-    def __init__(self, world: InWorld, collection: str, document: messages.JsonObject) -> None:
-        super().__init__(world.control, world.name)
-        self._collection = collection
-        self.state = self._read(document)
-        """The fault as it was when it was armed or listed."""
-        self.id: str = self.state.id
-        self._last: messages.FaultState | messages.OutcomeState | None = None
-
-    def __repr__(self) -> str:
-        return f"<ArmedFault {self.id!r} of {self.name!r}>"
-
-    @property
-    def considered(self) -> int:
-        """How many requests have been compared with it so far."""
-        return self.now.considered
-
-    @property
-    def unused(self) -> str | None:
-        """Why it has never acted; None once it has."""
-        return self.now.unused
-
-    @property
-    def seen(self) -> int:
-        """How many requests it has matched so far."""
-        return self.now.seen
-
-    @property
-    def hits(self) -> int:
-        """How many requests it has acted on so far."""
-        return self.now.hits
-
-    @property
-    def spent(self) -> bool:
-        """Whether it has acted as often as it may."""
-        return self.now.spent
-
-    @property
-    def now(self) -> messages.FaultState | messages.OutcomeState:
-        """The fault as it is now, or as it was when it was removed from here; else ControlRefused."""
-        return self._last or self._read(self._ask("GET", self._collection, self.id))
-
-    def _read(self, document: messages.JsonObject) -> messages.FaultState | messages.OutcomeState:
-        if self._collection == "outcomes":
-            split = messages.split_written(document, messages.OutcomeState)
-            return self.control.read(messages.OutcomeState, split)
-        split = messages.split_written(document, messages.FaultState)
-        return self.control.read(messages.FaultState, split)
-
-    def remove(self) -> None:
-        """Disarm it; its counts can be asked for all the same. Raises ControlRefused if it is gone."""
-        last = self.now
-        self._ask("DELETE", self._collection, self.id)
-        self._last = last
-
-    def __exit__(self, *_: object) -> None:
-        with _gone_is_fine():  # it was removed inside, or its world was reset
-            self.remove()
-
-
-class WorldSnapshot(AbstractContextManager["WorldSnapshot", None]):
-    """A world as it was: `id`, `commit`, and `at`, a timestamp of world time.
-
-    Restoring does not touch the request log. The end of a `with` block restores and forgets it; otherwise
-    it lives as long as its world.
-    """
-
-    def __init__(self, emulator: HostingEmulator, state: messages.SnapshotState) -> None:
-        self._emulator = emulator
-        self.id = state.id
-        self.commit = state.commit
-        self.at = state.at
-
-    def __repr__(self) -> str:
-        return f"<WorldSnapshot {self.id!r} of {self._emulator.name!r} at {self.at}>"
-
-    def restore(self) -> None:
-        """Restore the world, as often as you like. Raises ControlRefused if forgotten."""
-        self._emulator.restore(self)
-
-    def forget(self) -> None:
-        """Delete the snapshot; it is no error if it is already deleted."""
-        with _gone_is_fine():
-            self._emulator.control.delete(self._emulator.control_path("snapshots", self.id))
-
-    def __exit__(self, *_: object) -> None:
-        self.restore()
-        self.forget()
-
-
-def _id_of(operation: OperationLike) -> str:
-    """Return an operation's id. Raises ValueError for a document without one."""
-    if isinstance(operation, str):
-        return operation
-    if not isinstance(operation, Mapping):  # such as a response whose JSON nobody read
-        kind = type(operation).__name__
-        raise ValueError(f"this is not an operation ({kind}): give its id, or its JSON")
-    id_ = operation.get("id")
-    if not isinstance(id_, str):
-        what = operation.get("code") or f"it has {', '.join(map(str, operation)) or 'nothing'}"
-        raise ValueError(f"this is not an operation, because it has no id: {what}")
-    return id_
-
-
-@contextmanager
-def _gone_is_fine() -> Iterator[None]:
-    try:
-        yield
-    except ControlRefused as refused:
-        if refused.status != 404:
-            raise
 
 
 @contextmanager

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from hosting_emulator import messages
-from hosting_emulator.sdk.control import ControlError, path_of
-
-if TYPE_CHECKING:
-    from hosting_emulator.sdk.control import ControlClient
+from hosting_emulator.sdk.errors import ControlError
+from hosting_emulator.sdk.transport import Transport, path_of
 
 
 class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
@@ -20,8 +18,8 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
     until it is deleted, reset, loaded or replaced.
     """
 
-    def __init__(self, control: ControlClient, id_: str) -> None:
-        self._control = control
+    def __init__(self, transport: Transport, id_: str) -> None:
+        self._transport = transport
         self.id = id_
 
     def __exit__(self, *_: object) -> None:
@@ -35,9 +33,9 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         until no request is in progress.
         """
         wait_ms = max(0, min(60_000, round(wait_s * 1000)))
-        query = {"final": "true" if final else "false", "wait_ms": wait_ms}
+        query = {"final": str(final).lower(), "wait_ms": wait_ms}
         path = f"{self._path()}?{urlencode(query)}"
-        return self._control.fetch(messages.ObservationReport, "GET", path)
+        return self._transport.fetch(messages.ObservationReport, "GET", path)
 
     def state(self, index: int, *, seed: bool = False, began: bool = False) -> messages.JsonObject:
         """Export the world of a chapter, as it is or as it was when the chapter ended.
@@ -45,31 +43,35 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         With `began`, export it as it was when the chapter began.
         """
         path = self._path("chapters", index, "state")
-        query = {name: "true" for name, given in (("seed", seed), ("began", began)) if given}
+        query = {}
+        if seed:
+            query["seed"] = "true"
+        if began:
+            query["began"] = "true"
         if query:
             path = f"{path}?{urlencode(query)}"
-        state: messages.JsonObject = self._control.get(path)
+        state: messages.JsonObject = self._transport.get(path)
         return state
 
     def world_report(self, index: int, *, requests: int = 20) -> messages.WorldReport:
         """Report the world of a chapter with its last `requests` exchanges."""
         path = self._path("chapters", index, "report")
-        return self._control.fetch(messages.WorldReport, "GET", f"{path}?requests={requests}")
+        return self._transport.fetch(messages.WorldReport, "GET", f"{path}?requests={requests}")
 
     def requests(self, index: int, *, limit: int = 1000) -> list[messages.Exchange]:
         """Return the last exchanges of a chapter, oldest first."""
         path = self._path("chapters", index, "requests")
-        page = self._control.fetch(messages.RequestPage, "GET", f"{path}?limit={limit}")
+        page = self._transport.fetch(messages.RequestPage, "GET", f"{path}?limit={limit}")
         return page.items[::-1]
 
     def whole_request(self, index: int, n: int) -> messages.WholeExchange:
         """Return one exchange of a chapter with headers, bodies and trail, secrets cut out."""
         path = self._path("chapters", index, "requests", n)
-        return self._control.fetch(messages.WholeExchange, "GET", path)
+        return self._transport.fetch(messages.WholeExchange, "GET", path)
 
     def close(self) -> None:
         """End the observation."""
-        self._control.delete(self._path())
+        self._transport.delete(self._path())
 
     def _path(self, *parts: Any) -> str:
         return path_of("observations", self.id, *parts)

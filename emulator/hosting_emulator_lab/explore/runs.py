@@ -26,7 +26,7 @@ from hosting_emulator.messages import (
     ConductReport,
 )
 from hosting_emulator.sdk import HostingEmulator, JsonObject, WorldsObservation
-from hosting_emulator.sdk.text import of_severity
+from hosting_emulator.sdk.conduct_text import of_severity
 from hosting_emulator_lab.explore.plan import (
     LATE_MS,
     FaultPoint,

@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
-from hosting_emulator.sdk.control import world_request
+from hosting_emulator.sdk.new_worlds import world_request
 from tests.support.forged_tokens import parts
 
 

@@ -1,0 +1,150 @@
+"""One kept-alive HTTP connection to an emulator, for several threads, with errors of one line.
+
+It must not read a body. It repeats a request only if the first attempt cannot have taken effect twice.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.client import (
+    HTTPConnection,
+    HTTPException,
+    HTTPMessage,
+    HTTPResponse,
+    HTTPSConnection,
+    IncompleteRead,
+    RemoteDisconnected,
+)
+from typing import NoReturn
+from urllib.parse import urlsplit
+
+from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
+
+#: A second request of these methods changes nothing more (PATCH only sets named values).
+_REPEATABLE = frozenset({"GET", "PUT", "PATCH"})
+
+
+class Response:
+    """A response whose body was read."""
+
+    def __init__(self, status: int, headers: HTTPMessage, body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+
+class Connection:
+    """Sends requests to the server of `address`. It connects at first use and after a close.
+
+    `timeout_s` is the longest wait for a response, in real seconds. Raises EmulatorUnreachable or
+    UnexpectedResponse.
+    """
+
+    def __init__(self, address: str, timeout_s: float) -> None:
+        self._address = address
+        self._lock = threading.Lock()
+        self._connection = connection_to(address, timeout_s)
+        self._process_id = 0
+
+    def close(self) -> None:
+        """Close the connection; a later request opens it again."""
+        with self._lock:
+            self._connection.close()
+
+    def exchange(
+        self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Response:
+        """Send a request, and return the response."""
+        with self._lock:
+            was_open = self._is_open()
+            try:
+                return self._exchange(method, target, body, headers)
+            except EmulatorUnreachable as error:
+                # The server may have just closed an idle connection: send again if that is harmless.
+                was_dropped = isinstance(error.__cause__, ConnectionError)
+                if not (was_open and was_dropped and method in _REPEATABLE):
+                    raise
+                return self._exchange(method, target, body, headers)
+
+    def _exchange(
+        self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Response:
+        self._process_id = os.getpid()
+        with clear_errors(self._connection, self._address):
+            self._connection.request(method, target, body, headers)
+            response = self._connection.getresponse()
+            return Response(response.status, response.headers, response.read())
+
+    def _is_open(self) -> bool:
+        """Return whether the connection can be used again; one that the server closed is closed here too.
+
+        So a POST survives a restarted server: nothing was sent yet, and nothing is repeated. A forked
+        child does not use the socket of its parent.
+        """
+        open_socket = self._connection.sock
+        if open_socket is None:
+            return False
+        if self._process_id == os.getpid():
+            if isinstance(self._connection, HTTPSConnection):  # unread data is encrypted
+                return True
+            try:  # between requests there is nothing to read: an end of file means that it is closed
+                open_socket.settimeout(0)
+                open_socket.recv(1, socket.MSG_PEEK)
+            except BlockingIOError:
+                open_socket.settimeout(self._connection.timeout)
+                return True
+            except OSError:
+                pass
+        self._connection.close()
+        return False
+
+
+def open_response(
+    address: str, target: str, headers: Mapping[str, str], timeout_s: float
+) -> tuple[HTTPConnection, HTTPResponse]:
+    """GET over a connection of its own; return both before the body is read."""
+    connection = connection_to(address, timeout_s)
+    with clear_errors(connection, address):
+        connection.request("GET", target, headers=dict(headers))
+        return connection, connection.getresponse()
+
+
+def connection_to(url: str, timeout_s: float) -> HTTPConnection:
+    """Return a connection to the server of an `http` or `https` address; it opens at first use."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme == "https":
+        return HTTPSConnection(host, parts.port, timeout=timeout_s)
+    return HTTPConnection(host, parts.port, timeout=timeout_s)
+
+
+@contextmanager
+def clear_errors(connection: HTTPConnection, address: str) -> Iterator[None]:
+    """Close a connection on which an error occurs, and raise the error as a ControlError."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except BaseException as error:
+        connection.close()  # half an exchange on the wire, even by Ctrl-C: nothing can follow it
+        if isinstance(error, OSError | HTTPException):
+            _raise_clear_error(error, connection, address)
+        raise
+
+
+def _raise_clear_error(error: Exception, connection: HTTPConnection, address: str) -> NoReturn:
+    __tracebackhide__ = True
+    if isinstance(error, TimeoutError):
+        reason = f"no response within {connection.timeout:g} s"
+    elif isinstance(error, RemoteDisconnected):
+        reason = "it closed the connection before responding"
+    elif isinstance(error, IncompleteRead):
+        reason = "it closed the connection in the middle of its response"
+    elif isinstance(error, OSError):
+        reason = (error.strerror or str(error) or type(error).__name__).lower()
+    else:
+        raise UnexpectedResponse(address, "it does not speak HTTP") from error
+    raise EmulatorUnreachable(address, reason) from error

@@ -1,0 +1,64 @@
+"""The events of a world as they happen, over a connection of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+
+from hosting_emulator import messages
+from hosting_emulator.contract.conversion import decode_json
+from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
+
+
+class EventStream(AbstractContextManager["EventStream", None]):
+    """The events of a world as they happen; iterating waits for the next. `close` it, or use `with`.
+
+    It ends when the world is deleted. When the emulator stops, it raises EmulatorUnreachable.
+    """
+
+    def __init__(self, address: str, connection: HTTPConnection, response: HTTPResponse) -> None:
+        self._address = address
+        self._connection = connection
+        self._response = response
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._response.close()
+        self._connection.close()
+
+    def __iter__(self) -> Iterator[messages.WorldEvent]:
+        fields: dict[str, str] = {}
+        for line in self._lines():
+            if line:
+                name, _, value = line.partition(":")
+                fields[name] = value.removeprefix(" ")
+                continue
+            # An empty line ends an event. One without data shows that the emulator is there.
+            event = fields
+            fields = {}
+            if "data" in event:
+                yield self._read(event)
+
+    def _lines(self) -> Iterator[str]:
+        """Yield each line until the end of the stream. Raises EmulatorUnreachable."""
+        while True:
+            try:
+                line = self._response.readline()
+            except (OSError, HTTPException) as error:
+                raise EmulatorUnreachable(self._address, "it stopped sending events") from error
+            if not line:
+                return
+            yield line.decode().rstrip("\r\n")
+
+    def _read(self, fields: dict[str, str]) -> messages.WorldEvent:
+        """Return an event of its fields. Raises UnexpectedResponse."""
+        try:
+            data = decode_json(fields["data"].encode(), messages.JsonObject)
+            id_ = int(fields.get("id", "0"))
+        except ValueError as error:
+            raise UnexpectedResponse(self._address, "its events are not JSON") from error
+        return messages.WorldEvent(id=id_, kind=fields.get("event", "message"), data=data)

@@ -1,0 +1,94 @@
+"""How one exchange of the request log is written, in a line of the log and in reports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hosting_emulator.messages import Exchange, ExchangeSummary, TrailStep, WholeExchange
+
+_ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{22}([0-9A-HJKMNP-TV-Z]{4})")
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeCells:
+    """An exchange as a line of the log, cell by cell. A cell is empty if there is nothing to show."""
+
+    number: str
+    at: str
+    status: str
+    method: str
+    target: str
+    about: str
+    user: str
+    took: str
+    response: str
+    why: str
+
+
+def exchange_cells(
+    exchange: ExchangeSummary, projects: Mapping[str, str], trail: Sequence[TrailStep] = ()
+) -> ExchangeCells:
+    """Write an exchange; `projects` are aliases by id.
+
+    A 404 for something out of reach says who could see it, if that is in the `trail`.
+    """
+    why = "; ".join(exchange.why)
+    scope = [step.text for step in trail if step.step == "scope"]
+    if exchange.status == 404 and scope:
+        why = scope[0]
+    about = exchange.operation or ""
+    if exchange.project:
+        about = projects.get(exchange.project, exchange.project)
+    return ExchangeCells(
+        number=f"#{exchange.n}",
+        at=exchange.at,
+        status=str(exchange.status or "---"),
+        method=exchange.method,
+        target=exchange.call or exchange.path,
+        about=about,
+        user=exchange.user or "",
+        took=f"{exchange.duration_us / 1000:.2f} ms",
+        response=", ".join(_response_words(exchange, "lost: {}")),
+        why=why,
+    )
+
+
+def trail_of(exchange: ExchangeSummary) -> Sequence[TrailStep]:
+    """Return the trail of an exchange that has one, or else nothing."""
+    if isinstance(exchange, Exchange | WholeExchange):
+        return exchange.trail or ()
+    return ()
+
+
+def exchange_row(exchange: ExchangeSummary) -> list[str]:
+    """Write an exchange in short: number, request (ids cut to their ends), user, response."""
+    target = exchange.call or _ULID.sub(r"…\1", exchange.path)
+    return [
+        f"  #{exchange.n}",
+        f"{exchange.method:<4} {target}",
+        exchange.user or "-",
+        response_text(exchange),
+    ]
+
+
+def response_text(exchange: ExchangeSummary) -> str:
+    """Describe a response: `409 idempotency_key_reused`, `202 replayed`, `lost (timeout)`."""
+    words = _response_words(exchange, "lost ({})")
+    if exchange.status:
+        words.insert(0, str(exchange.status))
+    return " ".join(words) or "no response"
+
+
+def _response_words(exchange: ExchangeSummary, lost: str) -> list[str]:
+    words = []
+    if exchange.code:
+        words.append(exchange.code)
+    if exchange.replayed:
+        words.append("replayed")
+    if exchange.lost:
+        words.append(lost.format(exchange.lost))
+    if exchange.in_progress:
+        words.append("in progress")
+    return words

@@ -1,0 +1,83 @@
+"""How a fault or outcome is written, in reports and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+#: What a fault may match, when it may act, and what every armed fault has. The rest is its effect.
+_MATCHES = (
+    "call",
+    "project",
+    "organization",
+    "principal",
+    "method",
+    "path",
+    "header",
+    "query",
+    "body",
+    "credentials",
+)
+_CONDITIONS = (
+    "times",
+    "skip_first",
+    "every",
+    "probability",
+    "from",
+    "until",
+    "while",
+    "optional",
+)
+_COUNTS = (
+    "id",
+    "order",
+    "phase",
+    "armed_at",
+    "considered",
+    "seen",
+    "hits",
+    "spent",
+    "unused",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultWords:
+    """A fault as users read it: its effect with its options, what it matches, when it acts."""
+
+    effect: str
+    matches: str
+    conditions: str
+
+
+def fault_words(fault: Mapping[str, Any]) -> FaultWords:
+    """Write a fault: `abort code=rate_limited`, `call=list_deployments`, `times=2`."""
+    effects = []
+    for member in fault:
+        # Any other member is an effect, so that a kind of a newer emulator is shown too.
+        if member not in (*_MATCHES, *_CONDITIONS, *_COUNTS):
+            options = fault[member]
+            effects.append(" ".join([member, *_pairs(options, options)]))
+    return FaultWords(
+        effect="; ".join(effects),
+        matches=" ".join(_pairs(fault, _MATCHES)),
+        conditions=" ".join(_pairs(fault, _CONDITIONS)),
+    )
+
+
+def unused_text(entry: Mapping[str, Any]) -> str:
+    """Say that a fault or outcome has never acted, and why."""
+    return f"{entry['id']} never acted: {entry['unused']}."
+
+
+def value_text(value: Any) -> str:
+    """Write a value of an option or assumption in short."""
+    if isinstance(value, Mapping):
+        return ",".join(f"{name}:{value_text(part)}" for name, part in value.items())
+    return str(value)
+
+
+def _pairs(fields: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    values = {name: fields.get(name) for name in names}
+    return [f"{name}={value_text(value)}" for name, value in values.items() if value is not None]

@@ -1,0 +1,200 @@
+"""Faults and outcomes of a world: arms, lists and removes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from hosting_emulator import messages
+from hosting_emulator.sdk.transport import Transport, without_none
+from hosting_emulator.sdk.world_part import WorldPart, ignore_missing
+
+if TYPE_CHECKING:
+    from hosting_emulator.contract.calls import CallName, DoorName
+
+Phase: TypeAlias = Literal["before_commit", "after_commit"]
+Credentials: TypeAlias = Literal["token", "key", "none", "invalid", "any"]
+
+
+class ArmedFault(WorldPart, AbstractContextManager["ArmedFault", None]):
+    """A fault or outcome that was armed. `id` is its id in its world; the end of `with` disarms it."""
+
+    def __init__(
+        self, transport: Transport, world: str, collection: str, document: messages.JsonObject
+    ) -> None:
+        super().__init__(transport, world)
+        self._collection = collection
+        self.state = self._read(document)
+        """The fault as it was when it was armed or listed."""
+        self.id: str = self.state.id
+        self._last: messages.FaultState | messages.OutcomeState | None = None
+
+    def __repr__(self) -> str:
+        return f"<ArmedFault {self.id!r} of {self.name!r}>"
+
+    @property
+    def considered(self) -> int:
+        """How many requests have been compared with it so far."""
+        return self.now.considered
+
+    @property
+    def unused(self) -> str | None:
+        """Why it has never acted; None once it has."""
+        return self.now.unused
+
+    @property
+    def seen(self) -> int:
+        """How many requests it has matched so far."""
+        return self.now.seen
+
+    @property
+    def hits(self) -> int:
+        """How many requests it has acted on so far."""
+        return self.now.hits
+
+    @property
+    def spent(self) -> bool:
+        """Whether it has acted as often as it may."""
+        return self.now.spent
+
+    @property
+    def now(self) -> messages.FaultState | messages.OutcomeState:
+        """The fault as it is now, or as it was when it was removed from here; else ControlRefused."""
+        return self._last or self._read(self._ask("GET", self._collection, self.id))
+
+    def _read(self, document: messages.JsonObject) -> messages.FaultState | messages.OutcomeState:
+        if self._collection == "outcomes":
+            split = messages.split_written(document, messages.OutcomeState)
+            return self._transport.read(messages.OutcomeState, split)
+        split = messages.split_written(document, messages.FaultState)
+        return self._transport.read(messages.FaultState, split)
+
+    def remove(self) -> None:
+        """Disarm it; its counts can be asked for all the same. Raises ControlRefused if it is gone."""
+        last = self.now
+        self._ask("DELETE", self._collection, self.id)
+        self._last = last
+
+    def __exit__(self, *_: object) -> None:
+        with ignore_missing():  # it was removed inside, or its world was reset
+            self.remove()
+
+
+class WorldFaults(WorldPart):
+    """The faults and outcomes of a world."""
+
+    def fault(
+        self,
+        effect: str | None = None,
+        *,
+        call: CallName | DoorName | None = None,
+        project: str | None = None,
+        organization: str | None = None,
+        principal: str | None = None,
+        method: str | None = None,
+        path: str | None = None,
+        header: dict[str, str] | None = None,
+        query: dict[str, str] | None = None,
+        body: messages.JsonObject | None = None,
+        credentials: Credentials | None = None,
+        times: int | None = None,
+        skip_first: int | None = None,
+        every: int | None = None,
+        probability: float | None = None,
+        from_: str | None = None,
+        until: str | None = None,
+        ttl: str | None = None,
+        while_: messages.JsonObject | None = None,
+        phase: Phase | None = None,
+        optional: bool | None = None,
+        **options: Any,
+    ) -> ArmedFault:
+        """Arm a fault in this world; a `with` block removes it at the end.
+
+        Reports name a fault that never acted, unless it is `optional`.
+        Options and rule stand side by side: `fault("abort", code="rate_limited", times=2)`; or as in a
+        scenario: `fault(abort={"code": "rate_limited"}, times=2)`. ControlRefused names what is wrong.
+        """
+        return self.arm(_entry(locals(), "effect"))
+
+    def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
+        """Arm a fault written as in a scenario: one effect, what it matches, when it acts."""
+        return self._armed("faults", self._ask("POST", "faults", body=fault))
+
+    @property
+    def faults(self) -> list[ArmedFault]:
+        """The armed faults, in the order they apply."""
+        documents = self._ask("GET", "faults")["items"]
+        return [self._armed("faults", document) for document in documents]
+
+    def remove_fault(self, fault_id: str) -> None:
+        """Disarm one fault, by its id. Raises ControlRefused (404) when it is not armed."""
+        self._ask("DELETE", "faults", fault_id)
+
+    def clear_faults(self) -> int:
+        """Disarm all faults, and return how many there were."""
+        return int(self._ask("DELETE", "faults")["removed"])
+
+    def outcome(
+        self,
+        kind: str | None = None,
+        *,
+        call: CallName | None = None,
+        project: str | None = None,
+        organization: str | None = None,
+        principal: str | None = None,
+        times: int | None = None,
+        skip_first: int | None = None,
+        every: int | None = None,
+        probability: float | None = None,
+        from_: str | None = None,
+        until: str | None = None,
+        ttl: str | None = None,
+        while_: messages.JsonObject | None = None,
+        optional: bool | None = None,
+        **options: Any,
+    ) -> ArmedFault:
+        """Set in advance how the next operation (or `times` of them) ends; a `with` block removes it.
+
+        Such as `outcome("fail", phase="deploying", project="blog")`; or as in a scenario:
+        `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. ControlRefused names what is wrong.
+        """
+        return self.add_outcome(_entry(locals(), "kind"))
+
+    def add_outcome(self, outcome: Mapping[str, Any]) -> ArmedFault:
+        """Arm an outcome written as in a scenario."""
+        return self._armed("outcomes", self._ask("POST", "outcomes", body=outcome))
+
+    @property
+    def outcomes(self) -> list[ArmedFault]:
+        """The armed outcomes, in the order they apply."""
+        documents = self._ask("GET", "outcomes")["items"]
+        return [self._armed("outcomes", document) for document in documents]
+
+    def remove_outcome(self, outcome_id: str) -> None:
+        """Remove one outcome, by its id. Raises ControlRefused (404) when it is not there."""
+        self._ask("DELETE", "outcomes", outcome_id)
+
+    def clear_outcomes(self) -> int:
+        """Remove all outcomes, and return how many there were."""
+        return int(self._ask("DELETE", "outcomes")["removed"])
+
+    def _armed(self, collection: str, document: messages.JsonObject) -> ArmedFault:
+        return ArmedFault(self._transport, self.name, collection, document)
+
+
+def _entry(arguments: Mapping[str, Any], kind_parameter: str) -> dict[str, Any]:
+    """Write a fault or outcome as in a scenario, from the arguments of a method.
+
+    The argument `kind_parameter` names its kind; without it, the options name kinds themselves.
+    """
+    rule = dict(arguments)
+    del rule["self"]
+    kind = rule.pop(kind_parameter)
+    options = without_none(**rule.pop("options"))
+    # `from_` and `while_` are Python's keywords without the last character.
+    entry = without_none(**{name.rstrip("_"): value for name, value in rule.items()})
+    if kind is None:
+        return options | entry
+    return {kind: options} | entry

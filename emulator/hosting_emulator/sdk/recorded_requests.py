@@ -1,0 +1,61 @@
+"""The requests that reached a world, each with its response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hosting_emulator import messages
+from hosting_emulator.sdk.exchange_text import response_text
+
+
+class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
+    """A request that reached the world, and its response.
+
+    Headers and bodies, redacted and cut at 16 KiB, are fetched when first asked for: ControlRefused
+    (404) once the log has dropped the request.
+    """
+
+    _fetch_whole: Callable[[int], messages.WholeExchange]
+
+    def __repr__(self) -> str:
+        return f"<RecordedRequest #{self.n} {self.method} {self.path}: {response_text(self)}>"
+
+    @property
+    def body(self) -> Any:
+        """The body of the request: parsed JSON, other text unchanged, None for no body."""
+        return self._whole.request.content
+
+    @property
+    def headers(self) -> messages.HeaderValues:
+        """The headers of the request."""
+        return messages.HeaderValues(self._whole.request.headers)
+
+    @property
+    def response(self) -> Any:
+        """The body of the response: parsed JSON, other text unchanged, None for no body."""
+        return self._whole.response.content
+
+    @property
+    def response_headers(self) -> messages.HeaderValues:
+        """The headers of the response."""
+        return messages.HeaderValues(self._whole.response.headers)
+
+    @cached_property
+    def _whole(self) -> messages.WholeExchange:
+        return self._fetch_whole(self.n)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRequests:
+    """The requests that the log holds, oldest first.
+
+    `dropped` older ones have left it because it is full. `was_cleared`: it was emptied after the first
+    request that counts.
+    """
+
+    requests: Sequence[RecordedRequest]
+    dropped: int
+    was_cleared: bool

@@ -1,0 +1,47 @@
+"""A snapshot of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from hosting_emulator import messages
+from hosting_emulator.sdk.transport import Transport
+from hosting_emulator.sdk.world_part import WorldPart, ignore_missing
+
+
+class WorldSnapshot(WorldPart, AbstractContextManager["WorldSnapshot", None]):
+    """A world as it was: `id`, `commit`, and `at`, a timestamp of world time.
+
+    Restoring does not touch the request log. The end of a `with` block restores and forgets it; otherwise
+    it lives as long as its world.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        world: str,
+        state: messages.SnapshotState,
+        restore: Callable[[WorldSnapshot], object],
+    ) -> None:
+        super().__init__(transport, world)
+        self._restore = restore
+        self.id = state.id
+        self.commit = state.commit
+        self.at = state.at
+
+    def __repr__(self) -> str:
+        return f"<WorldSnapshot {self.id!r} of {self.name!r} at {self.at}>"
+
+    def restore(self) -> None:
+        """Restore the world, as often as you like. Raises ControlRefused if forgotten."""
+        self._restore(self)
+
+    def forget(self) -> None:
+        """Delete the snapshot; it is no error if it is already deleted."""
+        with ignore_missing():
+            self._ask("DELETE", "snapshots", self.id)
+
+    def __exit__(self, *_: object) -> None:
+        self.restore()
+        self.forget()

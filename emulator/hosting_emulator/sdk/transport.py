@@ -1,0 +1,187 @@
+"""Requests to the control API: JSON there and back, problems as exceptions.
+
+It must not know what a path means, or print anything.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partialmethod
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from urllib.parse import quote, urlsplit
+
+import msgspec
+
+from hosting_emulator import __version__, messages
+from hosting_emulator.build_id import name_builds
+from hosting_emulator.contract.conversion import convert, decode_json
+from hosting_emulator.sdk.addresses import DEFAULT_URL
+from hosting_emulator.sdk.errors import ControlRefused, UnexpectedResponse, UnreadableMessage
+
+if TYPE_CHECKING:
+    from hosting_emulator.sdk.connection import Response
+    from hosting_emulator.sdk.event_stream import EventStream
+
+T = TypeVar("T")
+M = TypeVar("M", bound=messages.ControlMessage)
+
+#: The emulator sends a sign of life every 15 s; after so many real seconds of silence it is gone.
+_SILENCE_S = 45.0
+_EVENTS = "text/event-stream"
+_encode = json.JSONEncoder(separators=(",", ":"), default=dict).encode  # any mapping is an object
+
+
+class Transport:
+    """Sends requests to the control API of one emulator, over a connection that threads may share.
+
+    `control_url` is such as `http://127.0.0.1:4620/_emulator` (else ValueError), `token` the control
+    token if it needs one, `timeout_s` the longest wait for a response, in real seconds. Nothing is sent
+    before the first call. Every method may raise a ControlError.
+    """
+
+    def __init__(
+        self, control_url: str, *, token: str | None = None, timeout_s: float = 30
+    ) -> None:
+        parts = urlsplit(control_url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            example = f"{DEFAULT_URL}/_emulator"
+            raise ValueError(f"{control_url!r} is not an address: write it like {example}")
+        self.control_url = control_url.rstrip("/")
+        self._root = parts.path.rstrip("/")
+        self._headers = {"Accept": "application/json"}
+        if token:
+            self._headers["X-Control-Token"] = _sendable(token)
+        # Imported here because http.client takes 30 ms, which help and shell completion do without.
+        from hosting_emulator.sdk.connection import Connection
+
+        self._connection = Connection(control_url, timeout_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; a later call opens another."""
+        self._connection.close()
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Send JSON (None: no body) to a path below the control URL; return the JSON of the response.
+
+        Returns None for a response without a body.
+        """
+        __tracebackhide__ = True  # pytest then shows the line of the caller
+        return self._send(Any, method, path, body)
+
+    get = partialmethod(ask, "GET")
+    post = partialmethod(ask, "POST")
+    put = partialmethod(ask, "PUT")
+    patch = partialmethod(ask, "PATCH")
+    delete = partialmethod(ask, "DELETE")
+
+    def fetch(self, kind: type[T], method: str, path: str, body: Any = None) -> T:
+        """Send JSON as `ask` does; return the response as a message of a kind.
+
+        Raises UnreadableMessage if the response lacks a member that the kind requires.
+        """
+        __tracebackhide__ = True
+        message: T = self._send(kind, method, path, body)
+        return message
+
+    def fetch_list(self, kind: type[M], method: str, path: str, body: Any = None) -> list[M]:
+        """Send JSON as `ask` does; return the items of the response as messages of a kind."""
+        __tracebackhide__ = True
+        return self.fetch(messages.ItemList[kind], method, path, body).items  # type: ignore[valid-type]
+
+    def read(self, kind: type[M], document: messages.JsonObject) -> M:
+        """Return JSON of a response as a message of a kind. Raises UnreadableMessage."""
+        try:
+            return convert(document, kind)
+        except msgspec.ValidationError as error:
+            raise UnreadableMessage(self.control_url, kind, str(error)) from None
+
+    def open_stream(self, path: str, headers: dict[str, str]) -> EventStream:
+        """GET a stream of events below the control URL, over a connection of its own."""
+        # Imported here because they need http.client, as in `__init__`.
+        from hosting_emulator.sdk.connection import Response, clear_errors, open_response
+        from hosting_emulator.sdk.event_stream import EventStream
+
+        headers = {**self._headers, **headers, "Accept": _EVENTS}
+        target = self._target(path)
+        connection, response = open_response(self.control_url, target, headers, _SILENCE_S)
+        if response.status == 200 and response.headers.get_content_type() == _EVENTS:
+            return EventStream(self.control_url, connection, response)
+        with clear_errors(connection, self.control_url):
+            body = response.read()
+        connection.close()
+        self._read(Response(response.status, response.headers, body), Any)
+        raise UnexpectedResponse(self.control_url, "it does not return a stream of events")
+
+    def _send(self, kind: Any, method: str, path: str, body: Any) -> Any:
+        __tracebackhide__ = True
+        headers = self._headers
+        content = None
+        if body is not None:
+            headers = {**headers, "Content-Type": "application/json"}
+            content = _encode(body).encode()
+        response = self._connection.exchange(method, self._target(path), content, headers)
+        return self._read(response, kind)
+
+    def _target(self, path: str) -> str:
+        if " " in path:
+            raise ValueError(f"{path!r} is no target of a request: it has a space")
+        return f"{self._root}/{_sendable(path).lstrip('/')}"
+
+    def _read(self, response: Response, kind: Any) -> Any:
+        """Return the body of a response as a kind. Raises ControlError."""
+        __tracebackhide__ = True
+        if 200 <= response.status < 300:
+            return self._decode(response, kind)
+        problem = self._decode(response, Any)
+        if not isinstance(problem, dict):
+            problem = {}
+        title = str(problem.get("title") or f"refused with status {response.status}")
+        detail = problem.get("detail")
+        version = response.headers.get("Server", "").partition("hosting-emulator/")[2]
+        builds = name_builds(version, __version__) if version else None
+        if builds is not None:
+            theirs, ours = builds
+            detail = f"{detail or title} (the emulator is {theirs}, and this client {ours})"
+        raise ControlRefused(response.status, title, str(detail) if detail else None)
+
+    def _decode(self, response: Response, kind: Any) -> Any:
+        """Return the JSON of a body as a kind; None for an empty body."""
+        if not response.body:
+            return None
+        try:
+            return decode_json(response.body, kind)
+        except msgspec.ValidationError as error:
+            raise UnreadableMessage(self.control_url, kind, str(error)) from None
+        except (ValueError, RecursionError) as error:
+            content_type = response.headers.get("Content-Type") or "bytes"
+            reason = f"it returned {content_type} with status {response.status}"
+            raise UnexpectedResponse(self.control_url, reason) from error
+
+
+def path_of(*parts: str | int) -> str:
+    """Return a path of the control API.
+
+    Raises ValueError for an empty name, whose path would mean the whole collection.
+    """
+    path = "/".join(quote(str(part), safe="") for part in parts)
+    if "" in parts:
+        raise ValueError(f"a name is empty: {path}")
+    return path
+
+
+def without_none(**fields: Any) -> messages.JsonObject:
+    """Return the fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _sendable(text: str) -> str:
+    """Return a text that can stand in a target or a header. Raises ValueError."""
+    if not text.isprintable() or not text.isascii():
+        raise ValueError(f"{text!r} cannot be sent: it is not plain text of one line")
+    return text

@@ -1,0 +1,63 @@
+"""What belongs to one world of an emulator, below the world's path in the control API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from hosting_emulator import messages
+from hosting_emulator.sdk.errors import ControlRefused
+from hosting_emulator.sdk.transport import Transport, path_of
+
+T = TypeVar("T")
+M = TypeVar("M", bound=messages.ControlMessage)
+
+
+class WorldPart:
+    """Something of one world: sends requests below the path of the world."""
+
+    name: str
+    """The world's name."""
+
+    def __init__(self, transport: Transport, name: str) -> None:
+        self._transport = transport
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.name!r}>"
+
+    def control_path(self, *parts: str | int, **query: Any) -> str:
+        """Return the path of this world, or of something in it, as the client takes it."""
+        path = path_of("worlds", self.name, *parts)
+        parameters = {name: value for name, value in query.items() if value is not None}
+        if not parameters:
+            return path
+        return f"{path}?{urlencode(parameters)}"
+
+    def _ask(self, method: str, *parts: str | int, body: Any = None, **query: Any) -> Any:
+        __tracebackhide__ = True
+        return self._transport.ask(method, self.control_path(*parts, **query), body)
+
+    def _fetch(
+        self, kind: type[T], method: str, *parts: str | int, body: Any = None, **query: Any
+    ) -> T:
+        __tracebackhide__ = True
+        return self._transport.fetch(kind, method, self.control_path(*parts, **query), body)
+
+    def _fetch_list(
+        self, kind: type[M], method: str, *parts: str | int, body: Any = None, **query: Any
+    ) -> list[M]:
+        __tracebackhide__ = True
+        return self._transport.fetch_list(kind, method, self.control_path(*parts, **query), body)
+
+
+@contextmanager
+def ignore_missing() -> Iterator[None]:
+    """Ignore that something is already deleted (404)."""
+    try:
+        yield
+    except ControlRefused as refused:
+        if refused.status != 404:
+            raise
