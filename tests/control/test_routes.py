@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.control.endpoints import load_endpoint
+from hosting_emulator.control.route_documentation import TAGS
 from hosting_emulator.control.routes import ROUTES
 
 
@@ -14,6 +15,10 @@ def test_every_path_has_the_parameters_that_its_handler_names():
             endpoint.parameters - {"context", "engine", "body", "request"} - set(endpoint.query)
         )
         assert parameters <= set(route.pattern.groupindex), route
+
+
+def test_every_tag_of_a_route_is_documented_and_every_documented_tag_is_used():
+    assert {route.tag for route in ROUTES} == set(TAGS)
 
 
 def test_no_route_is_declared_twice():

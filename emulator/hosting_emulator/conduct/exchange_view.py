@@ -125,7 +125,7 @@ class ExchangeView:
         return not self.is_received or self.status == 0 or self.reports_uncertainty
 
     def overlaps(self, other: ExchangeView) -> bool:
-        """Tell whether a client had both requests in progress at the same time."""
+        """Return whether a client had both requests in progress at the same time."""
         if self.connection_use is other.connection_use:
             return False
         own_passage = self.entry.passage
@@ -139,7 +139,7 @@ class ExchangeView:
         return self.entry.real_ms < other.response_ms and other.entry.real_ms < self.response_ms
 
     def may_react_to(self, earlier: ExchangeView) -> bool:
-        """Tell whether the client knew the fate of an earlier request when it sent this one.
+        """Return whether the client knew the fate of an earlier request when it sent this one.
 
         It knows when the response has left, or when the connection is over. Until then it waits.
         """
@@ -221,7 +221,7 @@ class ExchangeView:
         return world_ms, real_ms
 
     def knows_response(self, earlier: ExchangeView) -> Knowledge:
-        """Tell whether the sender of this request had the response to an earlier one by then.
+        """Return whether the sender of this request had the response to an earlier one by then.
 
         A request counts from when it was sent. One connection belongs to one client. Requests that
         each have a connection of their own may belong to one client as well: surely with the same
@@ -247,11 +247,11 @@ class ExchangeView:
         return "surely" if is_one_client else "maybe"
 
     def has_key_of(self, earlier: ExchangeView) -> bool:
-        """Tell whether both are mutations under one Idempotency-Key."""
+        """Return whether both are mutations under one Idempotency-Key."""
         return self.mutation_key is not None and self.mutation_key == earlier.mutation_key
 
     def crossed(self, earlier: ExchangeView, since_ms: int | None = None) -> bool:
-        """Tell whether this may have been sent, by another connection, before an earlier response left."""
+        """Return whether this may have been sent, by another connection, before an earlier response left."""
         if since_ms is None:
             _, since_ms = self.waits_ms(earlier)
         if self.connection_use is earlier.connection_use or since_ms >= _IN_TRANSIT_MS:
@@ -262,12 +262,12 @@ class ExchangeView:
         return not self.connection_use.connection.follows(earlier.connection_use.connection)
 
     def is_beside(self, other: ExchangeView, ms: int = _IN_TRANSIT_MS) -> bool:
-        """Tell whether both were sent within a time, each by a connection of its own."""
+        """Return whether both were sent within a time, each by a connection of its own."""
         apart_ms = abs(self.entry.real_ms - other.entry.real_ms)
         return self.connection_use is not other.connection_use and apart_ms < ms
 
     def waited(self, earlier: ExchangeView, ms: int) -> bool:
-        """Tell whether a time has passed since a response: the world's or the machine's."""
+        """Return whether a time has passed since a response: the world's or the machine's."""
         world_ms, real_ms = self.waits_ms(earlier)
         return world_ms >= ms or real_ms + _TIMER_MS >= ms
 

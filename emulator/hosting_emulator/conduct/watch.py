@@ -145,9 +145,9 @@ class Watch:
         findings = self._findings
         judges = self._judges
         # A request whose client has gone gets no response any more.
-        unanswered = [entry for entry in self._pending if final or _is_abandoned(entry)]
-        if unanswered:
-            findings, judges = self._with_unanswered(unanswered)
+        in_progress = [entry for entry in self._pending if final or _is_abandoned(entry)]
+        if in_progress:
+            findings, judges = self._with_requests_in_progress(in_progress)
         standing = {id_: rule_findings.standing() for id_, rule_findings in findings.items()}
         if final:
             for judge in judges:
@@ -174,7 +174,9 @@ class Watch:
             self._judge(entry)
         return len(ready) > count
 
-    def _with_unanswered(self, entries: Sequence[Entry]) -> tuple[_Findings, list[ConductJudge]]:
+    def _with_requests_in_progress(
+        self, entries: Sequence[Entry]
+    ) -> tuple[_Findings, list[ConductJudge]]:
         """Return findings and judges that also observed requests in progress, without a response.
 
         They are copies: the requests may still get a response, and are judged again then.

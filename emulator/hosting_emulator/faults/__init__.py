@@ -1,1 +1,1 @@
-"""Faults: how a call's answer can go wrong on purpose. Decided here, carried out by the server."""
+"""Faults: how a call's response goes wrong on purpose. The server carries out what is decided here."""

@@ -49,7 +49,7 @@ def faults_in_order(world: World, table: Table[Fault] = FAULTS) -> list[Fault]:
 
 
 def is_spent(fault: Fault, now_ms: int) -> bool:
-    """Tell whether a fault can no longer act."""
+    """Return whether a fault can no longer act."""
     rule = fault.rule
     used_up = rule.times is not None and fault.hits >= rule.times
     return used_up or (rule.until_ms is not None and now_ms >= rule.until_ms)
@@ -104,7 +104,7 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
 
 
 def _acts(change: Change, fault: Fault, subject: FaultSubject) -> bool:
-    """Tell whether a fault or outcome acts on a request that it has counted."""
+    """Return whether a fault or outcome acts on a request that it has counted."""
     probability = fault.rule.probability
     idle = _idle_reason(fault, change.now_ms, change.world, subject.project, subject.organization)
     return idle is None and (probability >= 1 or _chance(change) < probability)

@@ -39,7 +39,7 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
 
 
 def matches(rule: Rule, subject: FaultSubject) -> bool:
-    """Tell whether a rule matches a request.
+    """Return whether a rule matches a request.
 
     Only a rule that names `credentials` matches a request without valid credentials.
     """
@@ -94,7 +94,7 @@ def request_value(rule: Rule, subject: FaultSubject, name: str) -> Any:
 
 
 def _has(values: Mapping[str, Sequence[Any]], expected: Mapping[str, Any]) -> bool:
-    """Tell whether each name has an expected value. In a text `*` stands for any text."""
+    """Return whether each name has an expected value. In a text `*` stands for any text."""
     return all(
         any(_value_matches(value, pattern) for value in values.get(name, ()))
         for name, pattern in expected.items()
@@ -134,7 +134,7 @@ def value_at(document: Any, path: str) -> Any:
 
 
 def text_matches(text: str, pattern: str) -> bool:
-    """Tell whether a text matches a pattern, in which `*` stands for any text."""
+    """Return whether a text matches a pattern, in which `*` stands for any text."""
     return _expression(pattern).fullmatch(text) is not None
 
 

@@ -132,7 +132,7 @@ def _outcome_differences(
 
 
 def _has_nearer(usage: EntryUsage, fault: Fault, subject: FaultSubject) -> bool:
-    """Tell without comparing all fields whether a nearer request than this one is known."""
+    """Return whether a nearer request is known, without comparing all fields."""
     nearest = usage.nearest
     if nearest is None or nearest.distance > 1:
         return False

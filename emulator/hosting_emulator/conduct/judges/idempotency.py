@@ -139,7 +139,7 @@ def _overtaken_attempts(intent: _Intent, exchange: ExchangeView, key: str) -> It
 
 
 def _gave_up(second: ExchangeView, first: ExchangeView) -> bool:
-    """Tell whether a client gave up on a request and sent another while that was still held up."""
+    """Return whether a client gave up on a request and sent another while that was still held up."""
     if not first.is_uncertain or first.reports_uncertainty:
         return False
     if first.entry.passage is None:
@@ -170,7 +170,7 @@ def _key_changed(first: ExchangeView, second: ExchangeView) -> Finding:
 
 
 def _is_forgotten(earlier: ExchangeView, exchange: ExchangeView) -> bool:
-    """Tell whether the service had forgotten the key of an earlier attempt when another arrived."""
+    """Return whether the service had forgotten the key of an earlier attempt when another arrived."""
     retention_ms = parse_retention_ms(exchange.world.assumptions.idempotency_retention)
     if retention_ms is None:
         return False

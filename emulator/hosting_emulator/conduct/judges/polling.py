@@ -33,7 +33,7 @@ class _Advice:
     seconds: int
 
     def is_followed(self, poll: ExchangeView) -> bool:
-        """Tell whether a poll waited as long as the response said."""
+        """Return whether a poll waited as long as the response said."""
         return poll.waited(self.response, self.seconds * 1000)
 
 
@@ -113,7 +113,7 @@ class PolledTooEarly(ConductJudge):
 
 
 def _surely_knows(poll: ExchangeView, earlier: ExchangeView, *, may_be_first: bool) -> bool:
-    """Tell whether the client of a poll surely had an earlier response.
+    """Return whether the client of a poll surely had an earlier response.
 
     With `may_be_first` a poll on another connection may be the first one of another program.
     """

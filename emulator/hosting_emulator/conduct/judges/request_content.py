@@ -27,7 +27,7 @@ class Redemptions(ConductJudge):
 
     def __init__(self) -> None:
         #: Tickets whose redemption got no response.
-        self._unanswered: Recent[str, bool] = Recent()
+        self._without_response: Recent[str, bool] = Recent()
         #: Until when a ticket was valid according to the response that created it.
         self._expiries: Recent[str, int] = Recent()
 
@@ -54,11 +54,11 @@ class Redemptions(ConductJudge):
         arrival_ms = exchange.entry.came_ms
         newest = indexes.get(f"last_ticket:{ticket.principal}")
         expiry_ms = self._expiries.get(id_, ticket.expires_ms)
-        was_unanswered = self._unanswered.pop(id_, False)
+        had_no_response = self._without_response.pop(id_, False)
         if not exchange.is_received:
-            self._unanswered.keep(id_, True)
+            self._without_response.keep(id_, True)
         if ticket.state == "used":
-            if not was_unanswered:  # a client without a response has to try again
+            if not had_no_response:  # a client without a response has to try again
                 yield Finding("ticket-redeemed-twice", exchange, id=id_, group=id_)
         elif ticket.expires_ms <= arrival_ms:
             if expiry_ms <= arrival_ms:  # it was not ended early

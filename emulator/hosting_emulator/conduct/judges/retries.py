@@ -93,7 +93,7 @@ class NotRetryable(ConductJudge):
 
 
 def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
-    """Tell whether a request repeats an earlier one whose refusal said that this is useless."""
+    """Return whether a request repeats an earlier one whose refusal said that this is useless."""
     code = exchange.entry.code
     if code is None or earlier.entry.code != code or not earlier.is_received:
         return False
@@ -115,7 +115,7 @@ def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
 
 
 def _is_about_key(refused: ExchangeView, code: str) -> bool:
-    """Tell whether a request was refused because of its Idempotency-Key."""
+    """Return whether a request was refused because of its Idempotency-Key."""
     if code == "idempotency_key_reused":
         return True
     if code != "invalid_request":
@@ -134,7 +134,7 @@ class _Wait:
     seconds: int
 
     def is_over(self, exchange: ExchangeView) -> bool:
-        """Tell whether a request was sent after the time to wait."""
+        """Return whether a request was sent after the time to wait."""
         return exchange.waited(self.response, self.seconds * 1000)
 
 

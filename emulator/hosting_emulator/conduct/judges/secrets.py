@@ -153,7 +153,7 @@ def _secrets_in(world: World, text: str) -> list[str]:
 
 
 def _is_own_token(world: World, part: str) -> bool:
-    """Tell whether a text ends with the header of a token that this world has signed."""
+    """Return whether a text ends with the header of a token that this world has signed."""
     encoded = part[part.find("eyJ") :]
     padding = "=" * (-len(encoded) % 4)
     try:

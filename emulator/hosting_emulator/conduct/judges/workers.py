@@ -79,7 +79,7 @@ class Workers:
 
 
 def _was_over(use: ConnectionUse, exchange: ExchangeView) -> bool:
-    """Tell whether a connection had ended when a request came by another one."""
+    """Return whether a connection had ended when a request came by another one."""
     passage = exchange.entry.passage
     if passage is not None:
         return 0 < use.connection.ended < passage.arrival
