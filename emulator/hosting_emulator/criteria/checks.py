@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.criteria.comparisons import COMPARISONS, ORDERS, compile_pattern, match
@@ -98,35 +99,61 @@ def _check_mapping(
 
 
 def _check_word(kind: ValueType, word: str, operand: Any, path: Path, *, variables: bool) -> None:
+    """Raise Impossible if a word of a comparison does not take an operand."""
     if variables and isinstance(operand, str) and VARIABLE_START in operand:
         return
-    if word in ORDERS:
-        if isinstance(operand, bool) or kind.rank(operand) is None:
-            raise Impossible(
-                f"{word} needs a number or a timestamp, not {display_value(operand)}", path
-            )
-        if isinstance(kind, Either):
-            kind = next(member for member in kind.types if member.rank(operand) is not None)
-        least, most = kind.limits()
-        extreme = most if word in ("at_least", "above") else least
-        if not ORDERS[word](kind.rank(operand) or 0, extreme):
-            raise Impossible(f"it must be {kind.form}: it is never {word} {operand}", path)
-    elif word == "one_of":
-        if not isinstance(operand, list | tuple) or not operand:
-            raise Impossible("one_of needs a list of the values that it may be", path)
-        for index, choice in enumerate(operand):
-            check(kind, choice, (*path, index), variables=variables)
-    elif word == "has":
-        items = kind.items()
-        if items is None:
-            raise Impossible(f"has looks for an item of a list; this is {kind.form}", path)
-        check(items, operand, path, variables=variables)
-    else:
-        if word == "not" and operand == "*" and not kind.nullable:
-            raise Impossible(f"it must be {kind.form}: it is never null", path)
-        check(kind, operand, path, variables=variables)
-        if word == "not" and operand == {} and not kind.nullable:
-            raise Impossible("an empty mapping matches every object", path)
+    _WORD_CHECKS[word](kind, operand, path, variables)
+
+
+def _check_order(word: str, kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    """Check a limit of a type whose values have an order."""
+    if isinstance(operand, bool) or kind.rank(operand) is None:
+        raise Impossible(
+            f"{word} needs a number or a timestamp, not {display_value(operand)}", path
+        )
+    if isinstance(kind, Either):
+        kind = next(member for member in kind.types if member.rank(operand) is not None)
+    least, most = kind.limits()
+    extreme = most if word in ("at_least", "above") else least
+    if not ORDERS[word](kind.rank(operand) or 0, extreme):
+        raise Impossible(f"it must be {kind.form}: it is never {word} {operand}", path)
+
+
+def _check_one_of(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    if not isinstance(operand, list | tuple) or not operand:
+        raise Impossible("one_of needs a list of the values that it may be", path)
+    for index, choice in enumerate(operand):
+        check(kind, choice, (*path, index), variables=variables)
+
+
+def _check_has(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    items = kind.items()
+    if items is None:
+        raise Impossible(f"has looks for an item of a list; this is {kind.form}", path)
+    check(items, operand, path, variables=variables)
+
+
+def _check_not(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    if operand == "*" and not kind.nullable:
+        raise Impossible(f"it must be {kind.form}: it is never null", path)
+    check(kind, operand, path, variables=variables)
+    if operand == {} and not kind.nullable:
+        raise Impossible("an empty mapping matches every object", path)
+
+
+def _check_optional(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    check(kind, operand, path, variables=variables)
+
+
+_WordCheck: TypeAlias = Callable[[ValueType, Any, Path, bool], None]
+#: The checks of the operands of words in `COMPARISONS`.
+_WORD_CHECKS: dict[str, _WordCheck] = {
+    **{word: partial(_check_order, word) for word in ORDERS},
+    "not": _check_not,
+    "one_of": _check_one_of,
+    "has": _check_has,
+    "optional": _check_optional,
+}
 
 
 def _check_together(kind: ValueType, expected: Mapping[str, Any], path: Path) -> None:

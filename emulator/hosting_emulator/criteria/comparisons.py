@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 from hosting_emulator.criteria import patterns
 from hosting_emulator.criteria.patterns import Expression, PatternError
@@ -63,8 +64,6 @@ ORDERS: dict[str, Callable[[float, float], bool]] = {
     "above": _above,
     "below": _below,
 }
-#: The words of a comparison, such as `{at_least: 3, below: 10}`. All words of one mapping must hold.
-COMPARISONS = (*ORDERS, "not", "one_of", "has", "optional")
 
 
 def is_comparison(expected: Any) -> bool:
@@ -77,7 +76,7 @@ def is_comparison(expected: Any) -> bool:
 def match(kind: ValueType, expected: Any, actual: Any) -> Result:
     """Compare an expected value with an actual one. None: they cannot be compared."""
     if is_comparison(expected):
-        results = [_compare_word(kind, word, operand, actual) for word, operand in expected.items()]
+        results = [_WORDS[word](kind, operand, actual) for word, operand in expected.items()]
         if None in results:
             return None
         return all(results)
@@ -126,28 +125,54 @@ def _parts(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | None
     return None
 
 
-def _compare_word(kind: ValueType, word: str, operand: Any, actual: Any) -> Result:
-    if word == "optional":
-        return actual is MISSING or match(kind, operand, actual)
-    if word == "one_of":
-        return any_result(match(kind, choice, actual) for choice in operand)
-    if word == "not":
-        result = match(kind, operand, actual)
-        # A missing value does not count as a different value.
-        if result is None or (actual is MISSING and not result):
-            return None
-        return not result
+def _compare_order(
+    order: Callable[[float, float], bool], kind: ValueType, limit: Any, actual: Any
+) -> Result:
+    """Compare the ranks of a limit and a value."""
     if actual is MISSING:
         return None
-    if word == "has":
-        if not isinstance(actual, list):
-            return None
-        return any_result(match(kind.items() or ANY, operand, item) for item in actual) or False
-    limit = kind.rank(operand)
+    limit_rank = kind.rank(limit)
     rank = kind.rank(actual)
-    if limit is None or rank is None:
+    if limit_rank is None or rank is None:
         return None
-    return ORDERS[word](limit, rank)
+    return order(limit_rank, rank)
+
+
+def _compare_not(kind: ValueType, expected: Any, actual: Any) -> Result:
+    result = match(kind, expected, actual)
+    # A missing value does not count as a different value.
+    if result is None or (actual is MISSING and not result):
+        return None
+    return not result
+
+
+def _compare_one_of(kind: ValueType, choices: Any, actual: Any) -> Result:
+    return any_result(match(kind, choice, actual) for choice in choices)
+
+
+def _compare_has(kind: ValueType, expected: Any, actual: Any) -> Result:
+    """Tell whether a list has an item that matches."""
+    if not isinstance(actual, list):
+        return None
+    item_kind = kind.items() or ANY
+    return any_result(match(item_kind, expected, item) for item in actual) or False
+
+
+def _compare_optional(kind: ValueType, expected: Any, actual: Any) -> Result:
+    return actual is MISSING or match(kind, expected, actual)
+
+
+_WordComparison: TypeAlias = Callable[[ValueType, Any, Any], Result]
+_WORDS: dict[str, _WordComparison] = {
+    **{word: partial(_compare_order, order) for word, order in ORDERS.items()},
+    "not": _compare_not,
+    "one_of": _compare_one_of,
+    "has": _compare_has,
+    "optional": _compare_optional,
+}
+#: The words of a comparison, such as `{at_least: 3, below: 10}`. All words of one mapping must hold.
+#: `checks` says for each word which operands it takes.
+COMPARISONS = tuple(_WORDS)
 
 
 def compare(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:

@@ -18,9 +18,9 @@ from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.unused_entries import entry_counts
 from hosting_emulator.messages import StoryEntry
 from hosting_emulator.scenario.source import Location
-from hosting_emulator.world import tables as t
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import TimelineEntry
+from hosting_emulator.world.tables import SCHEDULE, TIMELINE
 
 
 def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) -> list[StoryEntry]:
@@ -29,9 +29,7 @@ def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) 
     `top` is the location of the scenario. `armed_at` are the locations of the steps that armed an entry,
     by its id. Entries whose location is unknown were armed by the head of the scenario or its timeline.
     """
-    timeline = sorted(
-        (entry for _, entry in engine.world.rows(t.TIMELINE)), key=attrgetter("order")
-    )
+    timeline = sorted((entry for _, entry in engine.world.rows(TIMELINE)), key=attrgetter("order"))
     locations = dict(armed_at)
     for entry in timeline:
         if entry.armed_id is not None:
@@ -78,8 +76,8 @@ def _path_text(location: Location) -> str:
 
 
 def _planned(engine: Engine, top: Location, timeline: list[TimelineEntry]) -> Iterator[StoryEntry]:
-    due_ms = {event.subject: event.due_ms for _, event in engine.world.rows(t.SCHEDULE)}
-    keys = {entry.order: key for key, entry in engine.world.rows(t.TIMELINE)}
+    due_ms = {event.subject: event.due_ms for _, event in engine.world.rows(SCHEDULE)}
+    keys = {entry.order: key for key, entry in engine.world.rows(TIMELINE)}
     for entry in timeline:
         location = top / "timeline" / entry.order
         acted = int(entry.happened and not entry.refused)

@@ -16,10 +16,18 @@ from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario, scenario_of
 from hosting_emulator.scenario.source import Source
-from hosting_emulator.world import tables as t
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.population_export import describe_world
 from hosting_emulator.world.records import TimelineEntry, WorldSource
+from hosting_emulator.world.tables import (
+    CLOCK,
+    ORIGIN,
+    RETRY_WAITS,
+    SCHEDULE,
+    SINGLETON_KEY,
+    TABLES,
+    TIMELINE,
+)
 from hosting_emulator.world.value import World
 
 Document: TypeAlias = dict[str, Any]
@@ -28,7 +36,7 @@ _RULE_SECTIONS = {"faults": FAULT, "outcomes": OUTCOME}
 #: The sections of a loaded scenario that describe its world.
 _WORLD_SECTIONS = ("world", "faults", "outcomes", "timeline")
 #: Tables that say how a world is run, not what it contains.
-_RUN_TABLES = (t.CLOCK.name, t.ORIGIN.name, t.RETRY_WAITS.name)
+_RUN_TABLES = (CLOCK.name, ORIGIN.name, RETRY_WAITS.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,7 @@ class FileHead:
 
 def original_head(world: World, name: str) -> FileHead | None:
     """Return the head that describes a world as it began. None: the world differs from its source."""
-    source = world.get(t.ORIGIN, t.SINGLETON_KEY) or WorldSource()
+    source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     document = _basic_head(world, world.at_ms, name)
     if source.scenario is not None:
         try:
@@ -86,7 +94,7 @@ def describes_world(document: Document, world: World, at_ms: int) -> bool:
         built = build_world(scenario, world.name, at_ms)
     except ScenarioError:
         return False
-    names = [name for name in t.TABLES if name not in _RUN_TABLES]
+    names = [name for name in TABLES if name not in _RUN_TABLES]
     return all(built.tables[name] == world.tables[name] for name in names)
 
 
@@ -115,7 +123,7 @@ def _basic_head(world: World, at_ms: int, name: str) -> Document:
 
 def _named_assumptions(world: World) -> dict[str, Any]:
     """Return the assumptions that a user chose, without those that a variation drew."""
-    source = world.get(t.ORIGIN, t.SINGLETON_KEY) or WorldSource()
+    source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     assumptions: dict[str, Any] = world.assumptions.changes()
     for name in source.chosen:  # even the default: a variation leaves a chosen assumption alone
         assumptions.setdefault(name, msgspec.to_builtins(getattr(world.assumptions, name)))
@@ -139,8 +147,8 @@ def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Docum
 
 def _remaining_timeline(world: World) -> Iterator[Document]:
     """Yield the entries of the timeline that have not happened."""
-    due_ms = {event.subject: event.due_ms for _, event in world.rows(t.SCHEDULE)}
-    for key, entry in sorted(world.rows(t.TIMELINE), key=lambda row: row[1].order):
+    due_ms = {event.subject: event.due_ms for _, event in world.rows(SCHEDULE)}
+    for key, entry in sorted(world.rows(TIMELINE), key=lambda row: row[1].order):
         document = _timeline_entry(entry, due_ms.get(key))
         if not entry.happened and document is not None:
             yield document

@@ -27,10 +27,10 @@ from hosting_emulator.scenario.recording.responses import any_response, expected
 from hosting_emulator.scenario.recording.sessions import SessionEvent
 from hosting_emulator.scenario.step_keys import ACTIONS
 from hosting_emulator.scenario.variable_syntax import DEFAULT_ALIASES, NOBODY
-from hosting_emulator.world import tables as t
 from hosting_emulator.world.records import User
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.streams import digest
+from hosting_emulator.world.tables import API_KEYS, FAULTS, ORGANIZATIONS, OUTCOMES, PROJECTS, USERS
 from hosting_emulator.world.value import Change, World
 
 #: Headers that every client sends and that change no response, and those that keys of a step send.
@@ -40,7 +40,7 @@ _CLIENT_HEADER = re.compile(
     r"|keep-alive|te|upgrade-insecure-requests|x-control-token|authorization|idempotency-key",
     re.IGNORECASE,
 )
-_RULE_TABLES = {"fault": t.FAULTS, "outcome": t.OUTCOMES}
+_RULE_TABLES = {"fault": FAULTS, "outcome": OUTCOMES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class StepWriter:
                 for id_ in commit.writes[table.name]:
                     self._references.add(id_, Producer(step, noun, "id"))
         if "api_key" in step:
-            self._references.add_api_keys(commit.writes[t.API_KEYS.name], step)
+            self._references.add_api_keys(commit.writes[API_KEYS.name], step)
         self.steps.append(RecordedStep(step, event))
 
     # --- requests -------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ class StepWriter:
         url = self._references.value_ending_with(target)
         if url is not None:
             return url
-        project = entry.world.get(t.PROJECTS, entry.project or "")
+        project = entry.world.get(PROJECTS, entry.project or "")
         assert project is not None
         return f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
 
@@ -221,7 +221,7 @@ class StepWriter:
             )
         if not principal:
             return {"token": "refused"}
-        user = entry.world.get(t.USERS, principal.user_id)
+        user = entry.world.get(USERS, principal.user_id)
         assert user is not None
         return self._token_options(entry, step, user)
 
@@ -236,7 +236,7 @@ class StepWriter:
             options["interactive"] = False
         if principal.organization_id == home_of(entry.world, user):
             return options
-        organization = entry.world.get(t.ORGANIZATIONS, principal.organization_id or "")
+        organization = entry.world.get(ORGANIZATIONS, principal.organization_id or "")
         subject = CALLS[step["call"]].subject if "call" in step else ""
         if organization is not None and subject != "organization":
             options["organization"] = organization.alias
@@ -283,5 +283,5 @@ def _is_relevant_header(entry: Entry, name: str, value: bytes) -> bool:
 
 def _headers_of_faults(world: World) -> set[str]:
     """Return the names of the headers that faults look at, in lower case."""
-    headers = [fault.rule.header or {} for _, fault in world.rows(t.FAULTS)]
+    headers = [fault.rule.header or {} for _, fault in world.rows(FAULTS)]
     return {name.lower() for names in headers for name in names}
