@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from hosting_emulator.criteria.value_types import (
-    MISSING,
-    AnyValue,
-    Array,
-    Boolean,
-    Either,
-    Fields,
-    Number,
-    Text,
-    Timestamp,
-    ValueType,
-    Word,
-)
+from hosting_emulator.criteria.compound_types import Array, Either, Fields
+from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Timestamp, Word
+from hosting_emulator.criteria.value_types import MISSING, AnyValue, ValueType
 
 Verdict = Literal["green", "red", "refused"]
 

@@ -11,9 +11,10 @@ import pytest
 
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.criteria.comparisons import COMPARISONS
+from hosting_emulator.criteria.compound_types import Array, Fields
 from hosting_emulator.criteria.request_filters import LOST_WORDS
 from hosting_emulator.criteria.response_types import open_words, resource_type
-from hosting_emulator.criteria.value_types import MISSING, Array, Fields, ValueType
+from hosting_emulator.criteria.value_types import MISSING, ValueType
 from tests.criteria.claims import claims
 from tests.support.fault_kinds import kinds_that_lose_the_response
 from tests.support.sampling import rotating

@@ -8,15 +8,14 @@ from typing import Any, TypeAlias
 
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.criteria.comparisons import COMPARISONS, ORDERS, compile_pattern, match
+from hosting_emulator.criteria.compound_types import Array, Either
+from hosting_emulator.criteria.type_messages import display_value
 from hosting_emulator.criteria.value_types import (
     MISSING,
     VARIABLE_START,
-    Array,
-    Either,
     Impossible,
     Path,
     ValueType,
-    display_value,
 )
 
 

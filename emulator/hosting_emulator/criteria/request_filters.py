@@ -15,19 +15,11 @@ from typing import Any, ClassVar
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.criteria.compound_types import NameSet
 from hosting_emulator.criteria.patterns import Expression
-from hosting_emulator.criteria.value_types import (
-    Boolean,
-    Impossible,
-    NameSet,
-    Number,
-    Path,
-    Result,
-    Text,
-    ValueType,
-    Word,
-    display_value,
-)
+from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Word
+from hosting_emulator.criteria.type_messages import display_value
+from hosting_emulator.criteria.value_types import Impossible, Path, Result, ValueType
 
 #: The user of a request without a known token, and the call of a path that no call has.
 NOBODY = "nobody"

@@ -17,23 +17,17 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.criteria.checks import has_variable
 from hosting_emulator.criteria.comparisons import match
+from hosting_emulator.criteria.compound_types import Array, Fields, either, or_null
 from hosting_emulator.criteria.request_filters import LOST_WORDS, LostWord, Status
-from hosting_emulator.criteria.value_types import (
-    ANY,
-    MISSING,
-    Array,
+from hosting_emulator.criteria.simple_types import (
     Boolean,
-    Fields,
     HeaderText,
-    Impossible,
     Number,
     Text,
     Timestamp,
-    ValueType,
     Word,
-    either,
-    or_null,
 )
+from hosting_emulator.criteria.value_types import ANY, MISSING, Impossible, ValueType
 
 PROBLEM = "ProblemDetails"
 #: The words of open sets, by the name of the assumption that lists them.

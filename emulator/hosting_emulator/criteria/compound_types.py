@@ -1,0 +1,179 @@
+"""The types of values that consist of others: lists, objects, several names, and alternatives."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from hosting_emulator.criteria.patterns import Expression
+from hosting_emulator.criteria.simple_types import Text
+from hosting_emulator.criteria.type_messages import display_value
+from hosting_emulator.criteria.value_types import (
+    ANY,
+    Impossible,
+    Path,
+    Result,
+    ValueType,
+    any_result,
+)
+
+_ANY_TEXT = Text()
+
+
+@dataclass(frozen=True)
+class NameSet(ValueType):
+    """Several names of one thing, such as its id and its alias, or the names of several things.
+
+    An expected value matches if it matches any of the names, and `not` if it matches none of them.
+    """
+
+    form: str = "a name"
+    item: ValueType = _ANY_TEXT
+
+    def is_text(self) -> bool:
+        return True
+
+    def check_plain(self, expected: Any, path: Path) -> None:
+        self.item.check_plain(expected, path)
+
+    def check_pattern(self, pattern: Expression, path: Path) -> None:
+        self.item.check_pattern(pattern, path)
+
+    def equals(self, expected: Any, actual: Any) -> Result:
+        return any(self.item.equals(expected, name) is True for name in actual)
+
+    def search(self, pattern: Expression, actual: Any) -> Result:
+        return any(self.item.search(pattern, name) is True for name in actual)
+
+    def schema(self) -> dict[str, Any]:
+        return self.item.schema()
+
+
+@dataclass(frozen=True)
+class Array(ValueType):
+    """A list of items of one type."""
+
+    form: str = "a list"
+    item: ValueType = ANY
+    most: int | None = None
+    json_type: ClassVar[str] = "array"
+
+    def is_list(self) -> bool:
+        return True
+
+    def is_mapping(self) -> bool:
+        return True
+
+    def check_plain(self, expected: Any, path: Path) -> None:
+        raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
+
+    def equals(self, expected: Any, actual: Any) -> Result:
+        return None
+
+    def items(self) -> ValueType:
+        return self.item
+
+    def field(self, name: str) -> ValueType | None:
+        if re.fullmatch("0|[1-9][0-9]{0,8}", name) is None:
+            return None
+        if self.most is not None and int(name) >= self.most:
+            return None
+        return self.item
+
+
+@dataclass(frozen=True)
+class Fields(ValueType):
+    """An object with declared fields."""
+
+    form: str = "an object"
+    fields: Mapping[str, ValueType] = dataclasses.field(default_factory=dict)
+    json_type: ClassVar[str] = "object"
+
+    def is_mapping(self) -> bool:
+        return True
+
+    def check_plain(self, expected: Any, path: Path) -> None:
+        raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
+
+    def equals(self, expected: Any, actual: Any) -> Result:
+        return None
+
+    def field(self, name: str) -> ValueType | None:
+        return self.fields.get(name)
+
+    def field_names(self) -> Sequence[str]:
+        return tuple(self.fields)
+
+
+@dataclass(frozen=True)
+class Either(ValueType):
+    """A value of one of several types, such as a body that is a resource or a problem."""
+
+    types: tuple[ValueType, ...] = ()
+
+    def is_text(self) -> bool:
+        return any(kind.is_text() for kind in self.types)
+
+    def is_list(self) -> bool:
+        return any(kind.is_list() for kind in self.types)
+
+    def is_mapping(self) -> bool:
+        return any(kind.is_mapping() for kind in self.types)
+
+    def check_plain(self, expected: Any, path: Path) -> None:
+        self._any(lambda kind: kind.check_plain(expected, path))
+
+    def check_pattern(self, pattern: Expression, path: Path) -> None:
+        self._any(lambda kind: kind.check_pattern(pattern, path))
+
+    def _any(self, check_one: Callable[[ValueType], None]) -> None:
+        errors = []
+        for kind in self.types:
+            try:
+                return check_one(kind)
+            except Impossible as error:
+                errors.append(error)
+        raise errors[0]
+
+    def equals(self, expected: Any, actual: Any) -> Result:
+        return any_result(kind.equals(expected, actual) for kind in self.types)
+
+    def rank(self, value: Any) -> float | None:
+        ranks = (kind.rank(value) for kind in self.types)
+        return next((rank for rank in ranks if rank is not None), None)
+
+    def limits(self) -> tuple[float, float]:
+        limits = [kind.limits() for kind in self.types]
+        return min(least for least, _ in limits), max(most for _, most in limits)
+
+    def items(self) -> ValueType | None:
+        return either(kind.items() for kind in self.types)
+
+    def field(self, name: str) -> ValueType | None:
+        return either(kind.field(name) for kind in self.types)
+
+    def field_names(self) -> Sequence[str]:
+        return tuple(dict.fromkeys(name for kind in self.types for name in kind.field_names()))
+
+
+def either(types: Iterable[ValueType | None]) -> ValueType | None:
+    """Return the type of a value that is of one of these types. None: there is none."""
+    distinct: list[ValueType] = []
+    for kind in types:
+        if kind is not None and kind not in distinct:
+            distinct.append(kind)
+    if not distinct:
+        return None
+    if len(distinct) == 1:
+        return distinct[0]
+    nullable = any(kind.nullable for kind in distinct)
+    form = " or ".join(dict.fromkeys(kind.form for kind in distinct))
+    return Either(form, nullable, tuple(distinct))
+
+
+def or_null(kind: ValueType) -> ValueType:
+    """Return the same type with null as a value."""
+    return replace(kind, nullable=True)

@@ -1,0 +1,203 @@
+"""The types of plain values: booleans, numbers, and texts of several kinds."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hosting_emulator.criteria.patterns import Expression
+from hosting_emulator.criteria.type_messages import display_value, unknown_word
+from hosting_emulator.criteria.value_types import (
+    Impossible,
+    Path,
+    Result,
+    ValueType,
+    equals_if,
+    is_number,
+    moment_ms,
+    number_or_none,
+)
+
+#: A number type with at most this many values is checked value by value.
+_FEW_VALUES = 1000
+#: How many words of a type a message lists.
+_MOST_CHOICES = 12
+
+
+@dataclass(frozen=True)
+class Boolean(ValueType):
+    """true or false."""
+
+    form: str = "true or false"
+    json_type: ClassVar[str] = "boolean"
+
+    def check_plain(self, expected: Any, path: Path) -> None:
+        if not isinstance(expected, bool):
+            raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
+
+    def equals(self, expected: Any, actual: Any) -> Result:
+        are_booleans = isinstance(expected, bool) and isinstance(actual, bool)
+        return equals_if(are_booleans, expected, actual)
+
+    def possible_values(self) -> Sequence[bool]:
+        return (True, False)
+
+
+@dataclass(frozen=True)
+class Number(ValueType):
+    """A number within bounds; a whole one if `whole`."""
+
+    form: str = "a number"
+    whole: bool = False
+    least: float = float("-inf")
+    greatest: float = float("inf")
+
+    def check_plain(self, expected: Any, path: Path) -> None:
+        is_whole = isinstance(expected, int) or (
+            isinstance(expected, float) and expected.is_integer()
+        )
+        if not is_number(expected) or (self.whole and not is_whole):
+            raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
+        if not self.least <= expected <= self.greatest or math.isinf(expected):
+            raise Impossible(f"it must be {self.form}, and {expected} can never be", path)
+
+    def equals(self, expected: Any, actual: Any) -> Result:
+        are_numbers = is_number(expected) and is_number(actual)
+        return equals_if(are_numbers, expected, actual)
+
+    def rank(self, value: Any) -> float | None:
+        return number_or_none(value)
+
+    def limits(self) -> tuple[float, float]:
+        return self.least, self.greatest
+
+    def possible_values(self) -> Sequence[int] | None:
+        if not self.whole or not self.greatest - self.least <= _FEW_VALUES:
+            return None
+        return range(int(self.least), int(self.greatest) + 1)
+
+    def schema(self) -> dict[str, Any]:
+        bounds = {"minimum": self.least, "maximum": self.greatest}
+        finite = {name: int(value) for name, value in bounds.items() if abs(value) != float("inf")}
+        json_type = "integer" if self.whole else "number"
+        return {"type": json_type, **finite}
+
+
+@dataclass(frozen=True)
+class Text(ValueType):
+    """Any text, or one that matches `pattern` from its beginning to its end."""
+
+    form: str = "text"
+    pattern: str | None = None
+    json_type: ClassVar[str] = "string"
+
+    def is_text(self) -> bool:
+        return True
+
+    def check_plain(self, expected: Any, path: Path) -> None:
+        if not isinstance(expected, str):
+            hint = ""
+            if isinstance(expected, int | float):
+                hint = "; put it in quotes"
+            raise Impossible(f"it must be {self.form}, not {display_value(expected)}{hint}", path)
+        if self.pattern is not None and re.fullmatch(self.pattern, expected) is None:
+            raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
+
+    def equals(self, expected: Any, actual: Any) -> Result:
+        are_texts = isinstance(expected, str) and isinstance(actual, str)
+        return equals_if(are_texts, expected, actual)
+
+
+@dataclass(frozen=True)
+class Word(Text):
+    """One of some words. `aliases` are other spellings of them."""
+
+    form: str = "a word"
+    words: tuple[str, ...] = ()
+    aliases: Callable[[str], str] = str
+
+    def check_plain(self, expected: Any, path: Path) -> None:
+        if not isinstance(expected, str):
+            raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
+        if self.aliases(expected) not in self.words:
+            raise Impossible(unknown_word(self.form, expected, self.words), path)
+
+    def check_pattern(self, pattern: Expression, path: Path) -> None:
+        if not any(pattern.search(word) for word in self.words):
+            raise Impossible(f"no word here matches /{pattern.pattern}/: {self.choices()}", path)
+
+    def equals(self, expected: Any, actual: Any) -> Result:
+        if not isinstance(expected, str) or not isinstance(actual, str):
+            return None
+        return self.aliases(expected) == actual
+
+    def possible_values(self) -> Sequence[str] | None:
+        return self.words
+
+    def schema(self) -> dict[str, Any]:
+        return {"enum": [*self.words, *self.other_spellings()]}
+
+    def other_spellings(self) -> Sequence[str]:
+        """Return other spellings of the words that the type accepts."""
+        return ()
+
+    def choices(self) -> str:
+        """Return the words, or the first of many."""
+        if len(self.words) <= _MOST_CHOICES:
+            return ", ".join(self.words)
+        return ", ".join([*self.words[:_MOST_CHOICES], "…"])
+
+
+@dataclass(frozen=True)
+class Timestamp(Text):
+    """A moment, however it is written."""
+
+    form: str = "a timestamp such as 2026-01-31T09:30:00Z"
+
+    def check_plain(self, expected: Any, path: Path) -> None:
+        if not isinstance(expected, str) or moment_ms(expected) is None:
+            raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
+
+    def equals(self, expected: Any, actual: Any) -> Result:
+        expected_ms = moment_ms(expected)
+        actual_ms = moment_ms(actual)
+        if expected_ms is None or actual_ms is None:
+            return None
+        return expected_ms == actual_ms
+
+    def rank(self, value: Any) -> float | None:
+        return moment_ms(value)
+
+
+@dataclass(frozen=True)
+class HeaderText(Text):
+    """The value of a header. An expected number is compared with the number in the header."""
+
+    form: str = "text or a number"
+    nullable: bool = True
+
+    def is_null_when_absent(self) -> bool:
+        return True
+
+    def check_plain(self, expected: Any, path: Path) -> None:
+        if not isinstance(expected, str) and not is_number(expected):
+            raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
+
+    def equals(self, expected: Any, actual: Any) -> Result:
+        if is_number(expected):
+            number = self.rank(actual)
+            return equals_if(number is not None, expected, number)
+        return equals_if(isinstance(actual, str), expected, actual)
+
+    def rank(self, value: Any) -> float | None:
+        if is_number(value):
+            return float(value)
+        if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,9})?", value):
+            return float(value)
+        return moment_ms(value)
+
+    def schema(self) -> dict[str, Any]:
+        return {"type": ["string", "number"]}
