@@ -156,7 +156,7 @@ class ExchangeView:
 
     @property
     def request_body(self) -> Any:
-        """The body that was sent, as JSON; None: there was none, it is no JSON, or it is incomplete."""
+        """The body that was sent, as JSON; None: there was none, or it is not JSON or incomplete."""
         return _json(self.entry.body, self.entry.body_bytes)
 
     @cached_property
@@ -262,7 +262,7 @@ class ExchangeView:
         return not self.connection_use.connection.follows(earlier.connection_use.connection)
 
     def is_beside(self, other: ExchangeView, ms: int = _IN_TRANSIT_MS) -> bool:
-        """Return whether both were sent within a time, each by a connection of its own."""
+        """Return whether both were sent within a time, each by another connection."""
         apart_ms = abs(self.entry.real_ms - other.entry.real_ms)
         return self.connection_use is not other.connection_use and apart_ms < ms
 

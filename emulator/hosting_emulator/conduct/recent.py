@@ -9,7 +9,7 @@ _Value = TypeVar("_Value")
 
 
 class Recent(dict[_Key, _Value]):
-    """A mapping with at most `MOST` keys. A new key evicts the one that was added first."""
+    """A mapping with at most `MOST` keys. A new key evicts the oldest key."""
 
     MOST = 2048
 

@@ -1,8 +1,8 @@
 """Deciding which armed faults act on a request, in the order they were armed.
 
-Every fault that matches counts the request as seen. Of those whose time has come, latencies add up
-and let the others act; the first other kind ends the search, over both commit phases. One that acts after
-the commit also sees the requests that are refused, and leaves them alone.
+Every fault that matches counts the request as seen. If its time has come, it acts. Latencies add up, and
+let later faults act. The first fault of another kind ends the search, over both commit phases. A fault that
+acts after the commit also counts the requests that are refused, and does not act on them.
 """
 
 from __future__ import annotations

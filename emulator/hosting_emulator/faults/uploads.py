@@ -11,7 +11,7 @@ from hosting_emulator.faults.kinds import FaultKind, kind_of
 class UploadLimits(NamedTuple):
     """How a request's body is read: at most this many bytes in a real second, and at most this many.
 
-    None is no limit. With `most_bytes` the connection is reset after them, and before the last byte.
+    None: there is no limit. With `most_bytes` the connection is reset after them, and before the last byte.
     """
 
     bytes_per_second: int | None = None

@@ -127,7 +127,7 @@ def _changed_keys(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator
 def _overtaken_attempts(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator[Finding]:
     """Find an attempt under another key that was sent while this one was held up.
 
-    A delayed request stands in the log after the one that came while it was held up.
+    A delayed request stands in the log after a request that arrived while it was held up.
     """
     last = intent.last
     if last is None or last.key == key:

@@ -69,7 +69,7 @@ class NotRetryable(ConductJudge):
         yield finding
 
     def _note(self, exchange: ExchangeView) -> ExchangeView | None:
-        """Remember a request, and return the one that it may retry."""
+        """Remember a request, and return the request that it may retry."""
         refusal_key = (exchange.credentials, exchange.request_identity)
         is_mutation = exchange.spec is not None and exchange.spec.method != "GET"
         earlier = self._last.get(exchange.credentials)

@@ -167,7 +167,7 @@ def _is_own_token(world: World, part: str) -> bool:
 
 
 def _host_of(location: str) -> str:
-    """Return the host that a Location header names. Empty: it names none, or is no URL."""
+    """Return the host that a Location header names. Empty: it names none, or is not a URL."""
     try:
         return urlsplit(location).netloc
     except ValueError:

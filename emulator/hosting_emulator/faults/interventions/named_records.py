@@ -67,7 +67,7 @@ class Subject:
 
 
 def _find_operation(change: Change, operation_id: str | None, project: str | None) -> Operation:
-    """Return an unfinished operation: by id, or the one that holds a project's claim."""
+    """Return an unfinished operation: by id, or by the project whose claim it holds."""
     if (operation_id is None) == (project is None):
         raise DocumentRefused("name either the operation (by id) or the project it holds")
     if operation_id is None:

@@ -178,7 +178,7 @@ def connect_domain(change: Change, project: Project, domain: str) -> str:
 
 
 def _check_dns_name(text: str, noun: str) -> None:
-    """Raise DocumentRefused for a text that is no DNS name. `noun` says what the text stands for."""
+    """Raise DocumentRefused for a text that is not a DNS name. `noun` says what the text stands for."""
     if not 4 <= len(text) <= 253 or not re.fullmatch(DNS_NAME, text):
         raise DocumentRefused(f"{text[:80]!r} is not a {noun}: write it like example.com")
 

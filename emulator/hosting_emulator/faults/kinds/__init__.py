@@ -156,11 +156,11 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return None
 
     def problem(self, fault: Fault, now_ms: int) -> Refused | None:
-        """Return the problem that is sent instead of the call's response. None: it is no problem."""
+        """Return the problem that is sent instead of the call's response. None: the kind sends none."""
         return None
 
     def page(self) -> PageResponse | None:
-        """Return the page that is sent instead of the call's response. None: it is no page."""
+        """Return the page that is sent instead of the call's response. None: the kind sends none."""
         return None
 
     def late_ms(self, body_bytes: int) -> int:

@@ -1,4 +1,4 @@
-"""A response whose body is no JSON."""
+"""A response whose body is not JSON."""
 
 from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 

@@ -65,7 +65,7 @@ class OutcomeKind(
     running: str | None = None
 
     def __post_init__(self) -> None:
-        # It reads each duration, and so refuses a text that is none.
+        # It reads each duration, and so refuses a text that is not a duration.
         self.operation_outcome("", INITIALIZE)
 
     @property
