@@ -110,7 +110,7 @@ class SettingsCommand(click.Command):
             if error.param is not None:
                 origin = origin_of(ctx, error.param)
                 if origin == file.name:
-                    origin = file.place(_setting_key(error.param))
+                    origin = file.position_of(_setting_key(error.param))
             if origin is None:
                 raise
             raise Failure(f"{origin}: {error.format_message()}") from error

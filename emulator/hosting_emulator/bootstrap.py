@@ -1,36 +1,39 @@
 """Bootstrap: the one place that builds everything from settings, opens the sockets and closes them.
 
-It decides nothing about a request. `logs` and `inspection` are the other entry points of commands.
+It decides nothing about a request. `start_checks` refuses settings, and `default_world` builds the world
+of a start. `logs`, `inspection` and `stories` are the other entry points of commands.
 """
 
 from __future__ import annotations
 
 import asyncio
-import errno
 import gc
 import logging
 import os
-import secrets
 import signal
-import socket
 import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from ssl import SSLContext
-from typing import Self, cast
+from typing import Self
 from urllib.parse import urlsplit
 
 from hosting_emulator import DEFAULT_PORT, __version__
 from hosting_emulator.app import App
 from hosting_emulator.calls.inputs import load_models as load_models
 from hosting_emulator.contract.assumption_table import warnings_of
-from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
-from hosting_emulator.contract.json_body import JsonRefused, read_json
+from hosting_emulator.contract.assumptions import AssumptionRefused
 from hosting_emulator.contract.shell import command_line
-from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.engine.engine import Engine, anchored
+from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.default_world import (
+    build_scenario_world,
+    read_state,
+    rebuild,
+    world_source,
+)
+from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.redaction import keep_secret
@@ -39,9 +42,6 @@ from hosting_emulator.engine.world_variation import vary
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.http.addresses import (
     host_name,
-    host_of_origin,
-    is_loopback,
-    is_this_machine,
 )
 from hosting_emulator.http.endpoint import Facts
 from hosting_emulator.http.file_limits import FileLimitReports, raise_file_limit
@@ -49,13 +49,20 @@ from hosting_emulator.http.guard import Site
 from hosting_emulator.http.protocol import ServerFunctions
 from hosting_emulator.http.server import Server
 from hosting_emulator.logs import log_to_stderr, log_worlds
-from hosting_emulator.messages import ClockMode
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.library import ScenarioLibrary, read_file
-from hosting_emulator.scenario.reading import Scenario, read_scenario
+from hosting_emulator.scenario.reading import Scenario
 from hosting_emulator.settings import Ready, Settings, StartError
+from hosting_emulator.start_checks import (
+    cannot_listen,
+    check_beginning,
+    check_origins,
+    check_ports,
+    control_token,
+    is_reached_from_outside,
+    public_url,
+)
 from hosting_emulator.storage.directory import DataDirectory
-from hosting_emulator.storage.export import import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.variation.points import VariationRefused
 from hosting_emulator.variation.worlds import read_variation
@@ -67,8 +74,7 @@ from hosting_emulator.world.naming import (
     in_order,
     not_found_message,
 )
-from hosting_emulator.world.population import with_overrides
-from hosting_emulator.world.records import User, Variation, WorldSource
+from hosting_emulator.world.records import User, Variation
 from hosting_emulator.world.tables import PROJECTS, SINGLETON_KEY, USERS, VARIATION
 from hosting_emulator.world.value import World
 
@@ -110,12 +116,10 @@ class Emulator:
         #: Releases the data directory and other resources at the end.
         self._resources = ExitStack()
         self._ca_file: str | None = None
-        self._site = Site(public_url=_public_url(settings), token=control_token(settings))
+        self._site = Site(public_url=public_url(settings), token=control_token(settings))
         if self._site.token is not None:
             keep_secret(self._site.token)
-        for origin in settings.allowed_origins:
-            if not host_of_origin(origin):
-                raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")
+        check_origins(settings)
         self._variation: Variation | None = None
         if settings.vary is not None:
             try:
@@ -125,10 +129,10 @@ class Emulator:
         # All checks come before the data directory is created, so that a failed start leaves no trace.
         state = None
         if settings.state is not None:
-            state = _read_state(settings.state, settings.state_seed)
-        _check_beginning(settings)
+            state = read_state(settings.state, settings.state_seed)
+        check_beginning(settings)
         if settings.data_dir is not None and not settings.data_dir.exists():
-            _check_ports(settings)
+            check_ports(settings)
         self._directory: DataDirectory | None = None
         try:
             if settings.data_dir is not None:
@@ -136,7 +140,7 @@ class Emulator:
                     settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage
                 )
                 self._resources.callback(self._directory.close)
-            self.worlds = Worlds(self._directory, rebuild=_rebuild)
+            self.worlds = Worlds(self._directory, rebuild=rebuild)
             self._is_new = self._open_worlds(state)
             self._warn_of_assumptions()
         except (*_REFUSALS, OSError) as error:
@@ -151,7 +155,7 @@ class Emulator:
         """Open the worlds and begin the default one. Returns whether its state is new."""
         settings = self._settings
         source = settings.state or settings.scenario
-        is_new = self.worlds.open(settings.seed, _world_source(settings))
+        is_new = self.worlds.open(settings.seed, world_source(settings))
         if source is None:
             self._vary()
             return is_new
@@ -190,7 +194,9 @@ class Emulator:
     def _replacement_refusal(self) -> StartError:
         """Return the refusal to replace a kept world without `--replace`."""
         settings = self._settings
-        option = "--scenario" if settings.state is None else "--import"
+        option = "--import"
+        if settings.state is None:
+            option = "--scenario"
         export_command = _command(settings, "world export --with-seed --output old.json")
         import_command = _command(settings, "world import old.json --replace")
         return StartError(
@@ -211,19 +217,8 @@ class Emulator:
         self._default.replace_world(other._default.world, "copied", reason="loaded")
 
     def _build(self, scenario: Scenario) -> tuple[World, str]:
-        """Build a scenario's world, with the clock and assumptions of the settings; return its title.
-
-        A reset drops these overrides. Raises ScenarioError.
-        """
-        # Imported here: few starts have a scenario, and it takes milliseconds.
-        from hosting_emulator.scenario.build import build_world
-
-        now_ms = machine_ms()
-        mode, rate = _clock_of(self._settings)
-        # A scenario without a seed takes that of the default world.
-        world = build_world(scenario, DEFAULT_WORLD, now_ms, self._default.world.seed)
-        assumptions = self._settings.assumptions
-        world = with_overrides(world, now_ms, mode=mode, rate=rate, assumptions=assumptions)
+        """Return a scenario's world and its title. Raises ScenarioError."""
+        world = build_scenario_world(scenario, self._settings, self._default.world.seed)
         return world, f"scenario {scenario.part.name}"
 
     def _warn_of_assumptions(self) -> None:
@@ -236,7 +231,9 @@ class Emulator:
 
     @property
     def _data_dir(self) -> str | None:
-        return None if self._directory is None else str(self._directory.path)
+        if self._directory is None:
+            return None
+        return str(self._directory.path)
 
     @property
     def _default(self) -> Engine:
@@ -262,16 +259,7 @@ class Emulator:
         site.origins = frozenset(origin.lower() for origin in settings.allowed_origins)
         # Whoever reaches it from outside comes through a proxy.
         site.is_behind_proxy = is_reached_from_outside(site.public_url)
-        facts = Facts(
-            version=__version__,
-            data_dir=self._data_dir,
-            durability=settings.durability if self._data_dir else "none",
-            started_at=format_timestamp(machine_ms()),
-            seed=settings.seed,
-            variation=self._variation,
-            storage_problem=lambda: None if self._directory is None else self._directory.problem,
-        )
-        app = App(self.worlds, site, facts, self._library)
+        app = App(self.worlds, site, self._facts(), self._library)
         functions = ServerFunctions(app.docs_url, app.date_s, app.request_id, self._refuse)
         self._http = Server(app.handle, functions)
         try:
@@ -290,6 +278,27 @@ class Emulator:
             await self.stop()
             raise
 
+    def _facts(self) -> Facts:
+        """Return what the control API reports about this process."""
+        durability = "none"
+        if self._directory is not None:
+            durability = self._settings.durability
+        return Facts(
+            version=__version__,
+            data_dir=self._data_dir,
+            durability=durability,
+            started_at=format_timestamp(machine_ms()),
+            seed=self._settings.seed,
+            variation=self._variation,
+            storage_problem=self._storage_problem,
+        )
+
+    def _storage_problem(self) -> str | None:
+        """Return what is wrong with the data directory, or None."""
+        if self._directory is None:
+            return None
+        return self._directory.problem
+
     async def _check_files(self) -> None:
         """Detect files of the data directory that are deleted while the emulator uses them."""
         assert self._directory is not None
@@ -299,6 +308,7 @@ class Emulator:
 
     async def _load_when_changed(self, path: Path) -> None:
         """Load a scenario whenever its file changes. An error is logged and changes nothing."""
+        # Imported here: only a start with `--watch` needs it.
         from watchfiles import awatch
 
         # Watch the folder, because editors replace the file by a new one.
@@ -321,7 +331,7 @@ class Emulator:
                 self._http, host or None, port, ssl=context, backlog=1024
             )
         except OSError as error:
-            raise _cannot_listen(host, port, error) from None
+            raise cannot_listen(host, port, error) from None
         self._servers.append((server, context))
         return server
 
@@ -344,7 +354,7 @@ class Emulator:
             self._reopening = asyncio.create_task(reopen())
 
     def _server_context(self) -> SSLContext:
-        # Imported here: few emulators serve TLS, and it loads cryptography.
+        # Imported here: few emulators serve TLS, and this loads cryptography, which takes 60 ms.
         from hosting_emulator.http.tls import LocalAuthority
 
         if self._directory is not None:
@@ -379,20 +389,33 @@ class Emulator:
         project = next(iter([*projects, *all_projects]), None)
         if organization_id is None and project is not None:
             organization_id = project.organization_id
-        tls_port = self._site.tls_port
+        project_id = ""
+        if project is not None:
+            project_id = project.id
+        user_alias = ""
+        if user is not None:
+            user_alias = user.alias
+        tls_url = None
+        if self._site.tls_port is not None:
+            tls_url = f"https://localhost:{self._site.tls_port}"
+        vary_seed = None
+        vary_only = None
         variation = world.get(VARIATION, SINGLETON_KEY)
+        if variation is not None:
+            vary_seed = variation.seed
+            vary_only = variation.only
         return Ready(
             base_url=base_url,
             dev_base_url=base_url,
             control_url=f"{base_url}/_emulator",
             docs_url=f"{base_url}/_emulator/docs",
             openapi_url=f"{base_url}/_emulator/contract/openapi.json",
-            tls_url=None if tls_port is None else f"https://localhost:{tls_port}",
+            tls_url=tls_url,
             ca_file=self._ca_file,
             token=token,
             organization_id=organization_id or "",
-            project_id="" if project is None else project.id,
-            user="" if user is None else user.alias,
+            project_id=project_id,
+            user=user_alias,
             data_dir=self._data_dir,
             world=DEFAULT_WORLD,
             pid=os.getpid(),
@@ -401,8 +424,8 @@ class Emulator:
             local_url=self._site.local_url,
             clock=world.clock.mode,
             now=format_timestamp(self._default.now_ms()),
-            vary=None if variation is None else variation.seed,
-            vary_only=None if variation is None else variation.only,
+            vary=vary_seed,
+            vary_only=vary_only,
         )
 
     def _ready_user(self, world: World) -> User | None:
@@ -439,129 +462,23 @@ class Emulator:
             self._resources.close()
 
 
-def _read_state(path: Path, seed: str | None) -> World:
-    """Return the default world of an exported state. Raises StartError with the file and the place."""
-    try:
-        world = import_state(read_json(path.read_bytes()), DEFAULT_WORLD, 0, seed)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StartError(f"{path} cannot be read: {reason}") from None
-    except JsonRefused as error:
-        raise StartError(f"{path} {error}") from None
-    except StateRefused as error:
-        raise StartError(f"{path}: {error}") from None
-    return anchored(world, world.at_ms, machine_ms())
-
-
-def _rebuild(world: World, source: WorldSource, now_machine_ms: int) -> World:
-    """Build a scenario's world again, from the text in its source. Raises ScenarioError."""
-    # Imported here: few worlds have a scenario, and it takes milliseconds.
-    from hosting_emulator.scenario.build import build_world
-
-    scenario = read_scenario(str(source.scenario), source.scenario_file or "scenario.yaml")
-    return build_world(scenario, world.name, now_machine_ms, world.seed)
-
-
-def _world_source(settings: Settings) -> WorldSource:
-    """Return the source of a new default world."""
-    mode, rate = _clock_of(settings)
-    at_ms = None
-    if settings.at is not None:
-        at_ms = parse_timestamp(settings.at)
-    assumptions = Assumptions().changed(settings.assumptions)
-    return WorldSource(mode or "real", rate, at_ms, assumptions, chosen=tuple(settings.assumptions))
-
-
-def _clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
-    """Return the clock's mode and rate in the settings. None: the settings do not set it."""
-    mode, _, rate = (settings.clock or "").partition(":")
-    return cast("ClockMode | None", mode or None), float(rate) if rate else None
-
-
 def _command(settings: Settings, words: str) -> str:
     """Return a command line for the default world of an emulator that starts with these settings.
 
     The line has no address if the system chooses the port, which is unknown before the start.
     """
-    host = "127.0.0.1" if settings.host in _WILDCARDS else settings.host
+    host = settings.host
+    if host in _WILDCARDS:
+        host = "127.0.0.1"
     port = settings.port or DEFAULT_PORT
     return command_line(words, f"http://{_url_host(host)}:{port}", DEFAULT_WORLD)
 
 
 def _url_host(host: str) -> str:
     """Return a host as URLs write it."""
-    return f"[{host}]" if ":" in host else host
-
-
-def _check_ports(settings: Settings) -> None:
-    """Refuse ports that are taken. Another process may still take them before the start."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    for port in filter(None, (settings.port, settings.tls_port)):
-        try:
-            socket.create_server((settings.host, port), family=family).close()
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise _cannot_listen(settings.host, port, error) from None
-
-
-def _cannot_listen(host: str, port: int, error: OSError) -> StartError:
-    """Return why the emulator cannot listen on a port, and what to do."""
-    if error.errno != errno.EADDRINUSE:
-        return StartError(f"cannot listen on {host} port {port}: {error.strerror or error}")
-    free = "make run ARGS='--port 0'" if "MAKELEVEL" in os.environ else "--port 0"
-    return StartError(
-        f"port {port} on {host} is in use; stop what listens there, or use {free} for a free one"
-    )
-
-
-def _check_beginning(settings: Settings) -> None:
-    """Refuse settings that contradict the source of the default world."""
-    if settings.state is None:
-        if settings.scenario is not None and settings.at is not None:
-            raise StartError("--at cannot be used with a scenario, whose clock sets its start")
-        return
-    excluded = {
-        "--scenario": settings.scenario,
-        "--clock": settings.clock,
-        "--at": settings.at,
-        "--assume": settings.assumptions,
-    }
-    for option, value in excluded.items():
-        if value:
-            raise StartError(f"{option} cannot be used with --import, whose state sets it")
-
-
-def control_token(settings: Settings) -> str | None:
-    """Return the token that the control API requires. None: only this machine can reach it.
-
-    Raises StartError for a token that no header can carry.
-    """
-    if settings.control_token is not None:
-        token = settings.control_token
-        if not token.strip() or not token.isascii() or not token.isprintable():
-            raise StartError("--control-token must be printable ASCII, and not empty")
-        return token.strip()
-    is_local = settings.host == "localhost" or is_loopback(settings.host)
-    if is_local and not is_reached_from_outside(settings.public_url):
-        return None
-    return secrets.token_urlsafe(24)
-
-
-def is_reached_from_outside(public_url: str | None) -> bool:
-    """Return whether a public URL has a name or address that is not this machine's own."""
-    if public_url is None:
-        return False
-    return not is_this_machine(host_name(urlsplit(public_url).netloc))
-
-
-def _public_url(settings: Settings) -> str | None:
-    """Return the base URL for other machines, without a slash at its end. Raises StartError."""
-    if settings.public_url is None:
-        return None
-    parts = urlsplit(settings.public_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
-        raise StartError(f"--public-url {settings.public_url!r} is not like http://host:port")
-    return settings.public_url.rstrip("/")
+    if ":" in host:
+        return f"[{host}]"
+    return host
 
 
 def run(settings: Settings, announce: Callable[[Ready], None]) -> None:

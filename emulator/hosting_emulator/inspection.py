@@ -37,7 +37,9 @@ def inspect(path: Path) -> Inspection:
     inspection = Inspection(_is_held(path))
     worlds = path / "worlds"
     inspection.exposed = _exposed_files(path, worlds)
-    folders = sorted(worlds.iterdir()) if worlds.is_dir() else []
+    folders: list[Path] = []
+    if worlds.is_dir():
+        folders = sorted(worlds.iterdir())
     for folder in folders:
         if folder.is_dir() and WORLD_NAME.fullmatch(folder.name):
             inspection.worlds.append(folder.name)

@@ -150,7 +150,7 @@ class TextLines(logging.Formatter):
             return self._request_line(record, fields)
         if record.levelno >= logging.WARNING or record.exc_info:
             return super().format(record)
-        world = "" if fields is None else fields.get("world", "")
+        world = (fields or {}).get("world", "")
         name = record.name.rpartition(".")[2]
         head = self._colored(_DIM, f"{_clock_time(record)}  {world:<10}  {name:<10}")
         return f"{head}  {_printable(record.getMessage())}"
@@ -183,7 +183,9 @@ class TextLines(logging.Formatter):
         return f"{self._colored(_DIM, head)}  {self._colored(_color_of(fields), status)} {line}"
 
     def _colored(self, color: str, text: str) -> str:
-        return f"{color}{text}{_RESET}" if self._color else text
+        if not self._color:
+            return text
+        return f"{color}{text}{_RESET}"
 
 
 def _color_of(fields: dict[str, Any]) -> str:
@@ -204,10 +206,15 @@ def _clock_time(record: logging.LogRecord) -> str:
 
 def _printable(text: str) -> str:
     """Escape what a client could have sent to begin a line or to control a terminal."""
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in text
-    )
+    if text.isprintable():
+        return text
+    return "".join(map(_escape, text))
+
+
+def _escape(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def _log_uncaught_exceptions() -> None:

@@ -39,7 +39,7 @@ def judge(file: SettingsFile) -> SettingsFile:
     """
     for key in file.values:
         if key not in RULES:
-            raise ValueError(f"{file.place(key)}: {unknown('setting', key, RULES)}")
+            raise ValueError(f"{file.position_of(key)}: {unknown('setting', key, RULES)}")
     values = {key: value for key, value in file.values.items() if value is not None}
     try:
         model = _MODEL.model_validate(values)
@@ -51,7 +51,7 @@ def judge(file: SettingsFile) -> SettingsFile:
 
 def _refusal(file: SettingsFile, key: str, value: Any) -> str:
     setting = RULES[key].setting
-    message = f"{file.place(key)}: {key} must be {setting.expected}"
+    message = f"{file.position_of(key)}: {key} must be {setting.expected}"
     if setting.is_secret:
         return message
     text = json.dumps(value, default=str, ensure_ascii=False)
@@ -91,7 +91,9 @@ def _number(value: Any) -> Any:
 def _list(value: Any) -> list[Any]:
     if isinstance(value, Mapping):
         raise ValueError("a mapping")
-    return value if isinstance(value, list) else [value]
+    if not isinstance(value, list):
+        return [value]
+    return value
 
 
 _Number = Annotated[int, BeforeValidator(_number)]

@@ -144,8 +144,14 @@ class ChildCommand:
         self._ends = ExitStack()
         for ours in (self._orders, self._news_end, self._output_end):
             self._ends.callback(os.close, ours)
-        stdin = None if output == "ours" else DEVNULL
-        stdout = output_end if self._is_captured else stdin
+        stdin = None
+        if output != "ours":
+            stdin = DEVNULL
+        stdout = stdin
+        inherited: tuple[int, ...] = ()
+        if self._is_captured:
+            stdout = output_end
+            inherited = (orders, news)
         for descriptor in (orders, news):
             os.set_inheritable(descriptor, True)
         # No signal may reach the supervisor before it can handle it.
@@ -164,7 +170,7 @@ class ChildCommand:
                 ],
                 # The command inherits our open descriptors (make's jobserver, `<(…)`).
                 close_fds=self._is_captured,
-                pass_fds=(orders, news) if self._is_captured else (),
+                pass_fds=inherited,
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stdout,
@@ -233,10 +239,10 @@ class ChildCommand:
         hung = False
         supervised = True
         while supervised and not messages.is_complete:
-            left_s = None
+            left_ms = None
             if limit_s is not None and not hung and not messages.has_outcome:
-                left_s = max(0.0, began + limit_s - time.monotonic())
-            ready = poll.poll(None if left_s is None else left_s * 1000)
+                left_ms = max(0.0, began + limit_s - time.monotonic()) * 1000
+            ready = poll.poll(left_ms)
             if not ready:
                 hung = True
                 self.end()
@@ -450,7 +456,9 @@ class Supervisor:
                 if pid == self._command:
                     self._command = None
                     code = os.waitstatus_to_exitcode(status)
-                    self._report(ended=code if code >= 0 else 128 - code)
+                    if code < 0:  # a signal ended it
+                        code = 128 - code
+                    self._report(ended=code)
                     self._end(GRACE_S)
 
     def _report(self, **news: int | None) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosting_emulator.bootstrap import control_token, is_reached_from_outside
 from hosting_emulator.settings import Settings
+from hosting_emulator.start_checks import control_token, is_reached_from_outside
 
 
 def control_token_for(**settings: Any) -> str | None:

@@ -1,0 +1,78 @@
+"""The default world at a start: from a scenario, from an exported state, or from the settings alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.json_body import JsonRefused, read_json
+from hosting_emulator.contract.timestamps import parse_timestamp
+from hosting_emulator.engine.engine import anchored
+from hosting_emulator.engine.machine_clock import machine_ms
+from hosting_emulator.messages import ClockMode
+from hosting_emulator.scenario.reading import Scenario, read_scenario
+from hosting_emulator.settings import Settings, StartError
+from hosting_emulator.storage.export import import_state
+from hosting_emulator.storage.format import StateRefused
+from hosting_emulator.world.naming import DEFAULT_WORLD
+from hosting_emulator.world.population import with_overrides
+from hosting_emulator.world.records import WorldSource
+from hosting_emulator.world.value import World
+
+
+def read_state(path: Path, seed: str | None) -> World:
+    """Return the default world of an exported state. Raises StartError with the file and the place."""
+    try:
+        world = import_state(read_json(path.read_bytes()), DEFAULT_WORLD, 0, seed)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StartError(f"{path} cannot be read: {reason}") from None
+    except JsonRefused as error:
+        raise StartError(f"{path} {error}") from None
+    except StateRefused as error:
+        raise StartError(f"{path}: {error}") from None
+    return anchored(world, world.at_ms, machine_ms())
+
+
+def build_scenario_world(scenario: Scenario, settings: Settings, seed: str) -> World:
+    """Build the world of a scenario, with the clock and the assumptions of the settings.
+
+    A reset drops these overrides. `seed` applies to a scenario without a seed. Raises ScenarioError,
+    ClockRefused or AssumptionRefused.
+    """
+    # Imported here: few starts have a scenario, and this takes 20 ms.
+    from hosting_emulator.scenario.build import build_world
+
+    now_ms = machine_ms()
+    mode, rate = clock_of(settings)
+    world = build_world(scenario, DEFAULT_WORLD, now_ms, seed)
+    return with_overrides(world, now_ms, mode=mode, rate=rate, assumptions=settings.assumptions)
+
+
+def rebuild(world: World, source: WorldSource, now_machine_ms: int) -> World:
+    """Build a scenario's world again, from the text in its source. Raises ScenarioError."""
+    # Imported here: few worlds have a scenario, and this takes 20 ms.
+    from hosting_emulator.scenario.build import build_world
+
+    scenario = read_scenario(str(source.scenario), source.scenario_file or "scenario.yaml")
+    return build_world(scenario, world.name, now_machine_ms, world.seed)
+
+
+def world_source(settings: Settings) -> WorldSource:
+    """Return the source of a new default world."""
+    mode, rate = clock_of(settings)
+    at_ms = None
+    if settings.at is not None:
+        at_ms = parse_timestamp(settings.at)
+    assumptions = Assumptions().changed(settings.assumptions)
+    return WorldSource(mode or "real", rate, at_ms, assumptions, chosen=tuple(settings.assumptions))
+
+
+def clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
+    """Return the clock's mode and rate in the settings. None: the settings do not set it."""
+    mode, _, rate = (settings.clock or "").partition(":")
+    rate_value = None
+    if rate:
+        rate_value = float(rate)
+    return cast("ClockMode | None", mode or None), rate_value

@@ -1,0 +1,99 @@
+"""Checks of the settings, before a start creates or opens anything. Each refusal is a StartError."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import socket
+from urllib.parse import urlsplit
+
+from hosting_emulator.http.addresses import (
+    host_name,
+    host_of_origin,
+    is_loopback,
+    is_this_machine,
+)
+from hosting_emulator.settings import Settings, StartError
+
+
+def check_beginning(settings: Settings) -> None:
+    """Refuse settings that contradict the source of the default world."""
+    if settings.state is None:
+        if settings.scenario is not None and settings.at is not None:
+            raise StartError("--at cannot be used with a scenario, whose clock sets its start")
+        return
+    excluded = {
+        "--scenario": settings.scenario,
+        "--clock": settings.clock,
+        "--at": settings.at,
+        "--assume": settings.assumptions,
+    }
+    for option, value in excluded.items():
+        if value:
+            raise StartError(f"{option} cannot be used with --import, whose state sets it")
+
+
+def check_origins(settings: Settings) -> None:
+    """Refuse an origin of a web app that is not one. Raises StartError."""
+    for origin in settings.allowed_origins:
+        if not host_of_origin(origin):
+            raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")
+
+
+def check_ports(settings: Settings) -> None:
+    """Refuse ports that are taken. Another process may still take them before the start."""
+    family = socket.AF_INET
+    if ":" in settings.host:
+        family = socket.AF_INET6
+    for port in filter(None, (settings.port, settings.tls_port)):
+        try:
+            socket.create_server((settings.host, port), family=family).close()
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise cannot_listen(settings.host, port, error) from None
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> StartError:
+    """Return why the emulator cannot listen on a port, and what to do."""
+    if error.errno != errno.EADDRINUSE:
+        return StartError(f"cannot listen on {host} port {port}: {error.strerror or error}")
+    free_port = "--port 0"
+    if "MAKELEVEL" in os.environ:  # `make run` has started us
+        free_port = "make run ARGS='--port 0'"
+    return StartError(
+        f"port {port} on {host} is in use; stop what listens there, or use {free_port} for a free one"
+    )
+
+
+def control_token(settings: Settings) -> str | None:
+    """Return the token that the control API requires. None: only this machine can reach it.
+
+    Raises StartError for a token that no header can carry.
+    """
+    if settings.control_token is not None:
+        token = settings.control_token
+        if not token.strip() or not token.isascii() or not token.isprintable():
+            raise StartError("--control-token must be printable ASCII, and not empty")
+        return token.strip()
+    is_local = settings.host == "localhost" or is_loopback(settings.host)
+    if is_local and not is_reached_from_outside(settings.public_url):
+        return None
+    return secrets.token_urlsafe(24)
+
+
+def is_reached_from_outside(public_url: str | None) -> bool:
+    """Return whether a public URL has a name or address that is not this machine's own."""
+    if public_url is None:
+        return False
+    return not is_this_machine(host_name(urlsplit(public_url).netloc))
+
+
+def public_url(settings: Settings) -> str | None:
+    """Return the base URL for other machines, without a slash at its end. Raises StartError."""
+    if settings.public_url is None:
+        return None
+    parts = urlsplit(settings.public_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise StartError(f"--public-url {settings.public_url!r} is not like http://host:port")
+    return settings.public_url.rstrip("/")
