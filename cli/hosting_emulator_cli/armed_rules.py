@@ -38,7 +38,10 @@ def armed_text(fault: Mapping[str, Any]) -> str:
     words = _words(fault)
     parts = filter(None, (words.effect, words.matches, words.conditions, fault.get("phase")))
     world = click.get_current_context().params["world"]
-    return f"Armed {fault['id']} in world {world}: {', '.join(parts)}."
+    text = f"Armed {fault['id']} in world {world}: {', '.join(parts)}."
+    if fault.get("note"):
+        text += f" {fault['note']}"
+    return text
 
 
 def target_options(things: str, call_help: str) -> opt.Decorator[Any]:

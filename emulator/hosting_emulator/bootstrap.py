@@ -15,6 +15,7 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from ssl import SSLContext
 from typing import Self
@@ -40,6 +41,8 @@ from hosting_emulator.engine.redaction import keep_secret
 from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.engine.world_variation import vary
 from hosting_emulator.engine.worlds import Worlds
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.http.addresses import (
     host_name,
 )
@@ -217,8 +220,15 @@ class Emulator:
         self._default.replace_world(other._default.world, "copied", reason="loaded")
 
     def _build(self, scenario: Scenario) -> tuple[World, str]:
-        """Return a scenario's world and its title. Raises ScenarioError."""
+        """Return a scenario's world and its title.
+
+        Raises ScenarioError, and StartError for a fault at the TLS port if there is none.
+        """
         world = build_scenario_world(scenario, self._settings, self._default.world.seed)
+        if self._settings.tls_port is None:
+            for fault in faults_in_order(world):
+                if stage_of(fault) == "handshake":
+                    raise StartError(f"{fault.kind} acts at the TLS port: start with --tls-port")
         return world, f"scenario {scenario.part.name}"
 
     def _warn_of_assumptions(self) -> None:
@@ -355,6 +365,7 @@ class Emulator:
 
     def _server_context(self) -> SSLContext:
         # Imported here: few emulators serve TLS, and this loads cryptography, which takes 60 ms.
+        from hosting_emulator.http.handshakes import certificate_problem
         from hosting_emulator.http.tls import LocalAuthority
 
         if self._directory is not None:
@@ -363,7 +374,11 @@ class Emulator:
             temporary = tempfile.TemporaryDirectory(prefix="hosting-emulator-")
             folder = Path(self._resources.enter_context(temporary))
         try:
-            authority = LocalAuthority(folder, is_stored=self._directory is not None)
+            authority = LocalAuthority(
+                folder,
+                is_stored=self._directory is not None,
+                problem_of=partial(certificate_problem, self.worlds),
+            )
         except OSError as error:
             raise StartError(f"{folder} cannot be used: {error.strerror}") from None
         self._ca_file = str(authority.ca_file)

@@ -10,11 +10,14 @@ import pytest
 from hosting_emulator.control import assumptions, faults, interventions, tokens, variation
 from tests.support.in_process import InProcess, Machine, fresh_world
 
+#: Only faults at the TLS handshake depend on the server.
+NO_CONTEXT: Any = None
+TIMEOUT = {"timeout": {}, "call": "list_deployments"}
 MANUAL_CHANGES: dict[str, Callable[[Any], Any]] = {
     "assumptions": lambda e: assumptions.patch_assumptions(e, {"accepted_status": 200}),
     "intervention": lambda e: interventions.intervene(e, {"end_session": {"user": "owner"}}),
     "key": lambda e: tokens.create_api_key(e, tokens.NewKey()),
-    "fault": lambda e: faults.arm_fault(e, {"timeout": {}, "call": "list_deployments"}),
+    "fault": lambda e: faults.arm_fault(e, NO_CONTEXT, TIMEOUT),
     "faults": lambda e: faults.clear_faults(e),
     "variation": lambda e: variation.put_variation(e, variation.NewVariation("any")),
     "no variation": lambda e: variation.delete_variation(e),

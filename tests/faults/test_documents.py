@@ -132,6 +132,23 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         "call",
         ["never act: apply_project_domains has no request body"],
     ),
+    ({"bad_certificate": {}}, "bad_certificate", ["'reason' is missing"]),
+    ({"bad_certificate": {"reason": "old"}}, "bad_certificate.reason", ["expired, wrong_host"]),
+    (
+        {"bad_certificate": {"reason": "expired"}, "call": "list_deployments"},
+        "call",
+        ["before a request has a call"],
+    ),
+    (
+        {"bad_certificate": {"reason": "expired"}, "principal": "owner"},
+        "principal",
+        ["before a request has a principal"],
+    ),
+    (
+        {"bad_certificate": {"reason": "expired"}, "phase": "after_commit"},
+        "phase",
+        ["only act before_commit"],
+    ),
     ({"reset_in_upload": {}, "method": "GET"}, "method", ["what it matches has no request body"]),
     (
         {"reset_in_upload": {}, "path": "/v1/projects/*/edge-dns"},

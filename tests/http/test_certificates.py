@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import trustme
@@ -74,6 +75,32 @@ def test_a_name_that_no_host_can_have_is_shown_the_certificate_of_localhost(
     # Only the client fails, because it refuses the certificate.
     with pytest.raises(ssl.SSLCertVerificationError):
         _shake_hands(authority, name, authority.server_context())
+
+
+@pytest.mark.parametrize("name", ["localhost", "dev-olive.dev.localhost"])
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        ("expired", "certificate has expired"),
+        ("wrong_host", "certificate is not valid for '"),
+        ("untrusted", "unable to get local issuer certificate"),
+    ],
+)
+def test_a_client_refuses_a_certificate_with_a_problem(
+    tmp_path: Path,
+    problem: Literal["expired", "wrong_host", "untrusted"],
+    words: str,
+    name: str,
+):
+    problems = {name: problem}
+    authority = LocalAuthority(tmp_path, problem_of=problems.get)
+    server = authority.server_context()
+
+    with pytest.raises(ssl.SSLCertVerificationError, match=words):
+        _shake_hands(authority, name, server)
+
+    problems.clear()
+    _shake_hands(authority, name, server)
 
 
 @pytest.mark.parametrize(

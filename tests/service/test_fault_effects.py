@@ -179,8 +179,8 @@ EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
     ("sliced_response", {"bytes": 20, "pause_ms": 1}, see_whole_flag),
     ("stalled_response", {"pause_ms": 30}, see_stalled_response),
 ]
-#: Closes the ports of the whole emulator: `test_refused_connections` has its own emulator.
-ELSEWHERE = "refuse_connections"
+#: These act on the whole emulator, so their tests in `doors/http` have their own emulators.
+ELSEWHERE = ("refuse_connections", "bad_certificate")
 #: These let the response through, so the request is carried out in either phase.
 LET_THROUGH = (
     "latency",
@@ -214,7 +214,7 @@ def test_each_kind_of_fault_has_its_effect_at_the_client(
 
 
 def test_the_table_of_effects_has_every_kind_of_fault(client: SocketClient):
-    assert {*(effect for effect, _, _ in EFFECTS), ELSEWHERE} == set(fault_kinds(client)), (
+    assert {*(effect for effect, _, _ in EFFECTS), *ELSEWHERE} == set(fault_kinds(client)), (
         "add the new kind to EFFECTS, with what a client sees of it"
     )
 

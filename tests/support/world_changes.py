@@ -20,7 +20,9 @@ from hosting_emulator.control import (
     outcomes,
     tokens,
 )
+from hosting_emulator.control.armed_rules import arm_rule
 from hosting_emulator.engine.history import SavedState
+from hosting_emulator.faults.categories import FAULT
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.http.endpoint import ControlRefusal
 from hosting_emulator.storage.export import export_state, import_state
@@ -33,7 +35,7 @@ class ControlledWorld(InProcess):
     """The calls of one engine, whose world the handlers of the control API change."""
 
     def add_fault(self, **fault: Any) -> str:
-        return str(faults.arm_fault(self.engine, fault_document(fault))["id"])
+        return str(arm_rule(self.engine, fault_document(fault), FAULT)["id"])
 
     def add_outcome(self, **outcome: Any) -> str:
         return str(outcomes.arm_outcome(self.engine, fault_document(outcome))["id"])

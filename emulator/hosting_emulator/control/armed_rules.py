@@ -5,6 +5,8 @@ A rule is a fault or an outcome, as its category says.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.faults.arming import arm
@@ -30,11 +32,20 @@ def list_rules(engine: Engine, category: RuleCategory) -> list[JsonObject]:
     ]
 
 
-def arm_rule(engine: Engine, document: JsonObject, category: RuleCategory) -> JsonObject:
-    """Arm a rule, after those already armed. Raises ControlRefusal 400."""
+def arm_rule(
+    engine: Engine,
+    document: JsonObject,
+    category: RuleCategory,
+    check: Callable[[Fault], None] = lambda _: None,
+) -> JsonObject:
+    """Arm a rule, after those already armed. Raises ControlRefusal.
+
+    `check` may refuse the rule.
+    """
     change = engine.begin_change()
     with refused_as(400, f"{category.noun.capitalize()} refused", DocumentRefused):
         rule = arm(change, document, category)
+    check(rule)
     engine.commit(change, f"{rule.id} armed", {category.noun: document})
     return rule_document(engine, engine.world, rule, change.now_ms, category)
 

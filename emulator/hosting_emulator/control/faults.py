@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from hosting_emulator.control.armed_rules import (
@@ -11,11 +12,12 @@ from hosting_emulator.control.armed_rules import (
     remove_rule,
     show_rule,
 )
+from hosting_emulator.control.handshake_faults import check_handshake_fault
 from hosting_emulator.control.scenario_parts import FaultDocument
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.faults.categories import FAULT
 from hosting_emulator.faults.views import describe_kinds
-from hosting_emulator.http.endpoint import Example
+from hosting_emulator.http.endpoint import Context, Example
 from hosting_emulator.messages import FaultKinds, FaultsRemoved, JsonObject
 
 
@@ -26,10 +28,11 @@ def list_faults(engine: Engine) -> list[JsonObject]:
 
 def arm_fault(
     engine: Engine,
+    context: Context,
     body: Annotated[FaultDocument, Example({"abort": {"code": "rate_limited"}, "times": 1})],
 ) -> JsonObject:
     """Arm a fault, after those already armed. It is written as in a scenario."""
-    return arm_rule(engine, body, FAULT)
+    return arm_rule(engine, body, FAULT, partial(check_handshake_fault, context, engine.world.name))
 
 
 def show_fault(engine: Engine, fault: str) -> JsonObject:

@@ -11,6 +11,7 @@ from hosting_emulator.contract.assumptions import AssumptionRefused, Assumptions
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.control.chosen_scenario import Chosen
+from hosting_emulator.control.handshake_faults import check_handshake_faults
 from hosting_emulator.control.tokens import NewToken, token_claims
 from hosting_emulator.control.variation import Point, read_variation_of_new_world
 from hosting_emulator.control.world_replacement import check_new_name, new_world_name
@@ -85,6 +86,7 @@ async def create_world(
         observation = find_observation(context, body.observation)
     with refused_as(400, "Bad clock", ClockRefused):
         built = await _build_world(context, body, name)
+        check_handshake_faults(context, built)
         world = varied_world(built, variation, body.assumptions)
     claims = None
     if body.token is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.contract.shell import command_line
+from hosting_emulator.control.handshake_faults import check_handshake_faults
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.observers import EndReason
 from hosting_emulator.http.endpoint import Context, ControlRefusal
@@ -31,10 +32,12 @@ def new_world_name(context: Context, name: str | None) -> str:
 
 
 def put_world(context: Context, world: World, title: str, reason: EndReason = "replaced") -> Engine:
-    """Replace the world of the same name, or add a world. Raises ControlRefusal 400 for a bad name.
+    """Replace the world of the same name, or add a world.
 
     `title` is the title of the commit that replaces a world, and `reason` is what ended its chapters.
+    Raises ControlRefusal for a bad name, and for faults that this server cannot carry out.
     """
+    check_handshake_faults(context, world)
     if context.worlds.get(world.name) is None:
         check_new_name(context, world.name)
         ephemeral = context.facts.data_dir is None

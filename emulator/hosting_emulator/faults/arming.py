@@ -18,6 +18,7 @@ from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.documents import DocumentRefused, read_fields
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
+from hosting_emulator.faults.handshake_checks import check_handshake_rule
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.outcomes import outcome_kinds, phases_of
 from hosting_emulator.faults.possible_rules import check_at_identity_provider
@@ -27,7 +28,7 @@ from hosting_emulator.faults.written_conditions import read_condition
 from hosting_emulator.faults.written_effects import check_field_names, only_kind, read_effect
 from hosting_emulator.world.fault_records import Fault, Rule
 from hosting_emulator.world.streams import next_number
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.value import Change, World
 
 
 def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT) -> Fault:
@@ -46,8 +47,8 @@ def read_fault(
     options = read_effect(kind, document[kind], category)
     written_rule = _read_rule(document, kind, category)
     rule = resolve_rule(written_rule, change.world, change.now_ms, category)
-    if category is FAULT and fault_kinds()[kind].stage == "upload":
-        check_upload_rule(kind, rule, calls_at(change.world.assumptions.operation_path))
+    if category is FAULT:
+        _check_stage(kind, rule, change.world)
     if rule.call is not None and rule.call.startswith(IDENTITY_PROVIDER):
         check_at_identity_provider(kind, rule)
     if category is OUTCOME:
@@ -55,6 +56,15 @@ def read_fault(
     order = next_number(change, f"{category.noun} order")
     id_ = f"{category.noun}-{order + 1}"
     return Fault(id_, order, change.now_ms, kind, options, rule)
+
+
+def _check_stage(kind: str, rule: Rule, world: World) -> None:
+    """Refuse a rule that a kind cannot have because of the stage in which it acts."""
+    stage = fault_kinds()[kind].stage
+    if stage == "upload":
+        check_upload_rule(kind, rule, calls_at(world.assumptions.operation_path))
+    elif stage == "handshake":
+        check_handshake_rule(kind, rule)
 
 
 def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -> Rule:

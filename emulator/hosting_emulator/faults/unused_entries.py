@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.faults.decisions import is_spent
+from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.faults.outcomes import outcome_kinds
 from hosting_emulator.faults.usage import EntryUsage
 from hosting_emulator.messages import EntryCounts
@@ -42,6 +43,8 @@ def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) ->
         return "the requests that it matched were not applied"
     if is_outcome:
         return "no operation began while it was armed"
+    if stage_of(entry) == "handshake":
+        return "there was no TLS handshake while it was armed"
     return "there was no request while it was armed"
 
 

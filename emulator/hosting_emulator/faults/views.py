@@ -13,7 +13,7 @@ from hosting_emulator.faults.categories import (
     RuleCategory,
 )
 from hosting_emulator.faults.decisions import is_spent
-from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.faults.kinds import FaultKind, fault_kinds
 from hosting_emulator.faults.outcomes import OutcomeKind
 from hosting_emulator.faults.unused_entries import unused_reason
 from hosting_emulator.faults.usage import EntryUsage
@@ -67,6 +67,7 @@ def fault_state(
         hits=fault.hits,
         spent=is_spent(fault, now_ms),
         unused=unused_reason(usage, world, fault, now_ms),
+        note=fault_kinds()[fault.kind].note(fault.rule),
         protected=is_protected or None,
     )
 

@@ -8,6 +8,7 @@ authority that is not stored has its key in memory only: a killed process leaves
 from __future__ import annotations
 
 import ssl
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
@@ -21,6 +22,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from hosting_emulator.faults.kinds.bad_certificate import CertificateProblem
 from hosting_emulator.storage.files import make_private, make_private_folder, write_atomically
 
 CA_CERTIFICATE: Final = "ca.pem"
@@ -34,6 +36,10 @@ CERTIFICATE_LIFETIME: Final = timedelta(days=397)
 #: How many certificates are remembered.
 _MOST_CONTEXTS: Final = 256
 _LONGEST_HOST: Final = 253
+#: The names of the certificate that a client sees who names no other host.
+_OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
+#: No client looks for this host.
+_WRONG_HOST: Final = "wrong-host.localhost"
 _LOOPBACK_NETWORKS: Final = ("127.0.0.0/8", "::1/128")
 
 
@@ -50,10 +56,17 @@ class LocalAuthority:
 
     The authority is stored in `folder` (mode 0700, its files 0600) and read at the next start, unless it
     has expired or could vouch for other names. If `is_stored` is false, only its certificate is written.
+    `problem_of` says what is wrong with the certificate of a host, in lower case, that a client names.
     Raises OSError.
     """
 
-    def __init__(self, folder: Path, *, is_stored: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        is_stored: bool = True,
+        problem_of: Callable[[str], CertificateProblem | None] = lambda _: None,
+    ) -> None:
         make_private_folder(folder)
         make_private(folder)
         self.ca_file = folder / CA_CERTIFICATE
@@ -65,11 +78,12 @@ class LocalAuthority:
                 write_atomically(key_file, authority.key)
             write_atomically(self.ca_file, authority.certificate)
         self._authority = trustme.CA.from_pem(authority.certificate, authority.key)
-        self._contexts: dict[str, ssl.SSLContext] = {}
+        self._contexts: dict[tuple[str, CertificateProblem | None], ssl.SSLContext] = {}
+        self._problem_of = problem_of
 
     def server_context(self) -> ssl.SSLContext:
         """Return a context for localhost, and by SNI for every other name of this machine."""
-        context = self._context_for("localhost", "127.0.0.1", "::1")
+        context = self._context_for(_OWN_NAMES)
         context.sni_callback = self._choose_context
         return context
 
@@ -78,24 +92,42 @@ class LocalAuthority:
     ) -> None:
         """Let a connection show the certificate of the name that its client requests."""
         name = (name or "").lower()
-        if not name.endswith(".localhost") or len(name) > _LONGEST_HOST:
+        problem = self._problem_of(name)
+        zone = ""
+        if name.endswith(".localhost") and len(name) <= _LONGEST_HOST:
+            zone = name.partition(".")[2]
+        elif problem is None:
             return
-        zone = name.partition(".")[2]
-        if zone not in self._contexts:
+        if (zone, problem) not in self._contexts:
             if len(self._contexts) >= _MOST_CONTEXTS:
                 self._contexts.clear()
+            names = (f"*.{zone}", zone) if zone else _OWN_NAMES
             try:
-                self._contexts[zone] = self._context_for(f"*.{zone}", zone)
+                self._contexts[zone, problem] = self._context_for(names, problem)
             except ValueError:
                 # No host can have this name. The client sees the certificate of localhost.
                 return
-        connection.context = self._contexts[zone]
+        connection.context = self._contexts[zone, problem]
 
-    def _context_for(self, *names: str) -> ssl.SSLContext:
+    def _context_for(
+        self, names: Sequence[str], problem: CertificateProblem | None = None
+    ) -> ssl.SSLContext:
+        """Return a context with a new certificate for some names, which may have a problem."""
+        issuer = self._authority
+        begin = None
         expiry = datetime.now(UTC) + CERTIFICATE_LIFETIME
-        certificate = self._authority.issue_cert(*names, not_after=expiry)
+        if problem == "expired":
+            expiry = datetime.now(UTC) - timedelta(days=1)
+            begin = expiry - CERTIFICATE_LIFETIME
+        elif problem == "wrong_host":
+            names = (_WRONG_HOST,)
+        elif problem == "untrusted":
+            issuer = trustme.CA(organization_name="untrusted issuer")
+        certificate = issuer.issue_cert(*names, not_before=begin, not_after=expiry)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
+        # A client that resumes a session would see no certificate, and no problem of one.
+        context.num_tickets = 0
         chain = b"".join(part.bytes() for part in certificate.cert_chain_pems)
         # A killed process leaves nothing of files without a name. There are two, because some systems
         # read each file only once.

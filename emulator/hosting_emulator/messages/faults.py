@@ -69,6 +69,7 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
     hits: Annotated[int, doc("How many requests it acted on.")]
     spent: Annotated[bool, doc("Whether it acts no more.")]
     unused: Annotated[str | None, doc("Why it has never acted; null once it has.")]
+    note: Annotated[str | None, doc("What it acts on beside its world, if it does.")] = None
     protected: Annotated[
         bool | None,
         doc("True for a fault of a judge, such as explore, which cannot be removed here."),

@@ -39,6 +39,7 @@ _COUNTS = (
     "hits",
     "spent",
     "unused",
+    "note",
 )
 
 

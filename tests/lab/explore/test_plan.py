@@ -42,6 +42,7 @@ def test_the_plan_tries_every_fault_kind_that_needs_no_target():
         "reset_in_upload",
         "sliced_response",
         "stalled_response",
+        "bad_certificate",
     }
     assert set(KINDS) == kinds_of_faults() - left_out - {"duplicate_response"}
 

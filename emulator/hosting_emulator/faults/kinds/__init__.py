@@ -16,7 +16,7 @@ import msgspec
 
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.world.fault_records import CommitPhase, Fault
+from hosting_emulator.world.fault_records import CommitPhase, Fault, Rule
 
 #: The order of the kinds in lists. A kind that is not named here follows, by its name.
 _LIST_ORDER = (
@@ -40,6 +40,7 @@ _LIST_ORDER = (
     "reset_in_upload",
     "sliced_response",
     "stalled_response",
+    "bad_certificate",
 )
 #: The order in which explore tries kinds: the ones that reveal most come first, because a bounded run
 #: leaves out the last ones. A kind that is not named here follows, by its name.
@@ -56,8 +57,9 @@ _EXPLORE_ORDER = (
     "slow_response",
 )
 
-#: When a fault is decided on: while the request's body is still to be read, or in its rule's commit phase.
-Stage: TypeAlias = Literal["upload"] | CommitPhase
+#: When a fault is decided on: at the TLS handshake, while the request's body is still to be read, or in
+#: its rule's commit phase.
+Stage: TypeAlias = Literal["handshake", "upload"] | CommitPhase
 #: Draws a number from [0, 1).
 Chance = Callable[[], float]
 
@@ -123,11 +125,11 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     instead of the call. With `sends_nothing` no byte of a response is sent, so before a commit the call
     is not made. With `delivers_response` the client receives a whole response. With `is_explored`
     explore tries the kind. A kind of the stage `upload` acts before the request's body is read, and
-    only on a request that has one.
+    only on a request that has one. A kind of the stage `handshake` acts before there is a request.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
-    stage: ClassVar[Literal["upload"] | None] = None
+    stage: ClassVar[Literal["handshake", "upload"] | None] = None
     delays: ClassVar[bool] = False
     replaces_response: ClassVar[bool] = False
     sends_nothing: ClassVar[bool] = False
@@ -179,6 +181,11 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         """Send the response as the fault changes it."""
         await wire.send(wire.head + wire.body)
         await wire.end()
+
+    @classmethod
+    def note(cls, rule: Rule) -> str | None:
+        """Return what a user should know of a fault with this rule when it is armed. None: nothing."""
+        return None
 
     @classmethod
     def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:

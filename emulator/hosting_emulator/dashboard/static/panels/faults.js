@@ -7,7 +7,7 @@ import { act, Badge, Button, Form, Loaded, Loading, Panel, Section, surely, Tabl
 import { documentOf, fieldsOf } from "./fields.js";
 import { Pick, removeRow, toTitle } from "./find.js";
 
-const NOT_RULE = new Set(["id", "order", "considered", "seen", "hits", "spent", "unused", "phase", "armed_at", "world"]);
+const NOT_RULE = new Set(["id", "order", "considered", "seen", "hits", "spent", "unused", "note", "phase", "armed_at", "world"]);
 /** What most faults need; the rest unfolds. */
 const USUAL = new Set(["call", "project", "principal", "times", "phase"]);
 const METHODS = ["GET", "POST", "PUT"];

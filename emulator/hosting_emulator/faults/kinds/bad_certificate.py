@@ -1,0 +1,28 @@
+"""A TLS certificate that clients refuse."""
+
+from typing import ClassVar, Literal, TypeAlias
+
+from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.world.fault_records import Rule
+
+#: What is wrong with a certificate.
+CertificateProblem: TypeAlias = Literal["expired", "wrong_host", "untrusted"]
+
+
+class BadCertificate(FaultKind, frozen=True):
+    """Show a certificate that has expired, is for the wrong host, or is of an untrusted issuer.
+
+    It acts at the TLS port: with `project` on the handshakes with the dev origin of this project,
+    otherwise on those with every host of the port. The plain port, with the control API, is unaffected.
+    """
+
+    example: ClassVar = {"reason": "expired"}
+    stage = "handshake"
+
+    reason: CertificateProblem
+
+    @classmethod
+    def note(cls, rule: Rule) -> str | None:
+        if rule.project is not None:
+            return None
+        return "It acts on every host of the TLS port. The plain port, with the control API, is unaffected."
