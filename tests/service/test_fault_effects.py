@@ -54,6 +54,11 @@ def is_json(body: bytes) -> bool:
 # --- What each looks like ------------------------------------------------------------------------
 
 
+def see_altered_header(outcome: ConnectionOutcome) -> None:
+    assert (outcome.kind, outcome.response.status) == ("answered", 200)
+    assert outcome.response.header("X-Edge-Region") == "eu"
+
+
 def see_abort(outcome: ConnectionOutcome) -> None:
     assert (outcome.kind, outcome.response.status) == ("answered", 503)
     problem = held(outcome)
@@ -178,6 +183,7 @@ EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
     ("reset_in_upload", {"bytes": 5}, see_connection_reset),
     ("sliced_response", {"bytes": 20, "pause_ms": 1}, see_whole_flag),
     ("stalled_response", {"pause_ms": 30}, see_stalled_response),
+    ("alter", {"headers": {"X-Edge-Region": "eu"}}, see_altered_header),
 ]
 #: These act on the whole emulator, so their tests in `doors/http` have their own emulators.
 ELSEWHERE = ("refuse_connections", "bad_certificate")
@@ -189,14 +195,15 @@ LET_THROUGH = (
     "slow_upload",
     "sliced_response",
     "stalled_response",
+    "alter",
 )
-#: These act before the request has arrived, so they have only one phase.
-ON_UPLOAD = ("slow_upload", "reset_in_upload")
+#: These act before the request has arrived, or on the response of the call, so they have no phase.
+WITHOUT_PHASE = ("slow_upload", "reset_in_upload", "alter")
 EFFECTS_BY_PHASE = [
     pytest.param(*effect, phase, id=f"{effect[0]}-{phase}")
     for effect in EFFECTS
     for phase in PHASES
-    if phase == "before_commit" or effect[0] not in ON_UPLOAD
+    if phase == "before_commit" or effect[0] not in WITHOUT_PHASE
 ]
 
 
@@ -204,7 +211,8 @@ EFFECTS_BY_PHASE = [
 def test_each_kind_of_fault_has_its_effect_at_the_client(
     client: SocketClient, effect: str, options: dict[str, Any], look: Look, phase: Phase
 ):
-    with client.api.emulator.fault(effect, phase=phase, times=1, **options) as fault:
+    named_phase = None if effect == "alter" else phase
+    with client.api.emulator.fault(effect, phase=named_phase, times=1, **options) as fault:
         outcome = client.set_flag(False)
         assert (fault.seen, fault.hits) == (1, 1)
 

@@ -50,8 +50,12 @@ class FieldSpec(Struct, frozen=True, kw_only=True):
     document; `contract_word` takes its place for an open set of which the contract names one word.
     `essential`: a client cannot continue without the field, so no variation leaves it out.
     `assumption` names what decides the value, or the words of an open set. `our_bounds` are bounds
-    that the contract does not state. For the contract check, `related_keys` are keys of further
-    sentences that a wrong value breaks, and `bound_key` that of the sentence that bounds the value.
+    that the contract does not state. `may_differ` says which other values the contract leaves open for
+    one response, beside all others: another `word` of an open set, or any `value` of the type; neither for
+    a fact, which other responses show too. A word in `meaningful_words` has a meaning in the
+    contract, so no other word takes its place; nor does it, or `contract_word`, take that of another.
+    For the contract check, `related_keys` are keys of further sentences that a wrong value breaks, and
+    `bound_key` that of the sentence that bounds the value.
     """
 
     sentence: str | Sentence = ""
@@ -62,6 +66,8 @@ class FieldSpec(Struct, frozen=True, kw_only=True):
     assumption: str = ""
     examples: tuple[Any, ...] = ()
     our_bounds: Meta | None = None
+    may_differ: Literal["", "word", "value"] = ""
+    meaningful_words: tuple[str, ...] = ()
     related_keys: tuple[str, ...] = ()
     bound_key: str = ""
 

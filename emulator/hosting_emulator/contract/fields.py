@@ -52,6 +52,9 @@ class Field(Struct, frozen=True, kw_only=True):
     description: str = ""
     assumption: str = ""
     keywords: dict[str, Any] = {}
+    may_differ: Literal["", "word", "value"] = ""
+    meaningful_words: tuple[str, ...] = ()
+    contract_word: str = ""
     related_keys: str = ""
     bound_key: str = ""
 
@@ -156,6 +159,9 @@ def _read_field(name: str, hint: Any, spec: FieldSpec, sentence_key: str) -> Fie
         description=description,
         assumption=spec.assumption,
         keywords=keywords,
+        may_differ=spec.may_differ,
+        meaningful_words=spec.meaningful_words,
+        contract_word=spec.contract_word,
         related_keys=" ".join(spec.related_keys),
         bound_key=spec.bound_key,
     )

@@ -34,6 +34,9 @@ UriReference = Annotated[
 ]
 #: Text that reports must not show.
 Secret = Annotated[str, Format("secret")]
+#: Text in which one response may differ from another.
+AnyValue = Annotated[str, FieldSpec(may_differ="value")]
+AnyNumber = Annotated[float, FieldSpec(may_differ="value")]
 FilledText = Annotated[str, Meta(min_length=1)]
 RequestId = Annotated[str, Meta(min_length=1, max_length=128)]
 ApiKeyName = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -179,11 +182,14 @@ class OperationError(Struct, frozen=True, kw_only=True):
     """Why an operation failed."""
 
     code: Annotated[
-        str, FieldSpec(contract_word="operation_failed", examples=("operation_failed",))
+        str,
+        FieldSpec(
+            contract_word="operation_failed", examples=("operation_failed",), may_differ="value"
+        ),
     ]
-    message: str
-    retryable: bool
-    suggested_action: str
+    message: AnyValue
+    retryable: Annotated[bool, FieldSpec(may_differ="value")]
+    suggested_action: AnyValue
 
 
 @resource(
@@ -198,7 +204,10 @@ class OperationError(Struct, frozen=True, kw_only=True):
 class ProgressResource(Struct, frozen=True, kw_only=True):
     """Current deployment dependency observation. Mail readiness does not mean application activation."""
 
-    phase: Annotated[str, FieldSpec(contract_word="queued", assumption="progress_phases")]
+    phase: Annotated[
+        str,
+        FieldSpec(contract_word="queued", assumption="progress_phases", may_differ="word"),
+    ]
     project_id: Ulid
     deployment_id: Ulid | UnsetType = UNSET
     observed_at: Timestamp
@@ -208,9 +217,10 @@ class ProgressResource(Struct, frozen=True, kw_only=True):
             description="How long to wait before polling again.",
             assumption="next_poll",
             our_bounds=Meta(ge=0),
+            may_differ="value",
         ),
     ] = UNSET
-    suggested_action: str
+    suggested_action: AnyValue
     build_completed_at: Timestamp | UnsetType = UNSET
 
 
@@ -225,10 +235,13 @@ class ProgressResource(Struct, frozen=True, kw_only=True):
 class ReconciliationResource(Struct, frozen=True, kw_only=True):
     """Current observation for queued or running work. A completed attempt alone is no success."""
 
-    state: Annotated[str, FieldSpec(contract_word="required", assumption="reconciliation_states")]
+    state: Annotated[
+        str,
+        FieldSpec(contract_word="required", assumption="reconciliation_states", may_differ="word"),
+    ]
     attempt_id: str | UnsetType = UNSET
     observed_at: Timestamp | UnsetType = UNSET
-    suggested_action: str | UnsetType = UNSET
+    suggested_action: Annotated[str | UnsetType, FieldSpec(may_differ="value")] = UNSET
 
 
 _OPERATION_TIMES = Sentence(key="operation.times", text="| created_at, updated_at | timestamp | |")
@@ -276,7 +289,8 @@ class OperationResource(Struct, frozen=True, kw_only=True):
         ),
     ] = UNSET
     result: Annotated[
-        OperationResult | UnsetType, FieldSpec(sentence="| result | object | outcome payload |")
+        OperationResult | UnsetType,
+        FieldSpec(sentence="| result | object | outcome payload |", may_differ="value"),
     ] = UNSET
     error: Annotated[
         OperationError | UnsetType,
@@ -345,6 +359,7 @@ class DeploymentResource(Struct, frozen=True, kw_only=True):
             sentence="| status | string (queued is one value) |",
             contract_word="queued",
             assumption="deployment_statuses",
+            may_differ="word",
         ),
     ]
     created_at: Annotated[Timestamp, FieldSpec(sentence=_DEPLOYMENT_TIMES)]
@@ -403,7 +418,7 @@ class UserApiKey(Struct, frozen=True, kw_only=True):
     obfuscated_value: Annotated[
         str, FieldSpec(description="Enough of the token to tell it from others.")
     ]
-    permissions: Annotated[list[str], FieldSpec(assumption="key_permissions")]
+    permissions: Annotated[list[str], FieldSpec(assumption="key_permissions", may_differ="value")]
     expires_at: Annotated[Timestamp, FieldSpec(description="90 days after its creation.")]
     created_at: Timestamp
     last_used_at: Timestamp | UnsetType = UNSET
@@ -443,6 +458,7 @@ class UserApiKeyCreation(Struct, frozen=True, kw_only=True):
         FieldSpec(
             sentence="| request_id | string | correlation identifier |",
             assumption="request_id",
+            may_differ="value",
             examples=("req_01JGFJJZ000000000000000002",),
             our_bounds=Meta(min_length=1, max_length=128),
         ),
@@ -557,10 +573,10 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
 class DatabasePlacement(Struct, frozen=True, kw_only=True):
     """Observed settings of a managed database; not a completed resize operation."""
 
-    min_cu: float
-    max_cu: float
-    min_memory_gb: float
-    max_memory_gb: float
+    min_cu: AnyNumber
+    max_cu: AnyNumber
+    min_memory_gb: AnyNumber
+    max_memory_gb: AnyNumber
     suspend_timeout_seconds: Annotated[
         SuspendTimeout,
         FieldSpec(
@@ -569,18 +585,22 @@ class DatabasePlacement(Struct, frozen=True, kw_only=True):
                 "value."
             ),
             assumption="suspend_timeout",
+            may_differ="value",
         ),
     ]
-    state: Annotated[str, FieldSpec(contract_word="init", assumption="database_states")]
+    state: Annotated[
+        str, FieldSpec(contract_word="init", assumption="database_states", may_differ="word")
+    ]
     pending_state: Annotated[
         str | UnsetType,
         FieldSpec(
             description="The state it is changing to. An open set, like state.",
             assumption="database_states",
+            may_differ="word",
         ),
     ] = UNSET
-    disabled: bool
-    region: Annotated[str, FieldSpec(examples=("eu-central-1",))]
+    disabled: Annotated[bool, FieldSpec(may_differ="value")]
+    region: Annotated[str, FieldSpec(examples=("eu-central-1",), may_differ="value")]
 
 
 @resource(key="compute", presence="open")
@@ -600,6 +620,8 @@ class DatabaseCompute(Struct, frozen=True, kw_only=True):
                 "An open set: with shared, both environments resolve to the same physical database."
             ),
             assumption="data_modes",
+            may_differ="word",
+            meaningful_words=("shared",),
             examples=(
                 "shared",
                 "separate",
@@ -638,24 +660,37 @@ class ProblemDetails(Struct, frozen=True, kw_only=True):
                 "Documentation link: {docs_url}/errors/<code with hyphens instead of underscores>."
             ),
             required=True,
+            may_differ="value",
             assumption="docs_url",
         ),
     ]
     title: Annotated[
-        FilledText, FieldSpec(sentence="| title | string | yes | minimum length 1 |", required=True)
+        FilledText,
+        FieldSpec(
+            sentence="| title | string | yes | minimum length 1 |",
+            required=True,
+            may_differ="value",
+        ),
     ]
     status: Annotated[
-        ErrorStatus, FieldSpec(sentence="| status | integer | yes | 400 to 599 |", required=True)
+        ErrorStatus,
+        FieldSpec(
+            sentence="| status | integer | yes | 400 to 599 |", required=True, may_differ="value"
+        ),
     ]
-    detail: Annotated[str | UnsetType, FieldSpec(sentence="| detail | string | no | |")] = UNSET
+    detail: Annotated[
+        str | UnsetType, FieldSpec(sentence="| detail | string | no | |", may_differ="value")
+    ] = UNSET
     instance: Annotated[
-        UriReference | UnsetType, FieldSpec(sentence="| instance | string (URI reference) | no | |")
+        UriReference | UnsetType,
+        FieldSpec(sentence="| instance | string (URI reference) | no | |", may_differ="value"),
     ] = UNSET
     code: Annotated[
         ProblemCode,
         FieldSpec(
             sentence="| code | string | yes | one of the codes below |",
             required=True,
+            may_differ="value",
             related_keys=("problem.codes",),
         ),
     ]
@@ -665,6 +700,7 @@ class ProblemDetails(Struct, frozen=True, kw_only=True):
             sentence="| request_id | string | yes | 1 to 128 characters |",
             description="Equal to the header X-Request-Id.",
             required=True,
+            may_differ="value",
             examples=("req_01JGFJJZ000000000000000002",),
         ),
     ]
@@ -675,6 +711,7 @@ class ProblemDetails(Struct, frozen=True, kw_only=True):
             description="Whether the same request, sent again unchanged, can succeed.",
             required=True,
             assumption="problem_retryable",
+            may_differ="value",
         ),
     ]
     retry_after_seconds: Annotated[
@@ -685,12 +722,17 @@ class ProblemDetails(Struct, frozen=True, kw_only=True):
                 "Retry-After |"
             ),
             description="For a rate limit; matches Retry-After.",
+            may_differ="value",
             bound_key="limit.retry-after",
         ),
     ] = UNSET
     suggested_action: Annotated[
         FilledText,
-        FieldSpec(sentence="| suggested_action | string | yes | minimum length 1 |", required=True),
+        FieldSpec(
+            sentence="| suggested_action | string | yes | minimum length 1 |",
+            required=True,
+            may_differ="value",
+        ),
     ]
 
 

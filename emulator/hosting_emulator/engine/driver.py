@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from hosting_emulator.calls.request import NO_HEADERS, Reply
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.alteration_steps import alter_reply, count_alterations
 from hosting_emulator.engine.effects import Delay, Durable, Wait, run_through, yield_effect
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import RELEASED, ExchangeContext
@@ -103,11 +104,17 @@ def _run_steps(engine: Engine, ctx: ExchangeContext, steps: Sequence[Step]) -> D
             ctx.assumption = refused.assumption
             ctx.reply = None
             ctx.why += (refused.why or refused.detail,)
-            outcome = refuse(engine, ctx, refused)
+            outcome = ctx.remembered_refusal
+            if outcome is None:
+                outcome = refuse(engine, ctx, refused)
+                alter_reply(engine, ctx, outcome, breaking=False)
+            alter_reply(engine, ctx, outcome, breaking=True)
+            count_alterations(engine, ctx)
             faults_after_commit(engine, ctx)
     except StoreFailed as error:
         unavailable = Refused("service_unavailable", f"Nothing was changed: {error}.")
         ctx.effect = None
+        ctx.discard_alterations()
         ctx.why += (unavailable.detail,)
         outcome = refuse(engine, ctx, unavailable)
     if engine.protected:

@@ -15,6 +15,7 @@ from hosting_emulator.engine.connection import NO_CONNECTION, Connection, Passag
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import Decision
 from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.messages import AlteredPart
 from hosting_emulator.variation.draws import Paging
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import ApiKey
@@ -38,7 +39,9 @@ class Entry(CallRequest, kw_only=True):
     decided. Bodies are kept up to `request_log.BODY_KEPT` bytes, with their full lengths beside them.
 
     The reasons: `why` lists notes in the order in which they were taken. `acted` are the faults that
-    acted, with their hits at that time. `varied` are the points at which the response was varied.
+    acted, with their hits at that time. `altered` are the parts of the response that faults altered, and
+    `unaltered` says, by the id of such a fault, why it did not act. `own_status` is the status before
+    that; 0: nothing was altered. `varied` are the points at which the response was varied.
     `assumption` decided the response; it is noted if only the call itself can know it.
 
     Time: `came_ms` is world time at the arrival, before a skip clock moved for it; `real_ms` is the
@@ -68,6 +71,10 @@ class Entry(CallRequest, kw_only=True):
     judged: bool = False
     commits: tuple[Commit, ...] = ()
     acted: tuple[Fault, ...] = ()
+    altered: tuple[AlteredPart, ...] = ()
+    altered_beyond_contract: bool = False
+    unaltered: tuple[tuple[str, str], ...] = ()
+    own_status: int = 0
     varied: tuple[str, ...] = ()
     assumption: str | None = None
     came_ms: int = 0
@@ -78,6 +85,16 @@ class Entry(CallRequest, kw_only=True):
     passage: Passage | None = None
     in_progress: bool = False
     response_number: int = 0
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether the call responded with a problem, whatever a fault made of its response."""
+        return (self.own_status or self.status) >= 400
+
+    @property
+    def was_decided_by_fault(self) -> bool:
+        """Whether a fault acted that does more than alter the call's own response."""
+        return any(fault.rule.commit_phase is not None for fault in self.acted)
 
     @property
     def project(self) -> str | None:
@@ -141,8 +158,21 @@ class ExchangeContext(Entry, kw_only=True):
     held: bool = False
     #: The name from which the variation of the response is drawn.
     response_name: str = ""
+    #: The counts of faults that could alter the response, before they are committed.
+    alteration_counts: Change | None = None
+    #: Whether the headers of the response have been varied.
+    headers_varied: bool = False
+    #: The refusal of the call that is remembered under its Idempotency-Key, as it is sent.
+    remembered_refusal: Reply | None = None
     #: The varied page size of a list.
     paging: Paging | None = None
+
+    def discard_alterations(self) -> None:
+        """Note that another response is sent than the one that faults have altered."""
+        self.altered = ()
+        self.altered_beyond_contract = False
+        self.own_status = 0
+        self.headers_varied = False
 
     def copy_refused(self, refused: Refused) -> ExchangeContext:
         """Return a context for the same request, to be refused."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from hosting_emulator.calls.request import Reply
+from hosting_emulator.engine.alteration_steps import skip_alterations
 from hosting_emulator.engine.effects import Delay
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.fault_subjects import fault_subject
 from hosting_emulator.engine.history import FAULTS_COUNTED
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.refusals import refuse
@@ -36,6 +38,8 @@ def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply 
     reply = None
     if ctx.decision.acted:
         reply = _act(engine, ctx, ctx.decision, "before_commit")
+    if reply is not None:
+        skip_alterations(engine, ctx, ctx.decision.acted[-1].id)
     if reply is None and ctx.refused is not None:
         raise ctx.refused
     return reply
@@ -70,7 +74,7 @@ def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
     """
     if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults:
         return None
-    refused = ctx.reply is None or ctx.reply.status >= 400
+    refused = ctx.reply is None or ctx.code is not None
     decision = _decide(engine, ctx, "after_commit", refused=refused)
     ctx.delay_ms = decision.delay_ms
     if not decision.acted:
@@ -136,25 +140,6 @@ def observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> 
     )
 
 
-def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
-    """Return the properties of a request that the conditions of faults compare."""
-    project, organization = ctx.about(engine.world)
-    return FaultSubject(
-        call=str(ctx.call),
-        project=project,
-        organization=organization,
-        principal=ctx.principal.user_id,
-        method=ctx.method,
-        path=ctx.path,
-        headers=ctx.headers.getall,
-        query=ctx.query,
-        body=ctx.body,
-        credentials=ctx.credentials,
-        replayed=ctx.replayed,
-        has_body=ctx.announces_body or bool(ctx.body),
-    )
-
-
 def _act(
     engine: Engine, ctx: ExchangeContext, decision: Decision, commit_phase: CommitPhase
 ) -> Reply | None:
@@ -170,11 +155,13 @@ def _act(
         return None
     if decision.problem is not None:
         ctx.effect = None
+        ctx.discard_alterations()
         return refuse(engine, ctx, decision.problem)
     reply = reply_of(effect)
     ctx.effect = effect if reply is None or effect.sends_nothing else None
     if reply is not None:
         ctx.varied = ()
+        ctx.discard_alterations()
     return reply
 
 

@@ -24,15 +24,16 @@ from hosting_emulator.calls.responses import CALL_FUNCTIONS
 from hosting_emulator.contract.call_table import MethodRefused, calls_at
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
+from hosting_emulator.engine.alteration_steps import alter_reply, count_alterations
 from hosting_emulator.engine.effects import Delay
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.fault_steps import (
-    fault_subject,
     faults_after_commit,
     faults_before_commit,
     observe_outcomes,
 )
+from hosting_emulator.engine.fault_subjects import fault_subject
 from hosting_emulator.engine.history import RATE_COUNTED
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.machine_clock import stopwatch_ns
@@ -202,8 +203,6 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         )
     ctx.varied = reply.varied or ()
     ctx.assumption = reply.assumption
-    if ctx.spec.idempotent and not ctx.replayed:
-        remember(ctx.change, ctx, reply)
     if reply.status >= 400:
         # The header of a remembered refusal must agree with its body.
         problem = msgspec.json.decode(reply.body)
@@ -211,6 +210,10 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         reply.headers = (*NO_STORE, ("X-Request-Id", problem["request_id"]))
     elif ctx.change.assumptions.request_id_on_success == "echoed":
         reply.headers = (*NO_STORE, ("X-Request-Id", ctx.request_id()))
+    alter_reply(engine, ctx, reply, breaking=False)
+    if ctx.spec.idempotent and not ctx.replayed:
+        remember(ctx.change, ctx, reply)
+    alter_reply(engine, ctx, reply, breaking=True)
     ctx.reply = reply
 
 
@@ -253,9 +256,18 @@ def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) ->
         return
     reply = refuse(engine, ctx, refused)
     reply.varied = ctx.varied
+    alter_reply(engine, ctx, reply, breaking=False)
+    ctx.remembered_refusal = reply
+    if _is_retryable(reply):
+        return
     change = Change(engine.world, ctx.at_ms)
     remember(change, ctx, reply)
     engine.commit(change, f"{ctx.spec.call_id} refused")
+
+
+def _is_retryable(reply: Reply) -> bool:
+    """Return whether a problem says that it is retryable: a fault may have altered it."""
+    return bool(msgspec.json.decode(reply.body).get("retryable"))
 
 
 def commit(engine: Engine, ctx: ExchangeContext) -> None:
@@ -266,7 +278,7 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
     if ctx.effect is not None and not ctx.effect.delivers_response:
         return
     is_read = not change.writes
-    if ctx.key is not None and reply.status < 400:
+    if ctx.key is not None and ctx.code is None:
         _note_use_of_key(change, ctx.key.id)
     if change.writes:
         try:
@@ -301,6 +313,7 @@ CALL_STEPS: Sequence[Step] = (
     authorize_caller,
     perform,
     commit,
+    count_alterations,
     faults_after_commit,
 )
 #: The steps of a request whose Host or Origin this server does not serve.

@@ -52,8 +52,11 @@ def vary_response_headers(engine: Engine, reply: Reply, ctx: ExchangeContext) ->
     Responses of a proxy or a dev origin do not belong to the contract, so they never vary.
     """
     variation = engine.world.variation
-    if variation is None or not reply.content_type.startswith("application/"):
+    if variation is None or ctx.headers_varied:
         return
+    if not reply.content_type.startswith("application/"):
+        return
+    ctx.headers_varied = True
     name = ctx.response_name or name_response(engine, ctx)
     reply.content_type, reply.headers, varied = vary_headers(
         variation, name, reply.content_type, reply.headers, ctx.request_id()

@@ -122,6 +122,7 @@ def summary_members(world: World, entry: Entry) -> dict[str, Any]:
         "varied": list(entry.varied),
         "duration_us": round(_took_ns(entry) / 1000, 1),
         "in_progress": entry.in_progress,
+        "altered": list(entry.altered) or None,
     }
 
 

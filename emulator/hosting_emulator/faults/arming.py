@@ -17,9 +17,11 @@ from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.documents import DocumentRefused, read_fields
+from hosting_emulator.faults.alteration_rules import check_alteration, without_phase
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.handshake_checks import check_handshake_rule
 from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.faults.kinds.alter import Alter
 from hosting_emulator.faults.outcomes import outcome_kinds, phases_of
 from hosting_emulator.faults.possible_rules import check_at_identity_provider
 from hosting_emulator.faults.rule_resolution import resolve_rule
@@ -46,9 +48,14 @@ def read_fault(
     kind = only_kind(document, category)
     options = read_effect(kind, document[kind], category)
     written_rule = _read_rule(document, kind, category)
+    alters_response = category is FAULT and fault_kinds()[kind].stage == "response"
+    if alters_response:
+        written_rule = without_phase(kind, document, written_rule)
     rule = resolve_rule(written_rule, change.world, change.now_ms, category)
     if category is FAULT:
         _check_stage(kind, rule, change.world)
+    if alters_response:
+        check_alteration(convert(options, Alter), rule, change.world.assumptions)
     if rule.call is not None and rule.call.startswith(IDENTITY_PROVIDER):
         check_at_identity_provider(kind, rule)
     if category is OUTCOME:

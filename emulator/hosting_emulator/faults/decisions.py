@@ -72,7 +72,7 @@ def decide(
         if stage == "upload" and not subject.has_body:
             continue
         fault = replace(fault, seen=fault.seen + 1)
-        acts = not refused and _acts(change, fault, subject)
+        acts = not refused and is_chosen(change, fault, subject)
         if acts:
             effect = kind_of(fault)
             fault, acts = effect.count(fault, change.now_ms)
@@ -96,18 +96,21 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
         if outcome is None:
             continue
         armed = replace(armed, seen=armed.seen + 1)
-        acts = _acts(change, armed, subject)
+        acts = is_chosen(change, armed, subject)
         change.put(OUTCOMES, armed.id, replace(armed, hits=armed.hits + acts))
         if acts:
             return outcome
     return None
 
 
-def _acts(change: Change, fault: Fault, subject: FaultSubject) -> bool:
-    """Return whether a fault or outcome acts on a request that it has counted."""
+def is_chosen(change: Change, fault: Fault, subject: FaultSubject, stream: str = "faults") -> bool:
+    """Return whether a fault or outcome acts on a request that it has counted.
+
+    A probability is drawn from a `stream` of the world's seed.
+    """
     probability = fault.rule.probability
     idle = _idle_reason(fault, change.now_ms, change.world, subject.project, subject.organization)
-    return idle is None and (probability >= 1 or _chance(change) < probability)
+    return idle is None and (probability >= 1 or _chance(change, stream) < probability)
 
 
 def idle_reason(
@@ -144,6 +147,6 @@ def _idle_reason(
     return None
 
 
-def _chance(change: Change) -> float:
+def _chance(change: Change, stream: str = "faults") -> float:
     """Draw a number from [0, 1). Faults have their own stream, so a draw shifts no id and no secret."""
-    return int.from_bytes(draw(change, "faults", 7), "big") / 2**56
+    return int.from_bytes(draw(change, stream, 7), "big") / 2**56

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hosting_emulator.contract.calls import DOORS, REDEEM_TICKET, CallSpec
 from hosting_emulator.contract.documents import DocumentRefused
@@ -12,6 +12,8 @@ from hosting_emulator.world.fault_records import Rule
 
 #: A message names this many calls at most.
 _MOST_CALLS = 3
+#: The fields of a rule that tell which calls it can match.
+_CALL_FIELDS = ("call", "method", "project", "path")
 
 
 def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
@@ -24,7 +26,7 @@ def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
         return
     if rule.credentials in ("none", "invalid"):
         _check_without_user(rule)
-    for field in ("call", "method", "project", "path"):
+    for field in _CALL_FIELDS:
         matches = [spec for spec in calls if _may_match(rule, field, spec)]
         if not matches:
             endpoints = " or ".join(f"{spec.method} {spec.path}" for spec in calls)
@@ -34,6 +36,11 @@ def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
             message = f"it could never act: {field} {value!r} does not match {endpoints}"
             raise DocumentRefused(message, field)
         calls = matches
+
+
+def possible_calls(rule: Rule, calls: Iterable[CallSpec]) -> list[CallSpec]:
+    """Return the calls whose requests a rule can match."""
+    return [spec for spec in calls if all(_may_match(rule, name, spec) for name in _CALL_FIELDS)]
 
 
 def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:

@@ -8,6 +8,7 @@ entry matched and acted is part of the world (`Fault.seen`, `Fault.hits`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from hosting_emulator.faults.decisions import Decision, faults_in_order, idle_reason
@@ -22,6 +23,8 @@ from hosting_emulator.faults.outcomes import outcome_of
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.tables import FAULTS, OUTCOMES
 from hosting_emulator.world.value import World
+
+NO_REASONS: Mapping[str, str] = MappingProxyType({})
 
 
 class EntryUsage:
@@ -64,13 +67,16 @@ class UsageCounter:
         number: int | None,
         *,
         refused: bool,
+        reasons: Mapping[str, str] = NO_REASONS,
+        ended_by: str = "",
     ) -> None:
         """Count a request for the faults of one commit phase, in their order.
 
         `world` is the world after the decision, so its faults have counted the request already.
+        `reasons` say of some faults that matched, by id, why they did not act. `ended_by` is the id of a
+        fault of an earlier stage that ended the search.
         """
         acted = {fault.id for fault in decision.acted}
-        ended_by = ""
         for fault in faults:
             usage = self._entries.setdefault(fault.id, EntryUsage())
             if not ended_by:
@@ -83,7 +89,9 @@ class UsageCounter:
                 continue
             differences = find_differences(world, fault, subject)
             reason = ""
-            if not differences:
+            if not differences and fault.id in reasons:
+                reason = reasons[fault.id]
+            elif not differences:
                 counted = world.get(FAULTS, fault.id) or fault
                 reason = _fault_reason(counted, world, subject, now_ms, ended_by, refused=refused)
             _keep_nearer(usage, subject, number, differences, reason)

@@ -59,9 +59,12 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
     order: Annotated[int, doc("Its position among the faults of the world.")]
     written: Written
     phase: Annotated[
-        Literal["before_commit", "after_commit"],
-        doc("Whether it acts before or after the call changes the world."),
-    ]
+        Literal["before_commit", "after_commit"] | None,
+        doc(
+            "Whether it acts before or after the call changes the world. A fault that changes the "
+            "call's response has no phase."
+        ),
+    ] = None
     optional: Optional = None
     armed_at: Annotated[str, doc("When it was armed, in world time.")]
     considered: Annotated[int, doc("How many requests were compared with it.")]

@@ -77,6 +77,24 @@ class Message(ControlMessage, frozen=True, kw_only=True):
             return self.body
 
 
+class AlteredPart(ControlMessage, frozen=True, kw_only=True):
+    """A part of a response that a fault altered. Values are texts without secrets, and may be cut."""
+
+    fault: Annotated[str, doc("The id of the fault.")]
+    part: Annotated[str, doc("A JSON Pointer into the body, the name of a header, or `status`.")]
+    before: Annotated[str | None, doc("The true value; null if the response had no such part.")]
+    after: Annotated[str | None, doc("The value that was sent; null if the part was removed.")]
+
+    def describe(self) -> str:
+        """Describe the change in a few words."""
+        part = self.part or "the body"
+        if self.before is None:
+            return f"{part} was added: {self.after}"
+        if self.after is None:
+            return f"{part} was removed: {self.before}"
+        return f"{part} was {self.before} and became {self.after}"
+
+
 class TrailStep(ControlMessage, frozen=True, kw_only=True):
     """A decision about a request."""
 
@@ -122,6 +140,10 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     in_progress: Annotated[
         bool, doc("Whether it still waits for its body, a delay or the disk: no response has left.")
     ]
+    altered: Annotated[
+        list[AlteredPart] | None,
+        doc("The parts of the response that faults altered, if they altered any."),
+    ] = None
 
     @property
     def failed(self) -> bool:

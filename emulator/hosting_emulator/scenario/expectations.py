@@ -13,6 +13,7 @@ from msgspec import UNSET
 from hosting_emulator.contract.assumptions import DEFAULTS
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import ALL_CALLS, GET_OPERATION, call_named
+from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.criteria.checks import check, has_variable
 from hosting_emulator.criteria.response_types import (
     CONNECTION_HEADERS,
@@ -57,8 +58,9 @@ class ResponseTypes:
     def __init__(self, part: ScenarioPart) -> None:
         steps = list(_all_steps(part))
         assumptions = [part.assumptions, *(step.assume for step in steps if step.assume)]
-        #: The words of open sets. A varied response may have words that no list contains.
-        self._words: OpenWords = {} if part.vary else open_words(*assumptions)
+        #: The words of open sets. A varied or altered response may have words that no list contains.
+        has_any_word = part.vary is not None or _alters_responses(part, steps)
+        self._words: OpenWords = {} if has_any_word else open_words(*assumptions)
         self._operation_path = _operation_path(assumptions)
         #: The calls to which a fault responds with a body of its choice. None: all calls.
         self._altered_calls = set(_altered_calls(part, steps))
@@ -220,9 +222,9 @@ def _fault_documents(part: ScenarioPart, steps: list[StepPart]) -> Iterator[Mapp
 
 
 def _altered_calls(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str | None]:
-    """Yield the calls to which a fault responds with a body of its choice. None: to every call."""
+    """Yield the calls to which a fault gives a body of its choice. None: to every call."""
     for document in _fault_documents(part, steps):
-        if "respond" not in document:
+        if "respond" not in document and not _adds_fields(document):
             continue
         call = document.get("call")
         if isinstance(call, str) and not has_variable(call):
@@ -231,10 +233,28 @@ def _altered_calls(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str | 
             yield None
 
 
+def _alters_responses(part: ScenarioPart, steps: list[StepPart]) -> bool:
+    """Return whether a fault of the scenario alters responses."""
+    return any("alter" in document for document in _fault_documents(part, steps))
+
+
+def _adds_fields(document: Mapping[str, Any]) -> bool:
+    """Return whether a fault can give responses fields or values that the contract does not have."""
+    options = document.get("alter")
+    if not isinstance(options, Mapping):
+        return False
+    if options.get("breaking") or options.get("rename"):
+        return True
+    written = options.get("set")
+    names = {field.name for resource in RESOURCES.values() for field in resource.fields}
+    pointers = written if isinstance(written, Mapping) else ()
+    return any(str(pointer).rpartition("/")[2] not in names for pointer in pointers)
+
+
 def _header_names(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str]:
     """Yield the headers that faults send."""
     for document in _fault_documents(part, steps):
-        options = document.get("respond")
+        options = document.get("respond", document.get("alter"))
         if not isinstance(options, Mapping):
             continue
         headers = options.get("headers")

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from hosting_emulator.contract.calls import CALLS, CallName
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, TERMINAL
+from hosting_emulator.contract.value_checks import is_timestamp, moment, redeem_url_complaint
 from hosting_emulator_lab.contract_check.reading import (
     accepts_request_ids,
     items_of,
@@ -39,9 +40,6 @@ from hosting_emulator_lab.contract_check.wire import (
     Answer,
     Unreachable,
     http_date,
-    is_timestamp,
-    moment,
-    redeem_url_complaint,
 )
 
 # --- The flag ------------------------------------------------------------------------------------

@@ -15,19 +15,20 @@ from typing import Any, Literal, NamedTuple
 from hosting_emulator.contract.assumptions import DEFAULTS, Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS, AssumedStatus, CallSpec
 from hosting_emulator.contract.fields import Field
-from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.markdown import read_sections
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES, STATES, with_states
-from hosting_emulator_lab.contract_check.wire import (
+from hosting_emulator.contract.value_checks import (
     BOUNDS,
-    Answer,
     brief,
     complaint,
-    http_date,
+    credential_complaint,
+    identifier_complaint,
     is_integer,
+    members_of,
     moment,
 )
+from hosting_emulator_lab.contract_check.wire import Answer, http_date
 
 
 class Clause(NamedTuple):
@@ -128,21 +129,11 @@ _OPEN_SETS["items[].status"] = "Deployment.status"
 _APART_MS, _STALE_MS = 60_000, 300_000
 #: So far apart may the clocks be by which a service makes something and by which it observes.
 _CLOCKS_APART_MS = 5_000
-#: Credentials that show what they are: a password in a URL, a JWT, a private key.
-_SECRET = re.compile(
-    r"://[^/\s:@]+:[^/\s@]+@|\beyJ[\w-]{8,}\.[\w-]+\.|-----BEGIN [A-Z ]*PRIVATE KEY"
-)
 #: The resources that show nothing of a provider, by the clauses that say so; names that give it away.
 _NO_SECRETS = {
     "DnsAuthorization": "dns.no-credentials",
     "DatabaseCompute": "compute.no-identifiers",
 }
-_CREDENTIAL = re.compile(
-    r"secret|password|credential|private_?key|(access|auth|api)_?(token|key)", re.I
-)
-_IDENTIFIER = re.compile(r"token|provider|(^|_)(id|arn)$", re.I)
-_PROVIDER = re.compile(r"provider\w*_(id|arn)$", re.I)
-_KNOWN = {field.name for resource in RESOURCES.values() for field in resource.fields}
 #: The clauses of the codes whose status the contract fixes.
 _FIXED = {"resource_not_found": "condition.missing", "idempotency_key_reused": "condition.reused"}
 
@@ -519,26 +510,11 @@ class Judge:
             if secret in shown:
                 self.differs(keys, answer, "it shows a credential that was sent or shown before")
         key = _NO_SECRETS.get(ALL_CALLS[answer.call_id].response) if answer.ok else None
-        for name, value in _members(answer.document):
-            handed_out = name in ("value", "redeem_url")
-            known = name in _KNOWN or isinstance(value, bool) or not value
-            if isinstance(value, str) and _SECRET.search(value) and not handed_out:
-                self.differs(key or "ticket.once", answer, f"{name} holds a credential")
-            elif not known and _CREDENTIAL.search(name):
-                self.differs(key or "ticket.once", answer, f"{name} looks like a credential")
-            elif not known and not is_ulid(str(value)):
-                wrong = f"{name} looks like a provider's identifier"
-                if (_IDENTIFIER if key else _PROVIDER).search(name):
-                    self.differs(key or "compute.no-identifiers", answer, wrong)
-
-
-def _members(document: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each value of a document that holds no others, with the name it stands under."""
-    if isinstance(document, dict):
-        for inside, value in document.items():
-            yield from _members(value, inside)
-    elif isinstance(document, list):
-        for value in document:
-            yield from _members(value, name)
-    else:
-        yield name, document
+        for name, value in members_of(answer.document):
+            wrong = credential_complaint(name, value)
+            if wrong is not None:
+                self.differs(key or "ticket.once", answer, wrong)
+                continue
+            wrong = identifier_complaint(name, value, shows_none=key is not None)
+            if wrong is not None:
+                self.differs(key or "compute.no-identifiers", answer, wrong)

@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS
 from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract.value_checks import moment
 from hosting_emulator_lab.contract_check.judge import CALL_CLAUSES, CLAUSES
 from hosting_emulator_lab.contract_check.run import NOWHERE, PREFIX, READ, Run, alike, check
-from hosting_emulator_lab.contract_check.wire import Answer, moment
+from hosting_emulator_lab.contract_check.wire import Answer
 
 #: Names that services give to the parameters that the contract does not name, by the assumption.
 _NAMES = {

@@ -13,8 +13,9 @@ from hosting_emulator.contract.access import AssumedRole
 from hosting_emulator.contract.calls import ALL_CALLS, CALLS, GET_OPERATION, CallName
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract.value_checks import moment
 from hosting_emulator_lab.contract_check.judge import CALL_CLAUSES, Judge
-from hosting_emulator_lab.contract_check.wire import Address, Answer, Unreachable, http_date, moment
+from hosting_emulator_lab.contract_check.wire import Address, Answer, Unreachable, http_date
 
 #: What may be changed at the server, each for the sentences that cannot be seen otherwise.
 ALLOWED = ("flag", "source", "keys", "domains", "tickets")

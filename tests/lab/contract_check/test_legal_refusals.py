@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.calls import CALLS
+from hosting_emulator.contract.value_checks import is_integer
 from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_lab.contract_check import check
-from hosting_emulator_lab.contract_check.wire import is_integer
 from tests.lab.contract_check.check_run import checked, differing, options, with_verdict
 from tests.lab.contract_check.people import TakesFor
 from tests.lab.contract_check.tampered_world import TamperedWorld

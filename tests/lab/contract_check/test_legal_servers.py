@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from hosting_emulator.contract.value_checks import is_timestamp, moment
 from hosting_emulator.sdk import HostingEmulator
-from hosting_emulator_lab.contract_check.wire import is_timestamp, moment
 from tests.lab.contract_check.check_run import checked, differing, with_verdict
 from tests.lab.contract_check.legal import LEGAL, Legal
 from tests.lab.contract_check.tampered_world import TamperedWorld

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import pytest
 
+from hosting_emulator.contract.value_checks import moment
 from hosting_emulator_lab.contract_check import Report, check
-from hosting_emulator_lab.contract_check.wire import moment
 from tests.lab.contract_check.check_run import differing, with_verdict
 from tests.lab.contract_check.mutations import (
     LimitedOnce,

@@ -39,7 +39,7 @@ def explain_assumptions(
 def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
     """Yield the assumptions that decided this response, whether they are changed or not."""
     if entry.code is not None:
-        if not entry.acted:
+        if not entry.was_decided_by_fault:
             yield from _deciding_refusal(assumptions, entry, spec)
         return
     if spec is None or not 200 <= entry.status < 300:

@@ -17,13 +17,15 @@ from hosting_emulator.world.records import Operation
 
 
 def explain_faults(
-    entry: Entry, counting_commits: Sequence[Commit], commit_phase: CommitPhase
+    entry: Entry, counting_commits: Sequence[Commit], commit_phase: CommitPhase | None
 ) -> Iterator[ExplainedStep]:
-    """Explain the faults of a commit phase: those that acted, and those that only matched the request."""
+    """Explain the faults of a commit phase: those that acted, and those that only matched the request.
+
+    None: those without a phase, which alter the response.
+    """
     for fault in entry.acted:
         if fault.rule.commit_phase == commit_phase:
-            sentence = f"{fault.id} ({fault.kind}, {commit_phase}) acted, hit {fault.hits}."
-            yield ExplainedStep("fault", sentence)
+            yield ExplainedStep("fault", f"{_acted_text(entry, fault)}.")
     acted_ids = {fault.id for fault in entry.acted}
     for commit in counting_commits:
         faults = counted_faults(commit)
@@ -35,12 +37,30 @@ def explain_faults(
                 sentence = f"{fault.id} ({fault.kind}) matched but did not act: {reason}."
                 yield ExplainedStep("fault", sentence)
         yield ExplainedStep("fault", explain_commit(commit))
+    if commit_phase is None:
+        counted_ids = {fault.id for commit in counting_commits for fault in counted_faults(commit)}
+        for fault_id, reason in entry.unaltered:
+            if fault_id not in counted_ids:
+                yield ExplainedStep("fault", f"{fault_id} matched but did not act: {reason}.")
 
 
-def _idle_reason(entry: Entry, commit: Commit, fault: Fault, commit_phase: CommitPhase) -> str:
+def _acted_text(entry: Entry, fault: Fault) -> str:
+    """Say that a fault acted, and what it altered."""
+    phase = f", {fault.rule.commit_phase}" if fault.rule.commit_phase else ""
+    text = f"{fault.id} ({fault.kind}{phase}) acted, hit {fault.hits}"
+    changes = [part.describe() for part in entry.altered if part.fault == fault.id]
+    return f"{text}: {'; '.join(changes)}" if changes else text
+
+
+def _idle_reason(
+    entry: Entry, commit: Commit, fault: Fault, commit_phase: CommitPhase | None
+) -> str:
     """Return why a fault that matched a request did not act on it."""
-    was_refused = entry.status >= 400 and all(
-        fault.rule.commit_phase == "before_commit" for fault in entry.acted
+    reasons = dict(entry.unaltered)
+    if fault.id in reasons:
+        return reasons[fault.id]
+    was_refused = entry.was_refused and all(
+        fault.rule.commit_phase != "after_commit" for fault in entry.acted
     )
     if was_refused and commit_phase == "after_commit":
         return "the request was refused, so nothing was done"

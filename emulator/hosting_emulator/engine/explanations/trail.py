@@ -37,6 +37,7 @@ from hosting_emulator.faults.uploads import upload_limits
 from hosting_emulator.messages import Exchange, ReportedProblem, TrailStep, WholeExchange
 from hosting_emulator.variation.points import POINTS
 from hosting_emulator.world import tables
+from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import World
 
 _KEY_HEADER = b"idempotency-key"
@@ -109,6 +110,7 @@ class Explanations:
         yield from steps_named("commit", map(explain_commit, listed_commits))
         if spec is not None:
             yield from _notes_on_commit(entry, spec, commits, listed_commits)
+        yield from explain_faults(entry, counting_commits, None)
         yield from explain_faults(entry, counting_commits, "after_commit")
         yield from _lost_response(entry)
         yield from steps_named("assumption", explain_assumptions(world.assumptions, entry, spec))
@@ -133,7 +135,7 @@ class Explanations:
             yield self._new_key(entry, world, key)
         elif entry.assumption == "idempotency_in_flight":
             yield f"In use: a request with the key {key} is still in progress."
-        elif entry.code in _ACCESS_CODES and not entry.acted:
+        elif entry.code in _ACCESS_CODES and not entry.was_decided_by_fault:
             yield f"Not checked: access was refused before the key {key} was read."
         else:
             yield f"New: the key {key} was unused, and stays unused."
@@ -212,15 +214,23 @@ def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterato
     """Count the armed faults that did not match the request, or were never considered."""
     considered = {fault.id for commit in counting for fault in counted_faults(commit)}
     considered.update(fault.id for fault in entry.acted)
+    considered.update(fault_id for fault_id, _ in entry.unaltered)
     count = world.count(tables.FAULTS) - len(considered)
     if count <= 0 or not entry.principal:
         return
     verb = "fault does" if count == 1 else "faults do"
     rest = ""
-    # A fault that does not only delay ends the search, so later faults are not considered.
-    if entry.acted and not fault_kinds()[entry.acted[-1].kind].delays:
-        rest = f", or came after {entry.acted[-1].id}"
+    # A fault that does not only delay or alter ends the search, so later faults are not considered.
+    last_ids = [fault.id for fault in entry.acted if _ends_search(fault)]
+    if last_ids:
+        rest = f", or came after {last_ids[-1]}"
     yield ExplainedStep("fault", f"{count} armed {verb} not match the request{rest}.")
+
+
+def _ends_search(fault: Fault) -> bool:
+    """Return whether no other fault acts on a request after this one."""
+    kind = fault_kinds()[fault.kind]
+    return not (kind.delays or kind.stage == "response")
 
 
 def _notes_on_commit(
@@ -263,6 +273,8 @@ def _fate(entry: Entry) -> str:
     """Return what a fault did to a response after the commit. Empty: it arrived unchanged."""
     if entry.lost is not None:
         return "lost"
+    if entry.altered_beyond_contract:
+        return "altered beyond the contract"
     for fault in entry.acted:
         if (
             fault.rule.commit_phase == "after_commit"
@@ -276,15 +288,27 @@ def _refusal(entry: Entry) -> str:
     """Explain a response that is a problem or an error of a proxy. Empty: it is neither."""
     if entry.code is None and entry.status < 400:
         return ""
+    if entry.code is None and entry.own_status:
+        return ""  # a fault altered the status of a success, and has a step of its own
     if entry.code is None and not entry.replayed:
         return f"{entry.status}, sent by a fault in place of a proxy; it is not a problem document."
     problem = problem_of(entry) or ReportedProblem(code=entry.code or "?", detail="")
     sentence = f"{entry.status} {problem.code}: {problem.detail}".rstrip(": ")
     # The step `scope` explains a missing subject better, and a fault has a step of its own.
-    has_other_step = entry.acted or (entry.status == 404 and entry.call != REDEEM_TICKET)
-    if has_other_step or not entry.why:
+    has_other_step = entry.was_decided_by_fault or (
+        entry.status == 404 and entry.call != REDEEM_TICKET
+    )
+    reasons = [text for text in entry.why if not _is_alteration(entry, text)]
+    if has_other_step or not reasons:
         return sentence
-    reason = entry.why[-1]
+    reason = reasons[-1]
     if not reason or reason == problem.detail:
         return sentence
     return f"{sentence} Reason: {reason}."
+
+
+def _is_alteration(entry: Entry, text: str) -> bool:
+    """Return whether a note says that a fault altered the response."""
+    return any(
+        text.startswith(f"{fault.id} ") for fault in entry.acted if fault.rule.commit_phase is None
+    )

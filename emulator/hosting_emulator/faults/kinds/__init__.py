@@ -41,6 +41,7 @@ _LIST_ORDER = (
     "sliced_response",
     "stalled_response",
     "bad_certificate",
+    "alter",
 )
 #: The order in which explore tries kinds: the ones that reveal most come first, because a bounded run
 #: leaves out the last ones. A kind that is not named here follows, by its name.
@@ -57,9 +58,9 @@ _EXPLORE_ORDER = (
     "slow_response",
 )
 
-#: When a fault is decided on: at the TLS handshake, while the request's body is still to be read, or in
-#: its rule's commit phase.
-Stage: TypeAlias = Literal["handshake", "upload"] | CommitPhase
+#: When a fault is decided on: at the TLS handshake, while the request's body is still to be read, in its
+#: rule's commit phase, or once the call has returned its response.
+Stage: TypeAlias = Literal["handshake", "upload", "response"] | CommitPhase
 #: Draws a number from [0, 1).
 Chance = Callable[[], float]
 
@@ -125,11 +126,13 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     instead of the call. With `sends_nothing` no byte of a response is sent, so before a commit the call
     is not made. With `delivers_response` the client receives a whole response. With `is_explored`
     explore tries the kind. A kind of the stage `upload` acts before the request's body is read, and
-    only on a request that has one. A kind of the stage `handshake` acts before there is a request.
+    only on a request that has one. A kind of the stage `handshake` acts before there is a request. A kind
+    of the stage `response` changes the response that the call returned, and lets other faults act; it
+    has no commit phase.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
-    stage: ClassVar[Literal["handshake", "upload"] | None] = None
+    stage: ClassVar[Literal["handshake", "upload", "response"] | None] = None
     delays: ClassVar[bool] = False
     replaces_response: ClassVar[bool] = False
     sends_nothing: ClassVar[bool] = False
@@ -219,7 +222,7 @@ def kind_of(fault: Fault) -> FaultKind:
 
 def stage_of(fault: Fault) -> Stage:
     """Return when a fault is decided on."""
-    return fault_kinds()[fault.kind].stage or fault.rule.commit_phase
+    return fault_kinds()[fault.kind].stage or fault.rule.commit_phase or "before_commit"
 
 
 def _name_of(kind: type[FaultKind]) -> str:

@@ -1,18 +1,14 @@
 """A response that the user specifies."""
 
 import json
-import re
 from http import HTTPStatus
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
 
+from hosting_emulator.contract.response_headers import header_complaint
 from hosting_emulator.faults.kinds import FaultKind, PageResponse
-
-_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-#: Headers of the connection, which a response cannot set.
-_FRAMING = {"content-length", "transfer-encoding", "connection", "date", "server", "upgrade"}
 
 
 class Respond(FaultKind, frozen=True):
@@ -32,10 +28,9 @@ class Respond(FaultKind, frozen=True):
         if self.status in (204, 304) and self.content != "":
             raise ValueError(f"a response {self.status} has no content (RFC 9110, 6.4.1)")
         for name, value in [*self.headers.items(), ("Content-Type", self.content_type or "")]:
-            if not _NAME.fullmatch(name) or name.lower() in _FRAMING:
-                raise ValueError(f"{name!r} is not an allowed response header")
-            if any(ord(character) < 32 or ord(character) > 126 for character in value):
-                raise ValueError(f"the header {name} can contain only visible ASCII")
+            wrong = header_complaint(name, value)
+            if wrong is not None:
+                raise ValueError(wrong)
 
     def page(self) -> PageResponse:
         if isinstance(self.content, str):

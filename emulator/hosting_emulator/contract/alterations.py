@@ -1,0 +1,412 @@
+"""One change of a response: how it is written, what it makes of a response, and whether it is allowed.
+
+A response stays true in all its other parts. What repeats a changed part, such as the header
+Retry-After, changes with it, unless the change is `breaking`: then only the named part changes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from hosting_emulator.contract.allowed_changes import (
+    LASTING_PARTS,
+    Forbidden,
+    SentResponse,
+    find_forbidden,
+)
+from hosting_emulator.contract.calls import CallSpec
+from hosting_emulator.contract.json_text import (
+    Draw,
+    JsonText,
+    NotJson,
+    Order,
+    Position,
+    read_pointer,
+)
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract.response_headers import header_complaint
+from hosting_emulator.contract.value_checks import is_integer
+
+#: The words of the changes, of which an alteration has exactly one.
+CHANGES = ("set", "remove", "rename", "duplicate", "reorder", "headers", "status")
+_DIGITS = re.compile("[0-9]{1,9}")
+
+
+class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One change of a response. Exactly one of the words of CHANGES is given."""
+
+    set: dict[str, Any] | None = None
+    remove: str | tuple[str, ...] | None = None
+    rename: dict[str, str] | None = None
+    duplicate: str | None = None
+    reorder: str | dict[str, Order] | None = None
+    headers: dict[str, str | int | None] | None = None
+    status: Annotated[int, Meta(ge=200, le=599)] | None = None
+    breaking: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for anything but one change that can be written."""
+        words = [word for word in CHANGES if getattr(self, word) not in (None, {}, ())]
+        if len(words) != 1:
+            mistake = f"{' and '.join(words)} are given" if words else "none is given"
+            raise ValueError(f"alter makes exactly one change of {', '.join(CHANGES)}; {mistake}")
+        for pointer in self.pointers:
+            read_pointer(pointer)
+        for pointer in self.pointers if self.set is None else ():
+            if pointer == "" and self.reorder is None:
+                raise ValueError(f"{words[0]} needs a part of the body, such as /progress")
+        for name, value in (self.headers or {}).items():
+            wrong = header_complaint(name, str(value or ""))
+            if wrong is not None:
+                raise ValueError(wrong)
+        if self.status is not None and self.status not in {status.value for status in HTTPStatus}:
+            raise ValueError(f"{self.status} is not an HTTP status")
+        if self.status in (204, 205, 304):
+            raise ValueError(f"a response {self.status} has no content (RFC 9110, 15.3.5)")
+        try:
+            json.dumps([self.set, self.rename], allow_nan=False, ensure_ascii=False).encode()
+        except ValueError as error:
+            raise ValueError(f"the value cannot be written as JSON: {error}") from None
+
+    @property
+    def pointers(self) -> tuple[str, ...]:
+        """The JSON Pointers that it names."""
+        for named in (self.set, self.remove, self.rename, self.duplicate, self.reorder):
+            if isinstance(named, str):
+                return (named,)
+            if named is not None:
+                return tuple(named)
+        return ()
+
+    @property
+    def changes_lasting_part(self) -> bool:
+        """Whether it changes what later responses about an operation that has ended show again."""
+        return any(read_pointer(pointer)[:1] in _LASTING for pointer in self.pointers)
+
+
+_LASTING = tuple((part,) for part in LASTING_PARTS)
+
+
+class PartChange(Struct, frozen=True):
+    """A part of a response that was changed: a JSON Pointer, a header's name or `status`.
+
+    `before` and `after` are texts, JSON in the body. None: there was no such part, or there is none now.
+    """
+
+    part: str
+    before: str | None
+    after: str | None
+
+
+class Altered(Struct, frozen=True):
+    """A response after a change, and the parts that changed."""
+
+    response: SentResponse
+    changes: tuple[PartChange, ...]
+
+
+class Unaltered(Struct, frozen=True):
+    """Why a response was not changed.
+
+    `forbidden`: the contract does not allow the change. `is_same`: the response has this form already.
+    """
+
+    reason: str
+    forbidden: Forbidden | None = None
+    is_same: bool = False
+
+
+def alter_response(
+    alteration: Alteration,
+    spec: CallSpec,
+    response: SentResponse,
+    draw: Draw,
+    *,
+    replayed: bool = False,
+    is_sample: bool = False,
+) -> Altered | Unaltered:
+    """Return a response of a call after a change, or why the change does not act on it.
+
+    `draw` returns a number from 0 up to, but not including, its argument. `is_sample`: the times in the
+    response are not those of a real one.
+    """
+    try:
+        changed = _Writer(response, _names_of_other_shape(spec, response)).write(alteration, draw)
+    except _NoSuchPart as missing:
+        return Unaltered(str(missing))
+    if not changed.changes:
+        return Unaltered("the response already has this form", is_same=True)
+    if alteration.breaking:
+        return changed
+    changed = _with_repeated_parts(changed, response)
+    forbidden = find_forbidden(
+        spec, response, changed.response, replayed=replayed, is_sample=is_sample
+    )
+    if forbidden is not None:
+        reason = f"the contract does not allow it: {forbidden}; `breaking: true` allows it"
+        return Unaltered(reason, forbidden)
+    return changed
+
+
+class _NoSuchPart(Exception):
+    """The response lacks the part that a change names."""
+
+
+class _Writer:
+    """Writes one change into a response."""
+
+    def __init__(self, response: SentResponse, other_names: frozenset[str] = frozenset()) -> None:
+        """`other_names` are names that cannot be added to the body."""
+        self._response = response
+        self._other_names = other_names
+        self._changes: list[PartChange] = []
+        try:
+            self._text: JsonText | None = JsonText(response.body.decode())
+        except (NotJson, UnicodeDecodeError):
+            self._text = None
+
+    def write(self, alteration: Alteration, draw: Draw) -> Altered:
+        """Return the response after the change. Raises _NoSuchPart."""
+        if alteration.headers is not None:
+            for name, value in alteration.headers.items():
+                self.write_header(name, None if value is None else str(value))
+        elif alteration.status is not None:
+            self.write_status(alteration.status)
+        elif alteration.set is not None:
+            for pointer, value in alteration.set.items():
+                self.write_value(pointer, value)
+        elif alteration.rename is not None:
+            for pointer, name in alteration.rename.items():
+                self._rename(pointer, name)
+        elif alteration.remove is not None:
+            self.remove(alteration.pointers)
+        elif alteration.duplicate is not None:
+            self._duplicate(alteration.duplicate)
+        elif isinstance(alteration.reorder, str):
+            self._reorder(alteration.reorder, "reversed", draw)
+        elif alteration.reorder is not None:
+            for pointer, order in alteration.reorder.items():
+                self._reorder(pointer, order, draw)
+        return self.altered()
+
+    def altered(self) -> Altered:
+        """Return the response as written so far."""
+        return Altered(self._response, tuple(self._changes))
+
+    def write_status(self, status: int) -> None:
+        """Change the status, unless it is the same."""
+        self._note("status", str(self._response.status), str(status))
+        self._response = replace(self._response, status=status)
+
+    def write_header(self, name: str, value: str | None) -> None:
+        """Give a header another value; None removes it. Raises _NoSuchPart."""
+        if value is None and self._response.header(name) is None:
+            raise _NoSuchPart(f"the response has no header {name}")
+        self._note(name, self._response.header(name), value)
+        headers = []
+        for header_name, header_value in self._response.headers:
+            if header_name.lower() != name.lower():
+                headers.append((header_name, header_value))
+            elif value is not None:
+                headers.append((header_name, value))
+                value = None
+        if value is not None:
+            headers.append((name, value))
+        self._response = replace(self._response, headers=tuple(headers))
+
+    def write_value(self, pointer: str, value: Any) -> None:
+        """Give a part of the body another value, or add it to an object or a list."""
+        text = self._json()
+        tokens = read_pointer(pointer)
+        positions = text.find(tokens)
+        for position in positions:
+            before = text.written(position)
+            changed = text.set(position, value)
+            after = changed.written(position)
+            if changed.value(position) != text.value(position) or _differs(before, after):
+                self._note(text.pointer(position), before, after)
+                text = changed
+        if not positions:
+            text = self._add(text, pointer, tokens, value)
+        self._take(text)
+
+    def _add(self, text: JsonText, pointer: str, tokens: tuple[str, ...], value: Any) -> JsonText:
+        """Return a text with a new member or item."""
+        name = tokens[-1]
+        if len(tokens) == 1 and name in self._other_names:
+            raise _no_part(pointer)
+        parents = [
+            position
+            for position in text.find(tokens[:-1])
+            if text.kind(position) == "object" or (text.kind(position) == "list" and name == "-")
+        ]
+        if not parents:
+            raise _no_part(pointer)
+        for position in parents:
+            added = text.add(position, name, value)
+            last = added.count(position) - 1
+            self._note(added.pointer((*position, last)), None, added.written((*position, last)))
+            text = added
+        return text
+
+    def remove(self, pointers: tuple[str, ...]) -> None:
+        """Remove parts of the body."""
+        text = self._json()
+        chosen = {position for pointer in pointers for position in self._positions(pointer)}
+        outermost = {
+            position
+            for position in chosen
+            if not any(position[:length] in chosen for length in range(len(position)))
+        }
+        # From the last on, because a removal moves what follows.
+        changed = text
+        removed = []
+        for position in sorted(outermost, reverse=True):
+            removed.append(PartChange(text.pointer(position), text.written(position), None))
+            changed = changed.remove(position)
+        self._changes += reversed(removed)
+        self._take(changed)
+
+    def _rename(self, pointer: str, name: str) -> None:
+        text = self._json()
+        for position in self._positions(pointer):
+            if text.kind(position[:-1]) != "object":
+                raise _NoSuchPart(f"{pointer} is an item of a list, which has no name")
+            changed = text.rename(position, name)
+            value = text.written(position)
+            if changed.text != text.text:
+                self._note(text.pointer(position), value, None)
+                self._note(changed.pointer(position), None, value)
+            text = changed
+        self._take(text)
+
+    def _duplicate(self, pointer: str) -> None:
+        text = self._json()
+        for position in sorted(self._positions(pointer), reverse=True):
+            value = text.written(position)
+            self._note(text.pointer(position), value, f"{value}, twice")
+            text = text.duplicate(position)
+        self._take(text)
+
+    def _reorder(self, pointer: str, order: Order, draw: Draw) -> None:
+        text = self._json()
+        for position in self._positions(pointer):
+            if text.kind(position) == "other":
+                raise _NoSuchPart(f"{pointer} is neither a list nor an object")
+            changed = text.reorder(position, order, draw)
+            self._note(text.pointer(position), text.written(position), changed.written(position))
+            text = changed
+        self._take(text)
+
+    def _json(self) -> JsonText:
+        if self._text is None:
+            raise _NoSuchPart("its body is not JSON")
+        return self._text
+
+    def _positions(self, pointer: str) -> list[Position]:
+        positions = self._json().find(read_pointer(pointer))
+        if not positions:
+            raise _no_part(pointer)
+        return positions
+
+    def _take(self, text: JsonText) -> None:
+        self._text = text
+        self._response = replace(self._response, body=text.text.encode())
+
+    def _note(self, part: str, before: str | None, after: str | None) -> None:
+        if before != after:
+            self._changes.append(PartChange(part, before, after))
+
+
+def _names_of_other_shape(spec: CallSpec, response: SentResponse) -> frozenset[str]:
+    """Return the fields of a call's problems if a response is a success, else those of its successes.
+
+    A change of such a field is meant for the other responses, so it adds nothing to this one.
+    """
+    success = RESOURCES[spec.response].names
+    problem = RESOURCES["ProblemDetails"].names
+    return success - problem if response.status >= 400 else problem - success
+
+
+def _no_part(pointer: str) -> _NoSuchPart:
+    return _NoSuchPart(f"the response has no {pointer}")
+
+
+def _differs(one: str, other: str) -> bool:
+    """Return whether two JSON texts differ in more than spelling: 1 is not 1.0, and not true."""
+    return json.dumps(json.loads(one)) != json.dumps(json.loads(other))
+
+
+# --- Parts that repeat others --------------------------------------------------------------------
+
+
+def _with_repeated_parts(changed: Altered, before: SentResponse) -> Altered:
+    """Return a changed response in which every part that repeats a changed part has changed too."""
+    after = changed.response
+    old = _members(before)
+    new = _members(after)
+    writer = _Writer(after)
+    if before.status >= 400:
+        _repeat_status(writer, before, after)
+        if _has_changed(old, new, "code") and new.get("code") in PROBLEMS:
+            link = str(new.get("type")).rpartition("/")[0]
+            writer.write_value("/type", f"{link}/{PROBLEMS[new['code']].slug}")
+    if after.status == 401 and after.header("WWW-Authenticate") is None:
+        writer.write_header("WWW-Authenticate", "Bearer")  # RFC 9110, 11.6.1
+    for header, name in (("X-Request-Id", "request_id"), ("Retry-After", "retry_after_seconds")):
+        _repeat(writer, before, after, header, name)
+    repeated = writer.altered()
+    return Altered(repeated.response, (*changed.changes, *repeated.changes))
+
+
+def _repeat_status(writer: _Writer, before: SentResponse, after: SentResponse) -> None:
+    """Write the changed status of a problem into its document, or the other way round."""
+    if after.status != before.status:
+        writer.write_value("/status", after.status)
+        return
+    status = _members(after).get("status")
+    if isinstance(status, int) and is_integer(status) and 200 <= status <= 599:
+        writer.write_status(status)
+
+
+def _repeat(
+    writer: _Writer, before: SentResponse, after: SentResponse, header: str, name: str
+) -> None:
+    """Write the changed value of a header into the field that repeats it, or the other way round."""
+    old = _members(before)
+    new = _members(after)
+    value = after.header(header)
+    if value != before.header(header):
+        if old.get("code") != "rate_limited" and name not in old:
+            return  # nothing repeats it in this response
+        if value is None:
+            if name in new and name == "retry_after_seconds":
+                writer.remove((f"/{name}",))
+        elif name == "retry_after_seconds" and _DIGITS.fullmatch(value):
+            writer.write_value(f"/{name}", int(value))
+        elif name == "request_id":
+            writer.write_value(f"/{name}", value)
+    elif _has_changed(old, new, name) and (value is not None or before.status >= 400):
+        field_value = new.get(name)
+        if value is not None or field_value is not None:
+            writer.write_header(header, None if field_value is None else str(field_value))
+
+
+def _members(response: SentResponse) -> Mapping[str, Any]:
+    try:
+        document = json.loads(response.body)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _has_changed(old: Mapping[str, Any], new: Mapping[str, Any], name: str) -> bool:
+    return old.get(name) != new.get(name)

@@ -1,0 +1,145 @@
+"""Whether an alteration can act on any response of a call, before there is a response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+
+from hosting_emulator.contract.allowed_changes import SentResponse
+from hosting_emulator.contract.alterations import (
+    Alteration,
+    Altered,
+    Unaltered,
+    alter_response,
+)
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.call_table import problem_codes
+from hosting_emulator.contract.calls import CallSpec
+from hosting_emulator.contract.json_text import read_pointer, write_pointer
+from hosting_emulator.contract.sample_responses import (
+    sample_problem,
+    sample_success,
+)
+from hosting_emulator.contract.suggestions import nearest
+
+#: How similar two names are, from 0 to 1, of which one is probably a slip of the pen.
+_NEARLY_THE_SAME = 0.85
+
+
+def impossible_reason(
+    alteration: Alteration,
+    specs: Iterable[CallSpec],
+    assumptions: Assumptions,
+    *,
+    code: str | None = None,
+) -> str | None:
+    """Return why an alteration can act on no response of some calls; None: it can.
+
+    `code` is the code of the problem that all the responses have, if they have one.
+    """
+    tried: list[tuple[SentResponse, Unaltered]] = []
+    for spec in specs:
+        if _may_exist(alteration, spec):
+            return None
+        for sample, other in _samples(spec, assumptions, code):
+            result = alter_response(alteration, spec, sample, _draw, is_sample=True)
+            if isinstance(result, Unaltered) and result.is_same:
+                result = alter_response(alteration, spec, other, _draw, is_sample=True)
+            if not isinstance(result, Unaltered):
+                return _misspelled(alteration, result)
+            tried.append((sample, result))
+    if not tried:
+        return None
+    _, nearest_result = min(tried, key=lambda pair: _distance(alteration, *pair))
+    if nearest_result.forbidden is not None:
+        return nearest_result.reason
+    hint = _nearest_pointer(alteration, [sample for sample, _ in tried])
+    return f"it could never act: {nearest_result.reason}{hint}"
+
+
+def _distance(alteration: Alteration, sample: SentResponse, result: Unaltered) -> tuple[bool, bool]:
+    """Return how far a response is from the one that an alteration is meant for."""
+    status = alteration.status
+    is_other_class = status is not None and (status >= 400) != (sample.status >= 400)
+    return is_other_class, result.forbidden is None
+
+
+def _misspelled(alteration: Alteration, altered: Altered) -> str | None:
+    """Say that an alteration adds a member whose name is almost that of a field; None: it does not."""
+    if alteration.breaking or alteration.set is None:
+        return None
+    document = msgspec.json.decode(altered.response.body)
+    for change in altered.changes:
+        if change.before is not None or change.part not in alteration.set:
+            continue
+        siblings = document
+        *tokens, name = read_pointer(change.part)
+        for token in tokens:
+            siblings = siblings[int(token) if isinstance(siblings, list) else token]
+        names = [other for other in siblings if other != name]
+        match = get_close_matches(name, names, n=1, cutoff=_NEARLY_THE_SAME)
+        if match:
+            field = write_pointer([*tokens, match[0]])
+            return (
+                f"the response has no {change.part}; did you mean {field}? "
+                "`breaking: true` adds the other field"
+            )
+    return None
+
+
+def _samples(
+    spec: CallSpec, assumptions: Assumptions, code: str | None
+) -> Iterator[tuple[SentResponse, SentResponse]]:
+    """Yield responses of a call, each with one that has other values."""
+    codes = problem_codes(spec, assumptions) if code is None else [code]
+    if code is None:
+        yield sample_success(spec, assumptions), sample_success(spec, assumptions, 1)
+    for problem in codes:
+        yield (
+            sample_problem(spec, problem, assumptions),
+            sample_problem(spec, problem, assumptions, 1),
+        )
+
+
+def _may_exist(alteration: Alteration, spec: CallSpec) -> bool:
+    """Return whether a pointer leads into a part whose members the contract does not name."""
+    return spec.response == "Operation" and any(
+        pointer.startswith("/result/") for pointer in alteration.pointers
+    )
+
+
+def _nearest_pointer(alteration: Alteration, samples: Sequence[SentResponse]) -> str:
+    if not alteration.pointers:
+        return ""
+    return _nearest_pointer_to(alteration.pointers[0], samples)
+
+
+def _nearest_pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
+    """Return a hint at the pointer of a response that is nearest to another one; empty if none is."""
+    pointers = {
+        other
+        for sample in samples
+        for other in _pointers(msgspec.json.decode(sample.body), ())
+        if other != pointer
+    }
+    return nearest(pointer, sorted(pointers))
+
+
+def _pointers(value: Any, tokens: tuple[str, ...]) -> Iterator[str]:
+    """Yield the pointers of the parts of a sample. Items of a list share one."""
+    if tokens:
+        yield write_pointer(tokens)
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _pointers(member, (*tokens, name))
+    elif isinstance(value, list):
+        for item in value[:1]:
+            yield from _pointers(item, (*tokens, "0"))
+            yield from _pointers(item, (*tokens, "*"))
+
+
+def _draw(bound: int) -> int:
+    return 0

@@ -1,0 +1,185 @@
+"""Whether a value of a response is one that the contract allows there, as any service may write it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from hosting_emulator.contract.fields import Kind
+from hosting_emulator.contract.ids import is_ulid
+from hosting_emulator.contract.resources import RESOURCES
+
+#: What begins a complaint about a length or value that is of the right kind.
+BOUNDS = "out of bounds"
+_REDEEM = "/.service/dev-access/redeem?stage=dev&ticket="
+#: What has another length than a zone may is complained of for that.
+_ZONE = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}|.{0,3}|.{254,}", re.DOTALL)
+_CURSOR = re.compile("[A-Za-z0-9_-]+")
+_ORIGIN = re.compile(r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+(:[0-9]+)?")
+# RFC 3339, which allows a space for the T, and small letters; and ISO 8601 without the seconds. (The
+# emulator's own reader knows less: no moment before 1970, and no leap second.)
+_TIMESTAMP = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>([01]\d|2[0-3]):[0-5]\d)"
+    r"(:(?P<second>[0-5]\d|60)([.,](?P<fraction>\d{1,30}))?)?"
+    r"([Zz]|(?P<sign>[+-])(?P<hours>[01]\d|2[0-3]):?(?P<minutes>[0-5]\d)?)",
+    re.ASCII,
+)
+
+
+def brief(value: Any) -> str:
+    """Write a value so that it fits in a line."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is a JSON number without a fraction."""
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return whole and not isinstance(value, bool)
+
+
+def is_timestamp(value: Any) -> bool:
+    """Whether a value is a date with a time of day and an offset or Z. Any year will do."""
+    found = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
+    # The year 0000 is one, and a leap year, which `datetime` does not know.
+    day = found["day"].replace("0000-", "2000-", 1) if found else ""
+    return found is not None and _minute(day, found["minute"]) is not None
+
+
+def moment(value: Any) -> int | None:
+    """Read a timestamp as ms since 1970, negative before; None for anything else, or without seconds."""
+    found = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
+    began = _minute(found["day"], found["minute"]) if found else None
+    if found is None or began is None or found["second"] is None:
+        return None
+    ahead_s = int(found["hours"] or 0) * 3600 + int(found["minutes"] or 0) * 60
+    at_s = began + int(found["second"]) - (-1 if found["sign"] == "-" else 1) * ahead_s
+    return at_s * 1000 + int((found["fraction"] or "").ljust(3, "0")[:3])
+
+
+def _minute(day: str, minute: str) -> int | None:
+    try:
+        return int(datetime.fromisoformat(f"{day}T{minute}+00:00").timestamp())
+    except ValueError:
+        return None
+
+
+def complaint(kind: Kind, value: Any) -> str | None:
+    """Say what is wrong with a value of a kind; None: nothing. No secret and no ticket is shown."""
+    schema = kind.schema
+    if kind.name == "redeem_url":
+        return redeem_url_complaint(value)
+    if kind.name == "enum":
+        words = schema["enum"]
+        return None if value in words else f"{brief(value)} is not one of {', '.join(words)}"
+    is_right, wrong = _KINDS[kind.name]
+    if not is_right(value):
+        return wrong if kind.name == "secret" else f"{brief(value)} {wrong}"
+    if isinstance(value, str):
+        least, most = schema.get("minLength", 0), schema.get("maxLength")
+        if most is not None and not least <= len(value) <= most:
+            return f"{BOUNDS}: it has {len(value)} characters"
+        return "it is empty" if len(value) < least else None
+    if isinstance(value, list) and len(value) > schema.get("maxItems", len(value)):
+        return f"{BOUNDS}: it has {len(value)} entries"
+    if "minimum" in schema and not schema["minimum"] <= value <= schema.get("maximum", value):
+        return f"{BOUNDS}: {brief(value)}"
+    items = (complaint(kind.items, item) for item in value) if kind.items else ()
+    return next(filter(None, items), None)
+
+
+def redeem_url_complaint(value: Any) -> str | None:
+    """Say what is wrong with a ticket's URL; None: nothing."""
+    if not isinstance(value, str):
+        return "it is not a string"
+    origin, between, ticket = value.partition(_REDEEM)
+    if not between or not _ORIGIN.fullmatch(origin):
+        return f"it is not <origin>{_REDEEM}<ticket>"
+    if len(ticket) != 43:
+        return f"its ticket has {len(ticket)} characters"
+    return None if _CURSOR.fullmatch(ticket) else "its ticket has other characters"
+
+
+def _is_uri_reference(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and " " not in value and urlsplit(value) is not None
+    except ValueError:
+        return False
+
+
+def _matching(pattern: re.Pattern[str]) -> Callable[[Any], object]:
+    return lambda value: isinstance(value, str) and pattern.fullmatch(value)
+
+
+#: What tells whether a value is of a kind, and what is wrong with it otherwise.
+_KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
+    "text": (lambda value: isinstance(value, str), "is not a string"),
+    "secret": (lambda value: isinstance(value, str) and value, "it is not text"),
+    "boolean": (lambda value: isinstance(value, bool), "is not a boolean"),
+    "integer": (is_integer, "is not an integer"),
+    "number": (lambda value: type(value) in (int, float), "is not a number"),
+    "object": (lambda value: isinstance(value, dict), "is not an object"),
+    "array": (lambda value: isinstance(value, list), "is not an array"),
+    "ulid": (lambda value: isinstance(value, str) and is_ulid(value), "is not a Ulid"),
+    "timestamp": (is_timestamp, "is not a timestamp"),
+    "zone": (_matching(_ZONE), "is not a zone of lowercase labels"),
+    "cursor": (_matching(_CURSOR), "has characters other than A-Z a-z 0-9 _ -"),
+    "origin": (_matching(_ORIGIN), "does not have the form of a dev origin"),
+    "uri_reference": (_is_uri_reference, "is not a URI reference"),
+}
+
+
+# --- Credentials -----------------------------------------------------------------------------------
+
+#: Credentials that show what they are: a password in a URL, a JWT, a private key.
+_SECRET = re.compile(
+    r"://[^/\s:@]+:[^/\s@]+@|\beyJ[\w-]{8,}\.[\w-]+\.|-----BEGIN [A-Z ]*PRIVATE KEY"
+)
+#: Names that give a credential away, and those of a provider's identifiers.
+_CREDENTIAL = re.compile(
+    r"secret|password|credential|private_?key|(access|auth|api)_?(token|key)", re.I
+)
+_IDENTIFIER = re.compile(r"token|provider|(^|_)(id|arn)$", re.I)
+_PROVIDER = re.compile(r"provider\w*_(id|arn)$", re.I)
+#: The members that contain credentials, as the contract says.
+_HANDED_OUT = ("value", "redeem_url")
+_FIELD_NAMES = {field.name for resource in RESOURCES.values() for field in resource.fields}
+
+
+def credential_complaint(name: str, value: Any) -> str | None:
+    """Say that a member of a response looks like a credential, which no response shows; or None."""
+    if isinstance(value, str) and _SECRET.search(value) and name not in _HANDED_OUT:
+        return f"{name} holds a credential"
+    if not _is_harmless(name, value) and _CREDENTIAL.search(name):
+        return f"{name} looks like a credential"
+    return None
+
+
+def identifier_complaint(name: str, value: Any, *, shows_none: bool) -> str | None:
+    """Say that a member of a response looks like a provider's identifier; or None.
+
+    `shows_none`: the contract says of this response that it shows none.
+    """
+    if _is_harmless(name, value) or is_ulid(str(value)):
+        return None
+    names = _IDENTIFIER if shows_none else _PROVIDER
+    return f"{name} looks like a provider's identifier" if names.search(name) else None
+
+
+def _is_harmless(name: str, value: Any) -> bool:
+    return name in _FIELD_NAMES or isinstance(value, bool) or not value
+
+
+def members_of(document: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value of a document that holds no others, with the name of its member."""
+    if isinstance(document, dict):
+        for inner_name, value in document.items():
+            yield from members_of(value, inner_name)
+    elif isinstance(document, list):
+        for value in document:
+            yield from members_of(value, name)
+    else:
+        yield name, document

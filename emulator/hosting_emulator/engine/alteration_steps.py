@@ -1,0 +1,157 @@
+"""Where armed faults alter the response that a call has returned.
+
+What the contract allows is altered before the response is remembered for its Idempotency-Key, so that a
+replay equals the first response. What it does not allow is altered after that, in each response anew.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import msgspec
+
+from hosting_emulator.calls.request import Reply
+from hosting_emulator.contract.allowed_changes import SentResponse
+from hosting_emulator.contract.alterations import PartChange
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.engine.fault_subjects import fault_subject
+from hosting_emulator.engine.history import FAULTS_COUNTED
+from hosting_emulator.engine.keeper import StoreFailed
+from hosting_emulator.engine.redaction import Redactor
+from hosting_emulator.engine.refusals import vary_response_headers
+from hosting_emulator.faults.alterations import (
+    AlteredBy,
+    altering_faults,
+    decide_alterations,
+    has_altering_fault,
+)
+from hosting_emulator.faults.decisions import NO_EFFECT, Decision, faults_in_order
+from hosting_emulator.faults.kinds import stage_of
+from hosting_emulator.messages import AlteredPart
+from hosting_emulator.world.tables import FAULTS, STREAMS
+from hosting_emulator.world.value import Change
+
+#: How many characters of a value a note shows.
+_SHOWN = 80
+
+
+def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking: bool) -> None:
+    """Let the armed faults alter a response of a call: beyond the contract (`breaking`), or within it.
+
+    `count_alterations` commits their counts after the call.
+    """
+    world = engine.world
+    if not world.has_faults or ctx.decision is None or ctx.spec is None:
+        return
+    if not has_altering_fault(world):
+        return
+    faults = altering_faults(world, breaking=breaking)
+    if not faults:
+        return
+    # An altered header must stay as it is, so the headers vary first.
+    vary_response_headers(engine, reply, ctx)
+    change = ctx.alteration_counts or Change(world, ctx.at_ms)
+    subject = fault_subject(engine, ctx)
+    decision = decide_alterations(change, faults, subject, ctx.spec, _sent_response(reply))
+    if change.writes:
+        ctx.alteration_counts = change
+    engine.usage.observe_faults(
+        faults,
+        world,
+        subject,
+        Decision(acted=tuple(altered.fault for altered in decision.acted)),
+        ctx.at_ms,
+        ctx.n,
+        refused=False,
+        reasons=decision.reasons,
+    )
+    ctx.unaltered += tuple(decision.reasons.items())
+    if decision.acted:
+        _take(engine, ctx, reply, decision.response)
+        for altered in decision.acted:
+            _note(engine, ctx, altered)
+        ctx.altered_beyond_contract = ctx.altered_beyond_contract or breaking
+
+
+def skip_alterations(engine: Engine, ctx: ExchangeContext, fault_id: str) -> None:
+    """Note that no fault alters the response, because another fault sends its own."""
+    faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == "response"]
+    if not faults:
+        return
+    engine.usage.observe_faults(
+        faults,
+        engine.world,
+        fault_subject(engine, ctx),
+        NO_EFFECT,
+        ctx.at_ms,
+        ctx.n,
+        refused=False,
+        ended_by=fault_id,
+    )
+
+
+def count_alterations(engine: Engine, ctx: ExchangeContext) -> None:
+    """Commit the counts of the faults that could alter a response, whatever became of the call."""
+    counts = ctx.alteration_counts
+    if counts is None:
+        return
+    ctx.alteration_counts = None
+    change = Change(engine.world, ctx.at_ms)
+    for table in (FAULTS, STREAMS):
+        for key, record in counts.writes.get(table.name, {}).items():
+            change.put(table, key, record)
+    # The call itself is committed, so its response must not change.
+    with suppress(StoreFailed):
+        engine.commit(change, FAULTS_COUNTED)
+
+
+def _sent_response(reply: Reply) -> SentResponse:
+    headers = (*reply.headers, ("Content-Type", reply.content_type))
+    return SentResponse(reply.status, headers, reply.body)
+
+
+def _take(engine: Engine, ctx: ExchangeContext, reply: Reply, response: SentResponse) -> None:
+    """Let a reply be sent as a response."""
+    if not ctx.own_status:
+        ctx.own_status = reply.status
+    reply.status = response.status
+    reply.body = response.body
+    reply.content_type = response.header("Content-Type") or ""
+    reply.headers = tuple(pair for pair in response.headers if pair[0].lower() != "content-type")
+    if ctx.code is not None:
+        ctx.code = _code_of(response) or ctx.code
+
+
+def _code_of(response: SentResponse) -> str | None:
+    """Return the code of a problem; None: it has none of the contract's."""
+    try:
+        document = msgspec.json.decode(response.body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    code = document.get("code") if isinstance(document, dict) else None
+    return code if isinstance(code, str) and code in PROBLEMS else None
+
+
+def _note(engine: Engine, ctx: ExchangeContext, altered: AlteredBy) -> None:
+    """Note which fault altered a response, and how, without secrets."""
+    fault = altered.fault
+    redactor = Redactor(engine.world)
+    parts = [_part(redactor, fault.id, change) for change in altered.changes]
+    ctx.acted += (fault,)
+    ctx.altered += tuple(parts)
+    changes = "; ".join(part.describe() for part in parts)
+    ctx.why += (f"{fault.id} ({fault.kind}) acted, hit {fault.hits}: {changes}",)
+
+
+def _part(redactor: Redactor, fault_id: str, change: PartChange) -> AlteredPart:
+    def shown(text: str | None) -> str | None:
+        if text is None:
+            return None
+        text = redactor.text(text)
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+    before = shown(change.before)
+    after = shown(change.after)
+    return AlteredPart(fault=fault_id, part=redactor.text(change.part), before=before, after=after)

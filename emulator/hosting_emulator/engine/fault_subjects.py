@@ -1,0 +1,26 @@
+"""What the conditions of faults compare of a request."""
+
+from __future__ import annotations
+
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.faults.matching import FaultSubject
+
+
+def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
+    """Return the properties of a request that the conditions of faults compare."""
+    project, organization = ctx.about(engine.world)
+    return FaultSubject(
+        call=str(ctx.call),
+        project=project,
+        organization=organization,
+        principal=ctx.principal.user_id,
+        method=ctx.method,
+        path=ctx.path,
+        headers=ctx.headers.getall,
+        query=ctx.query,
+        body=ctx.body,
+        credentials=ctx.credentials,
+        replayed=ctx.replayed,
+        has_body=ctx.announces_body or bool(ctx.body),
+    )

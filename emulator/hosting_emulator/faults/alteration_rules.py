@@ -1,0 +1,71 @@
+"""Refuses a fault that alters responses, but could alter none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.call_table import calls_at
+from hosting_emulator.contract.calls import DOORS
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.contract.possible_alterations import impossible_reason
+from hosting_emulator.faults.kinds.alter import Alter
+from hosting_emulator.faults.possible_rules import possible_calls
+from hosting_emulator.world.fault_records import Rule
+
+#: The fields with which a rule acts on only some of the responses that it matches.
+_PARTIAL = (
+    "times",
+    "skip_first",
+    "every",
+    "probability",
+    "from_",
+    "until",
+    "ttl",
+    "while_",
+    "header",
+    "query",
+    "principal",
+)
+
+
+def without_phase(kind: str, document: Mapping[str, Any], rule: Rule) -> Rule:
+    """Return a rule without a commit phase. Raises DocumentRefused if the document names one."""
+    if "phase" in document:
+        message = f"{kind} has no phase: it changes the response after the call has been handled"
+        raise DocumentRefused(message, "phase")
+    return replace(rule, commit_phase=None)
+
+
+def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None:
+    """Refuse an alteration that no response can have. Raises DocumentRefused.
+
+    The reason names the contract's sentence where the contract is the reason.
+    """
+    if rule.call in DOORS:
+        message = f"alter changes responses of the API, and {rule.call} is none; use respond"
+        raise DocumentRefused(message, "call")
+    code = "unauthenticated" if rule.credentials in ("none", "invalid") else None
+    specs = possible_calls(rule, calls_at(assumptions.operation_path))
+    reason = impossible_reason(alter, specs, assumptions, code=code)
+    if reason is not None:
+        raise DocumentRefused(f"alter: {reason}", "alter")
+    if alter.changes_lasting_part and not alter.breaking:
+        _check_acts_always(alter, rule)
+
+
+def _check_acts_always(alter: Alter, rule: Rule) -> None:
+    """Refuse to change the end of an operation in only some of the responses that show it."""
+    usual = Rule()
+    for name in _PARTIAL:
+        if getattr(rule, name) == getattr(usual, name):
+            continue
+        word = name.removesuffix("_")
+        message = (
+            f"{alter.pointers[0]} of an operation that has ended never changes, so each response "
+            f"must show the same: leave out {word}, or write `breaking: true`"
+        )
+        raise DocumentRefused(message, word)
