@@ -14,7 +14,7 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.connection import NO_CONNECTION, Connection, Passage
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import Decision
-from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.faults.kinds import FaultKind, commit_phase_of
 from hosting_emulator.messages import AlteredPart
 from hosting_emulator.variation.draws import Paging
 from hosting_emulator.world.fault_records import Fault
@@ -94,7 +94,7 @@ class Entry(CallRequest, kw_only=True):
     @property
     def was_decided_by_fault(self) -> bool:
         """Whether a fault acted that does more than alter the call's own response."""
-        return any(fault.rule.commit_phase is not None for fault in self.acted)
+        return any(commit_phase_of(fault) is not None for fault in self.acted)
 
     @property
     def project(self) -> str | None:

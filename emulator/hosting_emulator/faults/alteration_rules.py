@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec.structs import replace
-
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import DOORS
@@ -32,12 +30,11 @@ _PARTIAL = (
 )
 
 
-def without_phase(kind: str, document: Mapping[str, Any], rule: Rule) -> Rule:
-    """Return a rule without a commit phase. Raises DocumentRefused if the document names one."""
+def refuse_phase(kind: str, document: Mapping[str, Any]) -> None:
+    """Raise DocumentRefused if the document of a fault without a commit phase names one."""
     if "phase" in document:
         message = f"{kind} has no phase: it changes the response after the call has been handled"
         raise DocumentRefused(message, "phase")
-    return replace(rule, commit_phase=None)
 
 
 def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None:

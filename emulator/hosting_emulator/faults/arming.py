@@ -17,7 +17,7 @@ from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.documents import DocumentRefused, read_fields
-from hosting_emulator.faults.alteration_rules import check_alteration, without_phase
+from hosting_emulator.faults.alteration_rules import check_alteration, refuse_phase
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.handshake_checks import check_handshake_rule
 from hosting_emulator.faults.kinds import fault_kinds
@@ -50,7 +50,7 @@ def read_fault(
     written_rule = _read_rule(document, kind, category)
     alters_response = category is FAULT and fault_kinds()[kind].stage == "response"
     if alters_response:
-        written_rule = without_phase(kind, document, written_rule)
+        refuse_phase(kind, document)
     rule = resolve_rule(written_rule, change.world, change.now_ms, category)
     if category is FAULT:
         _check_stage(kind, rule, change.world)

@@ -13,7 +13,7 @@ from hosting_emulator.faults.categories import (
     RuleCategory,
 )
 from hosting_emulator.faults.decisions import is_spent
-from hosting_emulator.faults.kinds import FaultKind, fault_kinds
+from hosting_emulator.faults.kinds import FaultKind, commit_phase_of, fault_kinds
 from hosting_emulator.faults.outcomes import OutcomeKind
 from hosting_emulator.faults.unused_entries import unused_reason
 from hosting_emulator.faults.usage import EntryUsage
@@ -59,7 +59,7 @@ def fault_state(
         id=fault.id,
         order=fault.order,
         written=written_document(world, fault),
-        phase=fault.rule.commit_phase,
+        phase=commit_phase_of(fault),
         optional=fault.rule.optional or None,
         armed_at=format_timestamp(fault.armed_ms),
         considered=usage.considered,

@@ -106,7 +106,7 @@ class Rule(
     while_: Annotated[
         Condition | None, _described("act only while these conditions on the world hold")
     ] = None
-    commit_phase: Annotated[CommitPhase | None, _described(_COMMIT_PHASE)] = "before_commit"
+    commit_phase: Annotated[CommitPhase, _described(_COMMIT_PHASE)] = "before_commit"
     optional: Annotated[
         bool, _described("true: a story also passes if this never acts; otherwise it fails")
     ] = False

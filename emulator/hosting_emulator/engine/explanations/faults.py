@@ -9,6 +9,7 @@ from hosting_emulator.engine.explanations.commits import explain_commit
 from hosting_emulator.engine.explanations.steps import ExplainedStep
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.faults.decisions import faults_in_order, idle_reason
+from hosting_emulator.faults.kinds import commit_phase_of
 from hosting_emulator.faults.outcome_texts import outcome_text
 from hosting_emulator.faults.outcomes import outcome_of, phases_of
 from hosting_emulator.world import tables
@@ -24,12 +25,12 @@ def explain_faults(
     None: those without a phase, which alter the response.
     """
     for fault in entry.acted:
-        if fault.rule.commit_phase == commit_phase:
+        if commit_phase_of(fault) == commit_phase:
             yield ExplainedStep("fault", f"{_acted_text(entry, fault)}.")
     acted_ids = {fault.id for fault in entry.acted}
     for commit in counting_commits:
         faults = counted_faults(commit)
-        if not any(fault.rule.commit_phase == commit_phase for fault in faults):
+        if not any(commit_phase_of(fault) == commit_phase for fault in faults):
             continue
         for fault in faults:
             if fault.id not in acted_ids:
@@ -46,7 +47,8 @@ def explain_faults(
 
 def _acted_text(entry: Entry, fault: Fault) -> str:
     """Say that a fault acted, and what it altered."""
-    phase = f", {fault.rule.commit_phase}" if fault.rule.commit_phase else ""
+    commit_phase = commit_phase_of(fault)
+    phase = f", {commit_phase}" if commit_phase else ""
     text = f"{fault.id} ({fault.kind}{phase}) acted, hit {fault.hits}"
     changes = [part.describe() for part in entry.altered if part.fault == fault.id]
     return f"{text}: {'; '.join(changes)}" if changes else text
@@ -60,7 +62,7 @@ def _idle_reason(
     if fault.id in reasons:
         return reasons[fault.id]
     was_refused = entry.was_refused and all(
-        fault.rule.commit_phase != "after_commit" for fault in entry.acted
+        commit_phase_of(fault) != "after_commit" for fault in entry.acted
     )
     if was_refused and commit_phase == "after_commit":
         return "the request was refused, so nothing was done"

@@ -32,7 +32,7 @@ from hosting_emulator.engine.request_views import (
     sent_header,
     summary_members,
 )
-from hosting_emulator.faults.kinds import fault_kinds, kind_of
+from hosting_emulator.faults.kinds import commit_phase_of, fault_kinds, kind_of
 from hosting_emulator.faults.uploads import upload_limits
 from hosting_emulator.messages import Exchange, ReportedProblem, TrailStep, WholeExchange
 from hosting_emulator.variation.points import POINTS
@@ -310,5 +310,5 @@ def _refusal(entry: Entry) -> str:
 def _is_alteration(entry: Entry, text: str) -> bool:
     """Return whether a note says that a fault altered the response."""
     return any(
-        text.startswith(f"{fault.id} ") for fault in entry.acted if fault.rule.commit_phase is None
+        text.startswith(f"{fault.id} ") for fault in entry.acted if commit_phase_of(fault) is None
     )

@@ -222,7 +222,12 @@ def kind_of(fault: Fault) -> FaultKind:
 
 def stage_of(fault: Fault) -> Stage:
     """Return when a fault is decided on."""
-    return fault_kinds()[fault.kind].stage or fault.rule.commit_phase or "before_commit"
+    return fault_kinds()[fault.kind].stage or fault.rule.commit_phase
+
+
+def commit_phase_of(fault: Fault) -> CommitPhase | None:
+    """Return the commit phase in which a fault acts. None: it has none, because it alters the response."""
+    return None if stage_of(fault) == "response" else fault.rule.commit_phase
 
 
 def _name_of(kind: type[FaultKind]) -> str:

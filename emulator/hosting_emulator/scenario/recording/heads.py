@@ -11,6 +11,7 @@ import msgspec
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.decisions import faults_in_order, is_spent
+from hosting_emulator.faults.kinds import commit_phase_of
 from hosting_emulator.faults.views import written_document
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.errors import ScenarioError
@@ -136,7 +137,8 @@ def _named_assumptions(world: World) -> dict[str, Any]:
 def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Document:
     """Return a fault or an outcome as a file arms it, with what is left of its counts."""
     document = written_document(world, fault)
-    document["phase"] = fault.rule.commit_phase
+    if category is OUTCOME or commit_phase_of(fault) is not None:
+        document["phase"] = fault.rule.commit_phase
     document["optional"] = fault.rule.optional
     for name, count in (("times", fault.hits), ("skip_first", fault.seen)):
         if document.get(name):
