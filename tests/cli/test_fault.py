@@ -130,3 +130,13 @@ def test_intervene_list_asks_the_emulator_of_the_option_url(run, control: FakeCo
     control.on("GET /contract/interventions", items())
 
     assert json.loads(run("intervene", "kinds", "--json", "--url", control.url).stdout) == []
+
+
+def test_a_fault_without_a_phase_is_listed(ask, control: FakeControl):
+    altering = fault("alter", alter={"remove": "/progress"}, phase=None)
+    control.on("GET /worlds/default/faults", items(altering))
+
+    line = ask("fault", "list").stdout.splitlines()[1]
+
+    assert "alter remove=/progress" in line
+    assert "commit" not in line

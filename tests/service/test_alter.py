@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.sdk import HostingEmulator
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedCalls
 from tests.support.in_process import InProcess
@@ -352,6 +353,14 @@ def test_an_alteration_has_no_phase(phase: str):
         InProcess().add_fault(alter={"remove": "/detail"}, phase=phase)
 
     assert refusal.value.field == "phase"
+
+
+def test_the_state_of_an_armed_alteration_says_that_it_has_no_phase(
+    hosting_emulator: HostingEmulator,
+):
+    fault = hosting_emulator.fault("alter", remove="/progress")
+
+    assert getattr(fault.state, "phase", "missing") is None
 
 
 def test_only_responses_of_the_api_are_altered():

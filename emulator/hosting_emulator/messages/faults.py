@@ -62,9 +62,9 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
         Literal["before_commit", "after_commit"] | None,
         doc(
             "Whether it acts before or after the call changes the world. A fault that changes the "
-            "call's response has no phase."
+            "call's response has no phase: null."
         ),
-    ] = None
+    ]
     optional: Optional = None
     armed_at: Annotated[str, doc("When it was armed, in world time.")]
     considered: Annotated[int, doc("How many requests were compared with it.")]
