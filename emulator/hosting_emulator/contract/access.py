@@ -30,7 +30,7 @@ class AssumedRole(Struct, frozen=True):
 
 
 class ProjectAccess(Struct, frozen=True):
-    """Whoever has at least a role in the project. An API key needs a permission, too."""
+    """Callers with at least a role in the project. An API key needs a permission, too."""
 
     role: Role | AssumedRole
     permission: Permission

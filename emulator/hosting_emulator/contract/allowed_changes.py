@@ -62,7 +62,10 @@ class SentResponse(Struct, frozen=True):
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """Return the value of a header, in any case; None if there is none. Of several, the first."""
+        """Return the value of a header, in any case; None if it is absent.
+
+        If the header is repeated, the first value counts.
+        """
         for header_name, value in self.headers:
             if header_name.lower() == name.lower():
                 return value
@@ -257,11 +260,11 @@ class _Comparison:
             yield Forbidden(pointer, reason, "No additional properties.")
             return
         for inner_name, inner_value in members_of(value, name):
-            wrong = credential_complaint(inner_name, inner_value) or identifier_complaint(
+            mistake = credential_complaint(inner_name, inner_value) or identifier_complaint(
                 inner_name, inner_value, shows_none=self._shows_no_identifiers
             )
-            if wrong is not None:
-                yield Forbidden(pointer, wrong, _NO_CREDENTIALS)
+            if mistake is not None:
+                yield Forbidden(pointer, mistake, _NO_CREDENTIALS)
 
     def _is_same_moment(self, before: Any, after: Any) -> bool:
         """Return whether two timestamps mean the same moment. A sample's may be any."""
@@ -293,15 +296,15 @@ def _value(
 ) -> Iterator[Forbidden]:
     """Say what is wrong with another value of a field."""
     sentence = resource.sentences.get(field.sentence_key, "")
-    wrong = complaint(field.kind, after)
+    mistake = complaint(field.kind, after)
     if after is None and not field.nullable:
-        wrong = "it cannot be null"
+        mistake = "it cannot be null"
     elif after is None:
-        wrong = None
-    if wrong is None and after is not None:
-        wrong = _bounds_complaint(field, after)
-    if wrong is not None:
-        yield Forbidden(pointer, f"{pointer}: {wrong}", sentence)
+        mistake = None
+    if mistake is None and after is not None:
+        mistake = _bounds_complaint(field, after)
+    if mistake is not None:
+        yield Forbidden(pointer, f"{pointer}: {mistake}", sentence)
     elif not field.may_differ:
         reason = f"{pointer} is a fact, which other responses show too or the client sends back"
         yield Forbidden(pointer, reason, sentence)
@@ -324,8 +327,8 @@ def _bounds_complaint(field: Field, value: Any) -> str | None:
     return None
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    return one is other or _canonical(one) == _canonical(other)
+def _is_same(value: Any, other: Any) -> bool:
+    return value is other or _canonical(value) == _canonical(other)
 
 
 def _canonical(value: Any) -> str:

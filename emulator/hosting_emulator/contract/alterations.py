@@ -64,9 +64,9 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
             if pointer == "" and self.reorder is None:
                 raise ValueError(f"{words[0]} needs a part of the body, such as /progress")
         for name, value in (self.headers or {}).items():
-            wrong = header_complaint(name, str(value or ""))
-            if wrong is not None:
-                raise ValueError(wrong)
+            complaint = header_complaint(name, str(value or ""))
+            if complaint is not None:
+                raise ValueError(complaint)
         if self.status is not None and self.status not in {status.value for status in HTTPStatus}:
             raise ValueError(f"{self.status} is not an HTTP status")
         if self.status in (204, 205, 304):
@@ -79,11 +79,11 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     @property
     def pointers(self) -> tuple[str, ...]:
         """The JSON Pointers that it names."""
-        for named in (self.set, self.remove, self.rename, self.duplicate, self.reorder):
-            if isinstance(named, str):
-                return (named,)
-            if named is not None:
-                return tuple(named)
+        for change in (self.set, self.remove, self.rename, self.duplicate, self.reorder):
+            if isinstance(change, str):
+                return (change,)
+            if change is not None:
+                return tuple(change)
         return ()
 
     @property
@@ -228,9 +228,9 @@ class _Writer:
         tokens = read_pointer(pointer)
         positions = text.find(tokens)
         for position in positions:
-            before = text.written(position)
+            before = text.text_of(position)
             changed = text.set(position, value)
-            after = changed.written(position)
+            after = changed.text_of(position)
             if changed.value(position) != text.value(position) or _differs(before, after):
                 self._note(text.pointer(position), before, after)
                 text = changed
@@ -253,7 +253,7 @@ class _Writer:
         for position in parents:
             added = text.add(position, name, value)
             last = added.count(position) - 1
-            self._note(added.pointer((*position, last)), None, added.written((*position, last)))
+            self._note(added.pointer((*position, last)), None, added.text_of((*position, last)))
             text = added
         return text
 
@@ -270,7 +270,7 @@ class _Writer:
         changed = text
         removed = []
         for position in sorted(outermost, reverse=True):
-            removed.append(PartChange(text.pointer(position), text.written(position), None))
+            removed.append(PartChange(text.pointer(position), text.text_of(position), None))
             changed = changed.remove(position)
         self._changes += reversed(removed)
         self._take(changed)
@@ -281,7 +281,7 @@ class _Writer:
             if text.kind(position[:-1]) != "object":
                 raise _NoSuchPart(f"{pointer} is an item of a list, which has no name")
             changed = text.rename(position, name)
-            value = text.written(position)
+            value = text.text_of(position)
             if changed.text != text.text:
                 self._note(text.pointer(position), value, None)
                 self._note(changed.pointer(position), None, value)
@@ -291,7 +291,7 @@ class _Writer:
     def _duplicate(self, pointer: str) -> None:
         text = self._json()
         for position in sorted(self._positions(pointer), reverse=True):
-            value = text.written(position)
+            value = text.text_of(position)
             self._note(text.pointer(position), value, f"{value}, twice")
             text = text.duplicate(position)
         self._take(text)
@@ -302,7 +302,7 @@ class _Writer:
             if text.kind(position) == "other":
                 raise _NoSuchPart(f"{pointer} is neither a list nor an object")
             changed = text.reorder(position, order, draw)
-            self._note(text.pointer(position), text.written(position), changed.written(position))
+            self._note(text.pointer(position), text.text_of(position), changed.text_of(position))
             text = changed
         self._take(text)
 
@@ -340,9 +340,9 @@ def _no_part(pointer: str) -> _NoSuchPart:
     return _NoSuchPart(f"the response has no {pointer}")
 
 
-def _differs(one: str, other: str) -> bool:
+def _differs(text: str, other: str) -> bool:
     """Return whether two JSON texts differ in more than spelling: 1 is not 1.0, and not true."""
-    return json.dumps(json.loads(one)) != json.dumps(json.loads(other))
+    return json.dumps(json.loads(text)) != json.dumps(json.loads(other))
 
 
 # --- Parts that repeat others --------------------------------------------------------------------

@@ -30,7 +30,7 @@ class Sentence(Struct, frozen=True, kw_only=True):
 
 
 class Component(Struct, frozen=True, kw_only=True):
-    """Gives a type a schema of its own in the OpenAPI document, to which fields refer by `name`."""
+    """Gives a type its own schema in the OpenAPI document, to which fields refer by `name`."""
 
     name: str
     description: str = ""

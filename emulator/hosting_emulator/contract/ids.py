@@ -1,4 +1,4 @@
-"""Identifiers on the wire: ULIDs as the contract writes them. Draws no randomness of its own."""
+"""Identifiers on the wire: ULIDs as the contract writes them. The caller provides the randomness."""
 
 from __future__ import annotations
 

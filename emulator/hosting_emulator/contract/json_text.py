@@ -72,9 +72,9 @@ class JsonText:
             raise NotJson("there is more than one value")
 
     def find(self, tokens: Sequence[str]) -> list[Position]:
-        """Return the positions of the parts that a pointer names. There may be none.
+        """Return the positions of the parts that a pointer names. The list may be empty.
 
-        Of several members with the same name it is the last, which most readers use.
+        If several members have the same name, the last one counts, as in most JSON readers.
         """
         return list(_find(self._root, tuple(tokens), ()))
 
@@ -98,9 +98,9 @@ class JsonText:
 
     def value(self, position: Position) -> Any:
         """Return the value of a part."""
-        return json.loads(self.written(position))
+        return json.loads(self.text_of(position))
 
-    def written(self, position: Position) -> str:
+    def text_of(self, position: Position) -> str:
         """Return the text of a part."""
         part = self._at(position)
         return self.text[part.start : part.end]

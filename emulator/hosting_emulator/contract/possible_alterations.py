@@ -61,7 +61,7 @@ def impossible_reason(
 
 
 def _distance(alteration: Alteration, sample: SentResponse, result: Unaltered) -> tuple[bool, bool]:
-    """Return how far a response is from the one that an alteration is meant for."""
+    """Return how far a response is from the response that an alteration needs."""
     status = alteration.status
     is_other_class = status is not None and (status >= 400) != (sample.status >= 400)
     return is_other_class, result.forbidden is None

@@ -1,6 +1,6 @@
 """Sample responses of a call: a success with every field, and a problem for each of its codes.
 
-Of each there are two, whose values differ wherever the contract does not fix them.
+Each has two versions, whose values differ wherever the contract does not fix them.
 """
 
 from __future__ import annotations

@@ -43,21 +43,21 @@ def is_integer(value: Any) -> bool:
 
 def is_timestamp(value: Any) -> bool:
     """Whether a value is a date with a time of day and an offset or Z. Any year will do."""
-    found = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
+    match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
     # The year 0000 is one, and a leap year, which `datetime` does not know.
-    day = found["day"].replace("0000-", "2000-", 1) if found else ""
-    return found is not None and _minute(day, found["minute"]) is not None
+    day = match["day"].replace("0000-", "2000-", 1) if match else ""
+    return match is not None and _minute(day, match["minute"]) is not None
 
 
 def moment(value: Any) -> int | None:
     """Read a timestamp as ms since 1970, negative before; None for anything else, or without seconds."""
-    found = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
-    began = _minute(found["day"], found["minute"]) if found else None
-    if found is None or began is None or found["second"] is None:
+    match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
+    began = _minute(match["day"], match["minute"]) if match else None
+    if match is None or began is None or match["second"] is None:
         return None
-    ahead_s = int(found["hours"] or 0) * 3600 + int(found["minutes"] or 0) * 60
-    at_s = began + int(found["second"]) - (-1 if found["sign"] == "-" else 1) * ahead_s
-    return at_s * 1000 + int((found["fraction"] or "").ljust(3, "0")[:3])
+    ahead_s = int(match["hours"] or 0) * 3600 + int(match["minutes"] or 0) * 60
+    at_s = began + int(match["second"]) - (-1 if match["sign"] == "-" else 1) * ahead_s
+    return at_s * 1000 + int((match["fraction"] or "").ljust(3, "0")[:3])
 
 
 def _minute(day: str, minute: str) -> int | None:
@@ -75,9 +75,9 @@ def complaint(kind: Kind, value: Any) -> str | None:
     if kind.name == "enum":
         words = schema["enum"]
         return None if value in words else f"{brief(value)} is not one of {', '.join(words)}"
-    is_right, wrong = _KINDS[kind.name]
+    is_right, mistake = _KINDS[kind.name]
     if not is_right(value):
-        return wrong if kind.name == "secret" else f"{brief(value)} {wrong}"
+        return mistake if kind.name == "secret" else f"{brief(value)} {mistake}"
     if isinstance(value, str):
         least, most = schema.get("minLength", 0), schema.get("maxLength")
         if most is not None and not least <= len(value) <= most:

@@ -34,7 +34,7 @@ from hosting_emulator.world.tables import FAULTS, STREAMS
 from hosting_emulator.world.value import Change
 
 #: How many characters of a value a note shows.
-_SHOWN = 80
+_MAX_VALUE_LENGTH = 80
 
 
 def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking: bool) -> None:
@@ -146,12 +146,12 @@ def _note(engine: Engine, ctx: ExchangeContext, altered: AlteredBy) -> None:
 
 
 def _part(redactor: Redactor, fault_id: str, change: PartChange) -> AlteredPart:
-    def shown(text: str | None) -> str | None:
+    def shorten(text: str | None) -> str | None:
         if text is None:
             return None
         text = redactor.text(text)
-        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[:_MAX_VALUE_LENGTH]}…"
 
-    before = shown(change.before)
-    after = shown(change.after)
+    before = shorten(change.before)
+    after = shorten(change.after)
     return AlteredPart(fault=fault_id, part=redactor.text(change.part), before=before, after=after)

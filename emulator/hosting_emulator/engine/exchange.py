@@ -168,7 +168,7 @@ class ExchangeContext(Entry, kw_only=True):
     paging: Paging | None = None
 
     def discard_alterations(self) -> None:
-        """Note that another response is sent than the one that faults have altered."""
+        """Note that the response altered by faults is not sent; another response is."""
         self.altered = ()
         self.altered_beyond_contract = False
         self.own_status = 0

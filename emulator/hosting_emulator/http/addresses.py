@@ -29,7 +29,7 @@ def host_name(host: str) -> str:
 
 @lru_cache(maxsize=256)  # each request needs two: its sender's address and its Host
 def address_of(name: str) -> IPv4Address | IPv6Address | None:
-    """Return a name as an IP address. None: it is no IP address."""
+    """Return a name as an IP address. None: it is not an IP address."""
     try:
         return ip_address(name)
     except ValueError:

@@ -1,7 +1,7 @@
 """Faults at the TLS handshake: which certificate a connection is shown.
 
 A handshake belongs to the world whose dev host the client names (SNI). A fault without a project acts
-on every host of its own world, and on the hosts that belong to no world, such as localhost.
+on every host of its world, and on the hosts that belong to no world, such as localhost.
 """
 
 from __future__ import annotations

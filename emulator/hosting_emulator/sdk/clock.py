@@ -8,13 +8,13 @@ from typing import TypeAlias
 from hosting_emulator import messages
 from hosting_emulator.sdk.operations import OperationLike, id_of_operation
 from hosting_emulator.sdk.transport import without_none
-from hosting_emulator.sdk.world_part import WorldPart
+from hosting_emulator.sdk.world_handle import WorldHandle
 
 Duration: TypeAlias = str | timedelta | float
 """A span of world time: text such as `10m`, `1h30m` or `PT10M`, a timedelta, or seconds."""
 
 
-class WorldClock(WorldPart):
+class WorldClock(WorldHandle):
     """A world's clock. Time only moves forward, and everything that falls due happens."""
 
     @property

@@ -6,10 +6,10 @@ from collections.abc import Collection
 
 from hosting_emulator import messages
 from hosting_emulator.sdk.conduct_text import conduct_text, headline, of_severity
-from hosting_emulator.sdk.world_part import WorldPart
+from hosting_emulator.sdk.world_handle import WorldHandle
 
 
-class WorldConduct(WorldPart):
+class WorldConduct(WorldHandle):
     """What the client of a world did that the real service would not accept, by the emulator's rules.
 
     `skip_rules` are ids of rules that do not count; one that does not exist is a ControlRefused.

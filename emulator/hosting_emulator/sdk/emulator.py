@@ -36,7 +36,7 @@ from hosting_emulator.sdk.report_text import report_text
 from hosting_emulator.sdk.requests import Requests
 from hosting_emulator.sdk.snapshots import WorldSnapshot
 from hosting_emulator.sdk.transport import Transport, path_of, without_none
-from hosting_emulator.sdk.world_part import ignore_missing
+from hosting_emulator.sdk.world_handle import ignore_missing
 
 #: A test may move time far; its tokens should not expire unless it asks for that.
 _TEN_YEARS_S = 10 * 365 * 86_400

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hosting_emulator import messages
 from hosting_emulator.sdk.transport import Transport, without_none
-from hosting_emulator.sdk.world_part import WorldPart, ignore_missing
+from hosting_emulator.sdk.world_handle import WorldHandle, ignore_missing
 
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName, DoorName
@@ -17,7 +17,7 @@ Phase: TypeAlias = Literal["before_commit", "after_commit"]
 Credentials: TypeAlias = Literal["token", "key", "none", "invalid", "any"]
 
 
-class ArmedFault(WorldPart, AbstractContextManager["ArmedFault", None]):
+class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
     """A fault or outcome that was armed. `id` is its id in its world; the end of `with` disarms it."""
 
     def __init__(
@@ -81,7 +81,7 @@ class ArmedFault(WorldPart, AbstractContextManager["ArmedFault", None]):
             self.remove()
 
 
-class WorldFaults(WorldPart):
+class WorldFaults(WorldHandle):
     """The faults and outcomes of a world."""
 
     def fault(

@@ -14,7 +14,7 @@ from hosting_emulator.sdk.names import Aliases
 from hosting_emulator.sdk.recorded_requests import HeldRequests, RecordedRequest
 from hosting_emulator.sdk.request_filters import Filters, ImpossibleFilter, RequestName
 from hosting_emulator.sdk.transport import Transport
-from hosting_emulator.sdk.world_part import WorldPart
+from hosting_emulator.sdk.world_handle import WorldHandle
 
 if TYPE_CHECKING:
     from hosting_emulator.sdk.event_stream import EventStream
@@ -33,7 +33,7 @@ class LoggedWorld(Protocol):
     projects: Aliases
 
 
-class Requests(WorldPart, Sequence[RecordedRequest]):
+class Requests(WorldHandle, Sequence[RecordedRequest]):
     """The last 1,000 requests that reached a world, oldest first, read anew each time.
 
     Filters are those of `Filters`: `user`, `status`, `code`, `project`, `operation`, `method`, `path`,

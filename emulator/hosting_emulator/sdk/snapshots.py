@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager
 
 from hosting_emulator import messages
 from hosting_emulator.sdk.transport import Transport
-from hosting_emulator.sdk.world_part import WorldPart, ignore_missing
+from hosting_emulator.sdk.world_handle import WorldHandle, ignore_missing
 
 
-class WorldSnapshot(WorldPart, AbstractContextManager["WorldSnapshot", None]):
+class WorldSnapshot(WorldHandle, AbstractContextManager["WorldSnapshot", None]):
     """A world as it was: `id`, `commit`, and `at`, a timestamp of world time.
 
     Restoring does not touch the request log. The end of a `with` block restores and forgets it; otherwise

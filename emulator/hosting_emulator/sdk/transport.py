@@ -19,7 +19,7 @@ from hosting_emulator.sdk.addresses import DEFAULT_URL
 from hosting_emulator.sdk.errors import ControlRefused, UnexpectedResponse, UnreadableMessage
 
 if TYPE_CHECKING:
-    from hosting_emulator.sdk.connection import Response
+    from hosting_emulator.sdk.control_connection import Response
     from hosting_emulator.sdk.event_stream import EventStream
 
 T = TypeVar("T")
@@ -52,9 +52,9 @@ class Transport:
         if token:
             self._headers["X-Control-Token"] = _sendable(token)
         # Imported here because http.client takes 30 ms, which help and shell completion do without.
-        from hosting_emulator.sdk.connection import Connection
+        from hosting_emulator.sdk.control_connection import ControlConnection
 
-        self._connection = Connection(control_url, timeout_s)
+        self._connection = ControlConnection(control_url, timeout_s)
 
     def __enter__(self) -> Self:
         return self
@@ -104,7 +104,7 @@ class Transport:
     def open_stream(self, path: str, headers: dict[str, str]) -> EventStream:
         """GET a stream of events below the control URL, over a connection of its own."""
         # Imported here because they need http.client, as in `__init__`.
-        from hosting_emulator.sdk.connection import Response, clear_errors, open_response
+        from hosting_emulator.sdk.control_connection import Response, clear_errors, open_response
         from hosting_emulator.sdk.event_stream import EventStream
 
         headers = {**self._headers, **headers, "Accept": _EVENTS}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from hosting_emulator.sdk import ClockRequest, ControlClient, HostingEmulator, WorldSummary
-from hosting_emulator.sdk.connection import connection_to
+from hosting_emulator.sdk.control_connection import connection_to
 from hosting_emulator_lab.replay.recording import (
     CUT,
     Names,

@@ -37,7 +37,7 @@ class Response:
         self.body = body
 
 
-class Connection:
+class ControlConnection:
     """Sends requests to the server of `address`. It connects at first use and after a close.
 
     `timeout_s` is the longest wait for a response, in real seconds. Raises EmulatorUnreachable or

@@ -1,4 +1,4 @@
-"""What belongs to one world of an emulator, below the world's path in the control API."""
+"""The base class of objects that act on one world through the control API."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ T = TypeVar("T")
 M = TypeVar("M", bound=messages.ControlMessage)
 
 
-class WorldPart:
-    """Something of one world: sends requests below the path of the world."""
+class WorldHandle:
+    """Sends requests below the path of one world. Its subclasses are the parts of the SDK's world."""
 
     name: str
     """The world's name."""
