@@ -163,6 +163,25 @@ def test_every_fault_kind_can_be_armed_with_its_example_values(
     assert armed == [{kind} for kind in kinds]
 
 
+def test_an_altered_field_and_a_matched_body_are_entered_and_listed_as_text(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
+    with dashboard(panel("faults?kind=alter")) as page:
+        page.click("checkbox", MORE)
+        page.fill("textbox", "set", "/enabled_at: null")
+        page.fill("textbox", "body", "enabled: true")
+        page.click("checkbox", "breaking")
+        page.click("button", "Arm")
+        page.read("fault-1 is armed.")
+        [row] = rows(page)
+
+    fault: Any = api.emulator.faults[0].now.written
+    assert fault["alter"] == {"set": {"/enabled_at": None}, "breaking": True}
+    assert fault["body"] == {"enabled": True}
+    assert 'alter set {"/enabled_at":null}' in row
+    assert 'body {"enabled":true}' in row
+
+
 def test_the_faults_panel_sends_every_matching_condition(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):

@@ -4,10 +4,12 @@ import { api, inWorld } from "../api.js";
 import { calls } from "../calls.js";
 import { faults, refresh, summary } from "../store.js";
 import { act, Badge, Button, Form, Loaded, Loading, Panel, Section, surely, Table, toast } from "../parts.js";
-import { documentOf, fieldsOf } from "./fields.js";
+import { documentOf, fieldsOf, textOf } from "./fields.js";
 import { Pick, removeRow, toTitle } from "./find.js";
 
 const NOT_RULE = new Set(["id", "order", "considered", "seen", "hits", "spent", "unused", "note", "phase", "armed_at", "world"]);
+/** Parts of a rule that are objects, as the options of a kind are. */
+const RULE_OBJECTS = new Set(["header", "query", "body", "while"]);
 /** What most faults need; the rest unfolds. */
 const USUAL = new Set(["call", "project", "principal", "times", "phase"]);
 const METHODS = ["GET", "POST", "PUT"];
@@ -86,11 +88,11 @@ function Armed({ of, rows }) {
 }
 
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
-const kindOf = (fault) => Object.keys(fault).find((name) => isObject(fault[name]) && !["header", "while"].includes(name)) ?? "";
+const kindOf = (fault) => Object.keys(fault).find((name) => isObject(fault[name]) && !RULE_OBJECTS.has(name)) ?? "";
 
 function effectText(fault) {
   const kind = kindOf(fault);
-  const options = Object.entries(fault[kind] ?? {}).map(([name, value]) => `${name} ${value}`);
+  const options = Object.entries(fault[kind] ?? {}).map(([name, value]) => `${name} ${isObject(value) ? JSON.stringify(value) : value}`);
   return html`<code>${kind}</code> ${options.join(", ")} <span class="quiet">${fault.phase?.replace("_", " ")}</span>`;
 }
 
@@ -110,7 +112,7 @@ function Arm({ of, about, first }) {
   const known = { code: about.codes, method: METHODS };
   const schema = about.defs[of.title.slice(0, -1)];
   const options = fieldsOf(schema.properties[kind], about.defs, known)
-    .map((field) => ({ ...field, value: String(effect.example[field.name] ?? field.value) }));
+    .map((field) => ({ ...field, value: textOf(effect.example[field.name] ?? field.value) }));
   const rules = fieldsOf(schema, about.defs, known)
     .filter(({ name }) => !kinds.includes(name) && (all || USUAL.has(name)))
     .map((field) => ({ ...field, help: field.help || (about.matches[field.name] ?? about.conditions[field.name] ?? "") }));

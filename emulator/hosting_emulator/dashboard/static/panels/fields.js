@@ -7,9 +7,9 @@ import { spoken } from "../words.js";
 
 /**
  * @typedef {Record<string, any>} Schema
- * @typedef {import("../parts/form.js").Field & {type: string, standard: any}} Field what a form shows, and what its
- *   value is to become: `type` is the schema's word, "enum", or "parts" for a list of objects, `standard` what it
- *   is when it is left out
+ * @typedef {import("../parts/form.js").Field & {type: string, standard: any, texts: boolean}} Field what a form shows,
+ *   and what its value becomes: `type` is the schema's word, "enum", or "parts" for a list of objects, `standard` what
+ *   it is when it is left out, and `texts` tells that the values of an object are texts
  */
 
 /** @type {Record<string, string>} */
@@ -22,6 +22,11 @@ const HELP = {
   expires_in: "a duration of world time, such as 30d",
   header: "one per line: X-Client: mobile*",
   while: "one per line: dns: expired",
+  query: "one per line: limit: 5",
+  body: "one per line: enabled: true",
+  set: "one per line: /progress/phase: warming up",
+  rename: "one per line: /progress/phase: stage",
+  headers: "one per line: Retry-After: 5",
   path: "below /v1, with * for any text: /v1/projects/*/domains",
   zone: "such as example.com",
   domain: "such as shop.example.com",
@@ -68,11 +73,24 @@ export function fieldsOf(schema, defs, known = {}) {
       help: either(name, names, required) ?? HELP[name] ?? bounds(found) ?? "",
       value: typeof standard === "boolean" ? standard : String(standard),
       standard,
+      texts: found.additionalProperties?.type === "string",
       choices,
       min: found.minimum,
       max: found.maximum,
     };
   });
+}
+
+/**
+ * Write a value as its field shows it: an object as lines like `X-Client: mobile*`, a boolean as itself.
+ * @param {unknown} value @returns {string | boolean}
+ */
+export function textOf(value) {
+  if (typeof value === "boolean") return value;
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return String(value);
+  return Object.entries(value)
+    .map(([name, part]) => `${name}: ${typeof part === "string" ? part : JSON.stringify(part)}`)
+    .join("\n");
 }
 
 /** Say so when of two optional fields one is to be given. */
@@ -103,12 +121,12 @@ function bounds({ minimum, maximum }) {
 export function documentOf(fields, values) {
   /** @type {Record<string, any>} */
   const found = {};
-  for (const { name, type, required, standard } of fields) {
+  for (const { name, type, required, standard, texts } of fields) {
     const value = values[name];
     const empty = value == null || value === "" || value === false;
     if (type === "array") found[name] = String(value ?? "").split(/[\s,]+/).filter(Boolean);
     else if (empty || (!required && String(value) === String(standard))) continue;
-    else if (type === "object") found[name] = pairs(value, name === "header" ? String : asJson);
+    else if (type === "object") found[name] = pairs(value, texts ? String : asJson);
     else found[name] = type === "integer" || type === "number" ? Number(value) : value;
   }
   return found;
