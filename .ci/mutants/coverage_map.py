@@ -33,6 +33,11 @@ from mutants.working_copy import WorkingCopy
 #: How much text of tests is collected in one process: some minutes of one processor.
 _BATCH_BYTES = 120_000
 _BATCH_TIMEOUT_S = 2400
+#: Classes that run in a process which loads no recorder (`python -S`), each with the function whose
+#: tests run it.
+_UNRECORDED = {
+    "hosting_emulator.supervisor:Supervisor.": "hosting_emulator.supervisor:ChildCommand.begin",
+}
 
 
 @dataclass(frozen=True)
@@ -254,6 +259,9 @@ class CoverageMap:
             ids = self._tests_of_line(function, mutant.change.line, renames)
             if not ids and self._runs_at_import(function, renames):
                 ids = self._tests_of_declaration(function, renames)
+        for prefix, caller in _UNRECORDED.items():
+            if function.startswith(prefix):
+                ids |= self._tests_of_function(caller, renames)
         return [self.tests[test] for test in ids if test in self.tests]
 
     def tests_beside(self, tests: Sequence[Test]) -> list[Test]:

@@ -243,7 +243,8 @@ class ChildCommand:
             if limit_s is not None and not hung and not messages.has_outcome:
                 left_ms = max(0.0, began + limit_s - time.monotonic()) * 1000
             ready = poll.poll(left_ms)
-            if not ready:
+            # A command that prints all the time is always ready, also when its time is over.
+            if not ready or left_ms == 0:
                 hung = True
                 self.end()
             for end, _ in ready:

@@ -112,6 +112,19 @@ def test_a_loop_past_the_end_with_a_connection_for_each_poll_is_a_finding(client
     assert {*named_requests} <= {*finding.requests}
 
 
+def test_a_loop_past_the_end_that_begins_long_after_it_is_a_warning(client: Watched):
+    operation = client.operation()
+    client.engine.move_by(60_000)
+    assert client.poll(operation).json["state"] == "succeeded"
+    client.pass_time(60)
+    for _ in range(4):
+        client.poll(operation)
+        client.pass_time(5)
+
+    (finding,) = client.findings()
+    assert (finding.rule, finding.severity) == (AFTER_END, "warning")
+
+
 def test_no_poll_is_too_early_with_the_clock_skip():
     client = Watched("skip")
     operation = client.operation()

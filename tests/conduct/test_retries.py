@@ -381,6 +381,21 @@ def test_two_workers_of_a_pool_that_were_refused_once_each_are_only_a_note(clien
     assert {finding.severity for finding in client.findings()} == {"note"}
 
 
+def test_early_retries_are_counted_anew_after_a_wait_that_was_kept(client: Watched):
+    for connection in (1, 2, 1):  # a pool of two workers
+        client.connection = connection
+        client.dns()
+
+    for _ in range(2):
+        client.fault(**LIMITED | {"times": 2})
+        assert [client.deployments().status for _ in range(2)] == [429, 429]
+        client.pass_time(60)
+        assert client.deployments().status == 200
+
+    early = [finding for finding in client.findings() if finding.rule == TOO_SOON]
+    assert {finding.severity for finding in early} == {"note"}
+
+
 # --- Without Retry-After --------------------------------------------------------------------------
 
 

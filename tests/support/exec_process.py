@@ -40,6 +40,7 @@ class Execution:
         **options: Any,
     ) -> None:
         self._mark = uuid.uuid4().hex
+        self.was_rescued = False
         self.popen = warm.start(
             [*before, *command, "exec", *arguments],
             cold=cold or bool(before),
@@ -77,7 +78,13 @@ class Execution:
         """Wait until it has ended, and all of it; return its exit code."""
         code = self.popen.wait(PATIENCE_S)
         until(lambda: not self.processes() or None)
+        assert not self.was_rescued, "processes were left until the watchdog killed them"
         return code
+
+    def rescue(self) -> None:
+        """End all of it, because it took too long. Then `ended` fails."""
+        self.was_rescued = True
+        self.close()
 
     def close(self) -> None:
         """End what a failed test left."""
@@ -98,8 +105,8 @@ def environment() -> dict[str, str]:
 def execution(*arguments: str, **options: Any) -> Iterator[Execution]:
     """Run `exec` for the time of a block; whatever happens, all of it ends with the block."""
     running = Execution(*arguments, **options)
-    # Whoever waits for a word of it does not wait for ever.
-    watchdog = threading.Timer(PATIENCE_S, running.close)
+    # A test that reads its output does not wait forever.
+    watchdog = threading.Timer(PATIENCE_S, running.rescue)
     watchdog.start()
     try:
         yield running

@@ -30,6 +30,7 @@ _RANKS = {"reader": 1, "maintainer": 2, "owner": 3}
 #: The longest wait that a response can state (contract, Errors: `retry_after_seconds`).
 _LONGEST_WAIT_S = 86_400
 _NOT_FOUND = "No such {} exists within your access."
+_UNKNOWN_ID = "nothing has this id"
 
 
 def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
@@ -54,15 +55,15 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     operation: Operation | None = None
     if subject == "operation":
         operation = tables[OPERATIONS.name].get(request.subject_id)
-        project_id = ""
-        if operation is not None:
-            project_id = operation.project_id
+        if operation is None:
+            raise _not_found(subject, _UNKNOWN_ID)
+        project_id = operation.project_id
         segments = map(unquote, request.path.split("/"))
         if "{project_id}" in spec.path and project_id not in segments:
             raise _not_found(subject, "the path names another project than the operation's")
     project: Project | None = tables[PROJECTS.name].get(project_id)
     if project is None:
-        raise _not_found(subject, "nothing has this id")
+        raise _not_found(subject, _UNKNOWN_ID)
     role = None
     if project.organization_id == principal.organization_id:
         role = role_of(change, principal.user_id, project)

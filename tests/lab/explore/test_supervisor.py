@@ -22,6 +22,13 @@ import ctypes, os, sys, threading, time
 threading.Thread(target=lambda: (time.sleep(float(sys.argv[1])), os._exit(3))).start()
 ctypes.CDLL(None).syscall({EXIT_CALL}, 0)
 """
+#: A command that has always printed something more when its output is read.
+PRINTS_FOR_20_S = """
+import os, time
+end = time.monotonic() + 20
+while time.monotonic() < end:
+    os.write(1, b"x" * 60_000)
+"""
 needs_linux = pytest.mark.skipif(
     sys.platform != "linux" or EXIT_CALL is None, reason="needs Linux and a known system call"
 )
@@ -48,6 +55,18 @@ def test_the_supervisor_ends_a_command_whose_first_thread_ended():
 
     assert (hung.hung, hung.outcome.code) == (True, 143)
     assert (following.hung, following.outcome.code) == (False, 7)
+
+
+def test_a_command_that_prints_all_the_time_is_ended_after_its_limit():
+    child = ChildCommand("kept")
+    try:
+        child.begin([sys.executable, "-c", PRINTS_FOR_20_S], {})
+        run = child.finish(0.3)
+    finally:
+        child.close()
+
+    assert (run.hung, run.outcome.code) == (True, 143)
+    assert run.seconds < 10
 
 
 @needs_linux
