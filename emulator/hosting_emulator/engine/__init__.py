@@ -1,1 +1,1 @@
-"""The engine: one exchange through the core, and the worlds it happens in. Opens no socket."""
+"""The engine handles one exchange at a time and owns the worlds. It opens no socket."""

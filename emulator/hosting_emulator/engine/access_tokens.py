@@ -1,7 +1,7 @@
-"""The access tokens and API keys of one world: how tokens are signed, and whom a request speaks for.
+"""Access tokens and API keys of one world: signing tokens, and authenticating requests.
 
-Each world signs with its own key, which is derived from its seed and name, so another world refuses
-its tokens. Expiry follows the world's clock.
+Each world signs with its own key, which is derived from its seed and name. Every other world therefore
+refuses its tokens. Expiry follows the world's clock.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 ALGORITHM = "EdDSA"
-#: How many verified tokens are cached.
+#: The maximum number of verified tokens in the cache.
 _CACHE_SIZE = 4096
 _LONGEST_TOKEN = 8192
-#: Base64url without padding, as RFC 7515 writes it: PyJWT reads other spellings too.
+#: Base64url without padding (RFC 7515). PyJWT alone would accept other spellings too.
 _TOKEN = re.compile(r"[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*")
-#: The refusal of an access token, by the exception of PyJWT.
+#: The reason for refusing an access token, by the name of PyJWT's exception.
 _REFUSALS = {
     "InvalidSignatureError": "The access token's signature is not this issuer's.",
     "InvalidAudienceError": "The access token is for another audience.",
@@ -46,7 +46,7 @@ _OPTIONS: Any = {**NO_TIME_CHECKS, "require": ["iss", "aud", "sub", "iat", "exp"
 
 @dataclass(frozen=True, slots=True)
 class _VerifiedToken:
-    """The content of an access token. `grant` is the key of the grant of its sign-in, if it has one."""
+    """The content of an access token. `grant` is the key of its sign-in's grant, or None."""
 
     principal: Principal
     not_before_ms: int
@@ -55,19 +55,19 @@ class _VerifiedToken:
 
 
 class AccessTokens:
-    """Signs the access tokens of one world, and authenticates requests by tokens and API keys."""
+    """Signs the access tokens of one world, and authenticates requests by access token or API key."""
 
     def __init__(self, seed: str, world_name: str) -> None:
         self._seed = seed
         self._world_name = world_name
         self._key: Ed25519PrivateKey | None = None
-        #: Verified tokens, by their text and audience.
+        #: Verified tokens by token string and audience.
         self._verified: dict[tuple[str, str], _VerifiedToken] = {}
 
     @property
     def _private_key(self) -> Ed25519PrivateKey:
         if self._key is None:
-            # Imported here: a process that only sees API keys starts without cryptography.
+            # Imported lazily so that a process that only sees API keys never loads cryptography.
             from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
             raw = derive(self._seed, "signing key", self._world_name, size=32)
@@ -80,7 +80,7 @@ class AccessTokens:
         return derive(self._seed, "key id", self._world_name, size=8).hex()
 
     def jwks(self) -> dict[str, Any]:
-        """Return the JSON Web Key Set (RFC 7517): the keys of access tokens and of ID tokens."""
+        """Return the JSON Web Key Set (RFC 7517) with the keys for access tokens and ID tokens."""
         access_token_jwk = {
             "kty": "OKP",
             "crv": "Ed25519",
@@ -93,20 +93,20 @@ class AccessTokens:
 
     def sign(self, claims: dict[str, Any]) -> str:
         """Return an access token with these claims."""
-        # Imported here: a process that only sees API keys starts without PyJWT.
+        # Imported lazily so that a process that only sees API keys never loads PyJWT.
         import jwt
 
         return jwt.encode(claims, self._private_key, ALGORITHM, headers={"kid": self.kid})
 
     def scope_of(self, token: str) -> str | None:
-        """Return the scope of an authenticated access token. None: it names none."""
+        """Return the scope of an authenticated access token, or None if it has no scope."""
         scope = unverified_claims(token).get("scope")
         return scope if isinstance(scope, str) else None
 
     def authenticate(
         self, change: Change, credentials: Sequence[str]
     ) -> tuple[Principal, ApiKey | None]:
-        """Return the principal of Authorization headers, and the API key if they are one.
+        """Return the principal that Authorization headers identify, and the API key if they carry one.
 
         Raises Refused `unauthenticated`.
         """
@@ -145,7 +145,7 @@ class AccessTokens:
                 options=_OPTIONS,
             )
         except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError) as error:
-            # Parsers raise various exceptions for hostile tokens.
+            # Hostile tokens make parsers raise all kinds of exceptions.
             default = "The bearer token is not an access token."
             detail = _REFUSALS.get(type(error).__name__, default).format(error)
             why = None
@@ -162,11 +162,11 @@ class AccessTokens:
         issued_s = claims["iat"]
         not_before_s = claims.get("nbf", issued_s)
         for moment in (expires_s, issued_s, not_before_s):
-            # `<=` is false for NaN, which a JSON parser may accept. A boolean is a number in Python.
+            # `<=` rejects NaN, which a JSON parser may accept. The type check rejects booleans.
             if not (type(moment) in (int, float) and abs(moment) <= 1e12):
                 raise _unauthenticated("The access token's times are not numbers.")
         texts = [claims["sub"], *(claims.get(name, "") for name in ("org_id", "sid", "jti"))]
-        # Half of a surrogate pair is text to a JSON parser, but cannot be encoded.
+        # JSON parsers accept a lone surrogate in a string, but it cannot be encoded.
         if not all(isinstance(text, str) and text.isprintable() for text in texts):
             raise _unauthenticated("The access token's claims are not text.")
         session_id = claims.get("sid") or None
@@ -179,7 +179,7 @@ class AccessTokens:
         )
 
     def _describe_signer(self, token: str) -> str | None:
-        """Describe who signed a token that this world did not sign, for its request log only."""
+        """Describe the signer of a token that this world did not sign. For the request log only."""
         path = _path_of(unverified_claims(token).get("iss"))
         if path is None:
             return None
@@ -200,7 +200,7 @@ def issuer_path(world_name: str) -> str:
 
 
 def bearer_token(credentials: Sequence[str]) -> str:
-    """Return the token of the Authorization headers. Raises Refused `unauthenticated`."""
+    """Return the bearer token from the Authorization headers. Raises Refused `unauthenticated`."""
     if not credentials:
         raise _unauthenticated("The request has no Authorization header; send a bearer token.")
     scheme, _, token = credentials[0].partition(" ")
@@ -237,7 +237,7 @@ def _check_validity(change: Change, token: _VerifiedToken) -> None:
         return
     grant = change.get(AUTHORIZATION_GRANTS, token.grant)
     if grant is None:
-        # The world returned to a state before the sign-in, or was reset.
+        # The world was rewound to a state before the sign-in, or was reset.
         raise _unauthenticated("The access token is from a sign-in that this world did not have.")
     if grant.revoked:
         raise _unauthenticated(
@@ -246,7 +246,7 @@ def _check_validity(change: Change, token: _VerifiedToken) -> None:
 
 
 def _path_of(issuer: object) -> str | None:
-    """Return the path of an issuer's URL. None: it is not a URL."""
+    """Return the path of an issuer's URL, or None if the issuer is not a URL."""
     try:
         return urlsplit(issuer).path if isinstance(issuer, str) else None
     except ValueError:

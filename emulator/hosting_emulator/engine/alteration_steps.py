@@ -1,7 +1,7 @@
-"""Where armed faults alter the response that a call has returned.
+"""The steps in which armed faults alter the response that a call has returned.
 
-What the contract allows is altered before the response is remembered for its Idempotency-Key, so that a
-replay equals the first response. What it does not allow is altered after that, in each response anew.
+Alterations that the contract allows happen before the response is remembered for its Idempotency-Key, so
+that a replay equals the first response. Other alterations happen afterwards, and to each replay anew.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from hosting_emulator.messages import AlteredPart
 from hosting_emulator.world.tables import FAULTS, STREAMS
 from hosting_emulator.world.value import Change
 
-#: How many characters of a value a note shows.
+#: The maximum number of characters of a value in a note.
 _MAX_VALUE_LENGTH = 80
 
 
 def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking: bool) -> None:
-    """Let the armed faults alter a response of a call: beyond the contract (`breaking`), or within it.
+    """Let the armed faults alter a call's response, within the contract or beyond it (`breaking`).
 
-    `count_alterations` commits their counts after the call.
+    `count_alterations` commits the counts of these faults after the call.
     """
     world = engine.world
     if not world.has_faults or ctx.decision is None or ctx.spec is None:
@@ -50,7 +50,7 @@ def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking:
     faults = altering_faults(world, breaking=breaking)
     if not faults:
         return
-    # An altered header must stay as it is, so the headers vary first.
+    # The variation must not change an altered header, so it runs first.
     vary_response_headers(engine, reply, ctx)
     change = ctx.alteration_counts or Change(world, ctx.at_ms)
     subject = fault_subject(engine, ctx)
@@ -76,7 +76,7 @@ def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking:
 
 
 def skip_alterations(engine: Engine, ctx: ExchangeContext, fault_id: str) -> None:
-    """Note that no fault alters the response, because another fault sends its own."""
+    """Note that no fault alters the call's response, because the fault `fault_id` replaces it."""
     faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == "response"]
     if not faults:
         return
@@ -93,7 +93,7 @@ def skip_alterations(engine: Engine, ctx: ExchangeContext, fault_id: str) -> Non
 
 
 def count_alterations(engine: Engine, ctx: ExchangeContext) -> None:
-    """Commit the counts of the faults that could alter a response, whatever became of the call."""
+    """Commit the counts of the faults that could alter a response, even if the call failed."""
     counts = ctx.alteration_counts
     if counts is None:
         return
@@ -102,7 +102,7 @@ def count_alterations(engine: Engine, ctx: ExchangeContext) -> None:
     for table in (FAULTS, STREAMS):
         for key, record in counts.writes.get(table.name, {}).items():
             change.put(table, key, record)
-    # The call itself is committed, so its response must not change.
+    # The call itself is already committed, so a failure here must not change its response.
     with suppress(StoreFailed):
         engine.commit(change, FAULTS_COUNTED)
 
@@ -113,7 +113,7 @@ def _sent_response(reply: Reply) -> SentResponse:
 
 
 def _take(engine: Engine, ctx: ExchangeContext, reply: Reply, response: SentResponse) -> None:
-    """Let a reply be sent as a response."""
+    """Replace the content of a reply with that of an altered response."""
     if not ctx.own_status:
         ctx.own_status = reply.status
     reply.status = response.status
@@ -125,7 +125,7 @@ def _take(engine: Engine, ctx: ExchangeContext, reply: Reply, response: SentResp
 
 
 def _code_of(response: SentResponse) -> str | None:
-    """Return the code of a problem; None: it has none of the contract's."""
+    """Return the code of a problem, or None if the code is not in the contract."""
     try:
         document = msgspec.json.decode(response.body)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -135,7 +135,7 @@ def _code_of(response: SentResponse) -> str | None:
 
 
 def _note(engine: Engine, ctx: ExchangeContext, altered: AlteredBy) -> None:
-    """Note which fault altered a response, and how, without secrets."""
+    """Note the fault that altered a response, and its changes without secrets."""
     fault = altered.fault
     redactor = Redactor(engine.world)
     parts = [_part(redactor, fault.id, change) for change in altered.changes]

@@ -1,4 +1,4 @@
-"""The connection of a request, and the order of events on all connections of the process."""
+"""The connection of a request, and the order of events across all connections of the process."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from math import inf
 
 
 class Connection:
-    """A connection of a client.
+    """A client's connection.
 
-    A position is a number from one sequence (`http.protocol.next_position`) that all connections of
-    the process share. Positions order the events of connections, and the arrivals and departures of
-    requests. Position 0 means that the event has not happened.
+    A position is a number from a sequence (`http.protocol.next_position`) that all connections of
+    the process share. Positions order connection events and the arrivals and departures of requests.
+    Position 0 means that the event has not happened.
     """
 
     __slots__ = ("began", "closed_by_client", "ended")
@@ -18,7 +18,7 @@ class Connection:
     def __init__(self, began: int = 0) -> None:
         self.began = began
         self.ended = 0
-        #: When the client closed its side, or the connection was lost.
+        #: The position at which the client closed its side or the connection was lost.
         self.closed_by_client = 0
 
     def follows(self, other: Connection) -> bool:
@@ -26,15 +26,15 @@ class Connection:
         return 0 < other.ended < self.began
 
 
-#: The connection of requests that did not come through a socket.
+#: The connection of requests that did not arrive over a socket.
 NO_CONNECTION = Connection()
 
 
 class Passage:
     """A request's way through its connection: the positions of its arrival and departure.
 
-    The departure is the moment at which the last byte of the whole response was handed to the
-    connection. 0: it has not departed, or a fault broke the response off.
+    The departure is the position at which the last byte of the response was handed to the
+    connection. It is 0 if that has not happened yet, or if a fault cut the response off.
     """
 
     __slots__ = ("_connection", "arrival", "arrived_s", "departure")
@@ -53,10 +53,9 @@ class Passage:
         return closed > 0 and (self.departure == 0 or closed < self.departure)
 
     def end(self, lost: str | None) -> float:
-        """Return the position at which the client stopped waiting; infinite while it still waits.
+        """Return the position at which the client stopped waiting, or infinity while it is waiting.
 
-        A fault that loses the response (`lost`) may leave the client waiting until it closes the
-        connection.
+        If a fault lost the response (`lost`), the client may wait until it closes the connection.
         """
         closed = self._connection.closed_by_client or inf
         if lost is not None:

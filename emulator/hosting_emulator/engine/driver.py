@@ -1,7 +1,7 @@
-"""The driver of one exchange: it runs the steps, waits where they ask for it, and records the exchange.
+"""The driver runs the steps of one exchange, waits when they ask for it, and records the exchange.
 
-A step decides; the driver alone awaits. No `await` stands between reading the world and replacing
-it, so there are no locks, and two concurrent requests always come one after the other.
+Steps make decisions, and only the driver awaits. There is no `await` between reading the world and
+replacing it. Therefore no locks are needed, and concurrent requests change the world one at a time.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ async def run_exchange(
     steps: Sequence[Step] = CALL_STEPS,
     wait: Wait = yield_effect,
 ) -> Reply:
-    """Return the response to one request of the public API. No request of a client makes it raise.
+    """Return the response to one request of the public API. No client request makes this raise.
 
-    `wait` awaits the effects that the exchange asks for. A caller that need not wait passes the
-    coroutine to `effects.run_through`.
+    `wait` awaits the effects that the exchange asks for. A caller that does not need to wait passes
+    the coroutine to `effects.run_through`.
     """
     try:
         outcome = _run_steps(engine, ctx, steps)
@@ -58,7 +58,7 @@ async def run_exchange(
 
 
 def _release(engine: Engine, ctx: ExchangeContext) -> None:
-    """End an exchange: release its key, and everything that the request log does not show."""
+    """End an exchange: release its Idempotency-Key and all data that the request log does not show."""
     if ctx.in_progress:
         engine.log.release(ctx)
     if engine.in_flight.get(ctx.storage_key) is ctx:
@@ -68,7 +68,7 @@ def _release(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.change = RELEASED
     ctx.record = RELEASED
     ctx.reply = RELEASED
-    # An exception holds its traceback, and the traceback holds the request and its bytes.
+    # An exception refers to its traceback, which keeps the request and its bytes in memory.
     ctx.refused = None
     ctx.decision = None
     ctx.upload = None
@@ -90,7 +90,10 @@ def list_arrival(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _run_steps(engine: Engine, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
-    """Run the steps until one ends the exchange, and record it. A Delay: it has to wait first."""
+    """Run the steps until one of them ends the exchange, then record the exchange.
+
+    Returns a Delay if the exchange has to wait first.
+    """
     engine.protect()
     engine.current_exchange = ctx
     outcome: Delay | Reply | None = None

@@ -1,4 +1,4 @@
-"""What an exchange waits for. The steps return these values, and the runner of the exchange waits."""
+"""The effects that an exchange waits for. A step returns an effect, and the caller awaits it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.calls.request import Reply
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Wait for `ms` real milliseconds. `is_done`: the call is complete, and only its response waits."""
+    """Wait for `ms` real milliseconds. With `is_done`, the call is complete and only its response waits."""
 
     ms: int
     is_done: bool = False
@@ -25,19 +25,19 @@ class Durable:
     await_durable: Callable[[], Awaitable[None] | None]
 
 
-#: A running exchange. It yields its effects if it waits by `yield_effect`.
+#: A running exchange. If its `wait` is `yield_effect`, it yields its effects.
 Exchange: TypeAlias = Coroutine[Delay | Durable, None, Reply]
 Wait: TypeAlias = Callable[[Delay | Durable], Awaitable[None]]
 
 
 @coroutine
 def yield_effect(effect: Delay | Durable) -> Generator[Delay | Durable, None, None]:
-    """Yield an effect to the caller that runs the exchange by `send`."""
+    """Yield an effect to the caller, which runs the exchange with `send`."""
     yield effect
 
 
 def run_through(exchange: Exchange) -> Reply:
-    """Run an exchange to its end without any waiting."""
+    """Run an exchange to its end without waiting for its effects."""
     try:
         while True:
             exchange.send(None)

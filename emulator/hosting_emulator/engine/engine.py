@@ -1,7 +1,7 @@
-"""The engine of one world: its time, the way from one commit to the next, and its access tokens.
+"""The engine of one world: its time, its commits and its access tokens.
 
-It knows nothing about the steps of an exchange (see `driver` and `pipeline`). No method awaits, so
-nothing comes between reading the world and replacing it.
+The engine knows nothing about the steps of an exchange (see `driver` and `pipeline`). No method awaits,
+so nothing can happen between reading the world and replacing it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _log = logging.getLogger("hosting_emulator.worlds")
 
 
 def anchored(world: World, world_ms: int, machine_ms: int) -> World:
-    """Return a world whose scaled clock goes on from `world_ms`. Other clocks need no anchor."""
+    """Return a world whose scaled clock continues from `world_ms`. Other clocks need no anchor."""
     if world.clock.mode != "scaled":
         return world
     clock = replace(world.clock, world_ms=world_ms, machine_ms=machine_ms)
@@ -79,33 +79,33 @@ class Engine:
         self.tally = tally or Tally()
         #: The events of this world, for listeners.
         self.feed = Feed(machine() * 1000)
-        #: The exchange whose steps run now: it makes the commits.
+        #: The exchange whose steps are running. Commits are attributed to it.
         self.current_exchange: ExchangeContext | None = None
         self._read_machine = machine
         self._skipped_ms = 0
         self._shown_ms = keeper.shown_ms
-        #: The machine's time at the last reading, and the clock that the world had then.
+        #: The machine's time at the last reading, and the world's clock at that time.
         self.machine_ms = 0
         self._read_clock: ClockRecord | None = None
         self.access_tokens = AccessTokens(world.seed, world.name)
         self.sign_ins = SignIns(world.seed, world.name)
         self.log = RequestLog()
-        #: How often each fault and outcome was considered for a request.
+        #: The number of times that each fault and outcome was considered for a request.
         self.usage = UsageCounter()
-        #: The unfinished exchanges, by the storage keys of their Idempotency-Keys.
+        #: The unfinished exchanges by the storage key of their Idempotency-Key.
         self.in_flight: dict[str, CallRequest] = {}
-        #: How often this world was read back from disk. Request ids need it: after a restart the log
-        #: counts from 1, and a frozen clock shows the same moment.
+        #: The number of times that this world was read back from disk. It keeps request ids unique:
+        #: after a restart the log counts from 1 again, and a frozen clock shows the same time.
         self.starts = keeper.starts
         #: Whether the world is kept in memory only.
         self.ephemeral = False
         #: The faults that a judge protects in every world of the process.
         self.protected: ProtectedFaults | None = None
-        #: After how many real milliseconds without a request the world is deleted. None: never.
+        #: Real milliseconds without a request after which the world is deleted. None means never.
         self.ttl_ms: int | None = None
         #: Cancels the timer that would delete the idle world.
         self.cancel_expiry: Callable[[], None] = lambda: None
-        #: How many requests of the control API were about this world.
+        #: The number of control API requests about this world.
         self.control_requests = 0
         self._unlogged_responses = 0
         #: Returns the engines of all worlds of the process.
@@ -114,7 +114,7 @@ class Engine:
     # --- time -----------------------------------------------------------------------------------
 
     def skip_time(self, ms: int) -> None:
-        """Behave as if this many real milliseconds had passed."""
+        """Behave as if `ms` real milliseconds had passed."""
         self._skipped_ms += ms
 
     def _machine(self) -> int:
@@ -152,16 +152,16 @@ class Engine:
     # --- commits --------------------------------------------------------------------------------
 
     def begin_change(self) -> Change:
-        """Run all due events and return a change of the world at this moment."""
+        """Run all due events, and return a change of the world at the current world time."""
         now_ms = self.run_due()
         return Change(self.world, now_ms)
 
     def commit(
         self, change: Change, title: str, manual_change: Mapping[str, Any] | None = None
     ) -> None:
-        """Accept a change: keep it, then replace the world. Raises StoreFailed and changes nothing.
+        """Store a change, then replace the world. On failure, raises StoreFailed and changes nothing.
 
-        `manual_change` describes a change made by hand as a step of a story would.
+        `manual_change` describes a change made by hand, in the form of a story's step.
         """
         writes = change.writes
         before = change.world
@@ -197,16 +197,16 @@ class Engine:
 
     @property
     def has_changed(self) -> bool:
-        """Whether anything was committed since the world began, or its beginning is unknown."""
+        """Whether there was a commit since the world's beginning, or the beginning is unknown."""
         origin = self.world.get(ORIGIN, SINGLETON_KEY)
         return origin is None or origin.commit is None or origin.commit < self.world.commit
 
     def is_protected(self, fault_id: str) -> bool:
-        """Return whether a judge protects a fault or outcome: then no client can remove it."""
+        """Return whether a judge protects a fault or outcome, so that no client can remove it."""
         return self.protected is not None and self.protected.get(fault_id) is not None
 
     def protect(self) -> None:
-        """Add the protected faults that this world lacks. Raises StoreFailed."""
+        """Add the missing protected faults to this world. Raises StoreFailed."""
         if self.protected:
             change = Change(self.world, self.world.at_ms)
             self.protected.put_into(change, self, self.log.cleared)
@@ -219,10 +219,11 @@ class Engine:
         restored: SavedState | None = None,
         reason: EndReason = "replaced",
     ) -> None:
-        """Replace the world by another one, as a new commit, and clear the request log.
+        """Replace the world with another world, as a new commit, and clear the request log.
 
-        With `restored`, the earlier state that returns, the request log goes on. Otherwise
-        observers of the log are told the `reason` first. Raises StoreFailed and changes nothing.
+        With `restored`, the world returns to that earlier state and the request log continues.
+        Otherwise observers of the log first receive the `reason`. On failure, raises StoreFailed and
+        changes nothing.
         """
         world = replace(world, commit=max(world.commit, self.world.commit + 1))
         if reason in ("loaded", "reset") and self.keeper.is_on_disk:
@@ -248,15 +249,15 @@ class Engine:
             self.log.rewinds.append(self.log.count)
             return
         self.log.clear()
-        # A new counter, because an observation may still refer to the old one.
+        # Clearing the old counter would be wrong, because an observation may still refer to it.
         self.usage = UsageCounter()
         self.starts = 0
         self._unlogged_responses = 0
 
     def restore(self, snapshot: SavedState, title: str = "restored") -> None:
-        """Return to an earlier state of this world, as a new commit. The request log goes on.
+        """Return to an earlier state of this world, as a new commit. The request log continues.
 
-        World time continues from that state; a real clock shows the machine's time. Raises
+        World time continues from that state, but a real clock shows the machine's time. Raises
         StoreFailed.
         """
         world = anchored(snapshot.world, snapshot.at_ms, self._machine())
@@ -265,9 +266,9 @@ class Engine:
     # --- moving time ----------------------------------------------------------------------------
 
     def due_of(self, operation_id: str) -> int | None:
-        """Return when the next step of an operation, or of the one it waits for, is due.
+        """Return the time of the next step of an operation, or of the operation that it waits for.
 
-        None: nothing is scheduled.
+        Returns None if nothing is scheduled. The time is world time in milliseconds.
         """
         world = self.world
         operation = world.get(OPERATIONS, operation_id)
@@ -276,32 +277,32 @@ class Engine:
         event = event_of(Change(world, world.at_ms), operation)
         if event is not None:
             return event.due_ms
-        # The next entry of the timeline may move an operation that stands still.
+        # The next entry of the timeline may move an operation that has no scheduled step.
         planned = [event.due_ms for _, event in world.rows(SCHEDULE) if event.kind == "timeline"]
         return min(planned, default=None)
 
     def move_to(self, at_ms: int | None, mode: str | None = None, rate: float | None = None) -> int:
         """Move world time to `at_ms`, change the clock's mode and rate, and run all due events.
 
-        An argument that is None changes nothing. Returns the number of events. Raises ClockRefused,
-        also if `at_ms` lies in the past.
+        An argument of None leaves that property unchanged. Returns the number of events that ran.
+        Raises ClockRefused, for example if `at_ms` is in the past.
         """
         return self._move(self.run_due(), at_ms, mode, rate)
 
     def move_by(self, by_ms: int) -> int:
-        """Move world time forward by this many milliseconds. Raises ClockRefused past the year 9999."""
+        """Move world time forward by `by_ms` milliseconds. Raises ClockRefused past the year 9999."""
         now_ms = self.run_due()
         return self._move(now_ms, now_ms + by_ms)
 
     def move_up_to(self, due_ms: int) -> int:
-        """Move world time forward to a moment, unless it has passed already."""
+        """Move world time forward to `due_ms`, unless that time has already passed."""
         now_ms = self.run_due()
         return self._move(now_ms, max(due_ms, now_ms))
 
     def move_until_ended(self, operation_id: str) -> int | None:
-        """Move world time forward until an operation has ended. Returns the number of events.
+        """Move world time forward until an operation ends, and return the number of events that ran.
 
-        None: no due event moves the operation any further.
+        Returns None if no scheduled event moves the operation any further.
         """
         events = 0
         while not is_finished(self.world.tables[OPERATIONS.name][operation_id]):
@@ -330,7 +331,10 @@ class Engine:
     # --- access tokens and API keys --------------------------------------------------------------
 
     def owner_of(self, token: str) -> str | None:
-        """Describe an API key of another world, for the request log only. None: it is not one."""
+        """Describe an API key of another world, or return None if the token is not such a key.
+
+        For the request log only.
+        """
         name = self.world.name
         index_key = f"api_key:{digest(token)}"
         owners = [
@@ -355,11 +359,11 @@ class Engine:
         lifetime_s: int | None = None,
         redeemed: RedeemedGrant | None = None,
     ) -> str:
-        """Return a new access token of a user, issued under a base URL.
+        """Return a new access token for a user, issued under a base URL.
 
         `lifetime_s` is in seconds of world time. An `interactive` token names the user's current
-        session, if there is one. `redeemed` is the grant of a sign-in by a browser: the token then
-        also names its client and scope (RFC 9068, 2.2), and is revoked with the grant.
+        session, if there is one. `redeemed` is the grant of a browser sign-in. With it, the token
+        also names the grant's client and scope (RFC 9068, 2.2), and is revoked with the grant.
         """
         issued = self.now_ms() // 1000
         claims: dict[str, Any] = {
@@ -396,10 +400,10 @@ class Engine:
         name: str,
         permissions: Sequence[str] | None = None,
     ) -> dict[str, Any]:
-        """Create an API key of a user, with the given permissions or all of its organization's.
+        """Create an API key for a user, with `permissions` or with all permissions of the organization.
 
         Returns the key and its value, which is not stored. Raises ValueError for a permission that
-        the organization lacks.
+        the organization does not have.
         """
         unknown = sorted(set(permissions or ()) - set(organization.permissions))
         if unknown:
@@ -421,7 +425,7 @@ class Engine:
     def request_id(self) -> str:
         """Return a new request id for a response that the request log does not list.
 
-        It uses up no number of the log, so the log shows no gap.
+        The id does not use up a request number, so the log has no gaps.
         """
         self._unlogged_responses += 1
         number = f"beside/{self._unlogged_responses}"

@@ -1,6 +1,6 @@
-"""One exchange: its entry in the request log, and the context that the steps read and fill.
+"""One exchange: its entry in the request log, and the context that the steps read and fill in.
 
-These are plain values. The server creates the context and carries out the effects.
+Both are plain data. The server creates the context and performs the effects.
 """
 
 from __future__ import annotations
@@ -22,35 +22,39 @@ from hosting_emulator.world.records import ApiKey
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import Change, World
 
-#: Takes the place of a value that an exchange no longer needs.
+#: Replaces a value that an exchange no longer needs.
 RELEASED: Any = None
 
 
 class Entry(CallRequest, kw_only=True):
-    """One exchange as the request log keeps it.
+    """One exchange in the request log.
 
-    The request: `raw_headers` are all headers as received; with `headers_cut`, long ones are
-    shortened and state their full length. `subject_id` is the id in the path, of a `subject`. The
-    principal is NOBODY also if authentication was never reached. `judged` says that the exchange
-    reached the check of access.
+    Request: `raw_headers` are all headers as received. With `headers_cut`, long headers are shortened
+    and state their full length. `subject_id` is the id in the path; it identifies a `subject`. The
+    principal is NOBODY until the request is authenticated. `judged` is true if the exchange reached
+    the access check.
 
-    The response: `code` is the code of its problem. `lost` is the connection fault that destroyed
-    it. `response_number` is its ordinal among all responses of the log, from 1; 0: it has not been
-    decided. Bodies are kept up to `request_log.BODY_KEPT` bytes, with their full lengths beside them.
+    Response: `code` is the code of its problem. `lost` is the connection fault that destroyed the
+    response. `response_number` is its ordinal among all responses of the log, starting at 1, or 0
+    before the response is decided. Bodies are truncated to `request_log.BODY_KEPT` bytes and stored
+    with their full lengths.
 
-    The reasons: `why` lists notes in the order in which they were taken. `acted` are the faults that
-    acted, with their hits at that time. `altered` are the parts of the response that faults altered, and
-    `unaltered` says, by the id of such a fault, why it did not act. `own_status` is the status before
-    that; 0: nothing was altered. `varied` are the points at which the response was varied.
-    `assumption` decided the response; it is noted if only the call itself can know it.
+    Reasons: `why` lists the notes in chronological order. `acted` are the faults that acted, with
+    their hits at that time. `altered` are the parts of the response that faults altered. `unaltered`
+    maps the id of an alteration fault to the reason why it did not act. `own_status` is the status
+    before any alteration, or 0 if nothing was altered. `varied` are the points at which the response
+    was varied. `assumption` is the assumption that decided the response; it is set only if nothing
+    but the call itself can know it.
 
-    Time: `came_ms` is world time at the arrival, before a skip clock moved for it; `real_ms` is the
-    machine's time then. `late_ms` is the real time by which faults delayed the response. `took_ns`
-    is the real time spent in the engine; until the response is decided, it is the start of that time.
+    Time: `came_ms` is the world time at the arrival, before a skip clock moved for this request.
+    `real_ms` is the machine's time at the arrival. `late_ms` is the real time by which faults delayed
+    the response. `took_ns` is the real time spent in the engine. Until the response is decided, it is
+    the start of that time.
 
-    `from_emulator`: a user sent the request from the emulator's page or by a replay. `passage` is the
-    way of the request through its connection; None: it did not come through a socket. `in_progress`:
-    the exchange waits for its body, a delay or the disk, and its response has not left.
+    `from_emulator` means that a user sent the request from the emulator's page or with a replay.
+    `passage` is the request's way through its connection, or None if it did not arrive over a socket.
+    `in_progress` means that the exchange waits for its body, a delay or the disk, and that its
+    response has not left.
     """
 
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
@@ -88,12 +92,12 @@ class Entry(CallRequest, kw_only=True):
 
     @property
     def was_refused(self) -> bool:
-        """Whether the call responded with a problem, whatever a fault made of its response."""
+        """Whether the call responded with a problem, even if a fault then changed the response."""
         return (self.own_status or self.status) >= 400
 
     @property
     def was_decided_by_fault(self) -> bool:
-        """Whether a fault acted that does more than alter the call's own response."""
+        """Whether a fault other than an alteration acted on the exchange."""
         return any(commit_phase_of(fault) is not None for fault in self.acted)
 
     @property
@@ -109,8 +113,8 @@ class Entry(CallRequest, kw_only=True):
     def about(self, world: World) -> tuple[str | None, str | None]:
         """Return the ids of the project and the organization that the request is about.
 
-        The project is that of the path or of the path's operation. The organization is the path's
-        or the principal's.
+        The project is in the path, or belongs to the operation in the path. The organization is in
+        the path, or is the principal's.
         """
         project = None
         organization = self.principal.organization_id
@@ -125,17 +129,17 @@ class Entry(CallRequest, kw_only=True):
 
 
 class ExchangeContext(Entry, kw_only=True):
-    """One exchange while its steps run: the rest of its request, and the results of the steps.
+    """One exchange while its steps run, with the rest of its request and the results of the steps.
 
-    `refused` is a problem that is known before the steps run, such as an oversized body. `docs_url`
-    returns the URL of our own documentation.
+    `refused` is a problem that was detected before the steps run, such as an oversized body.
+    `docs_url` returns the URL of our own documentation.
     """
 
     refused: Refused | None = None
     docs_url: Callable[[], str]
-    #: The API key that authenticated the request, if one did.
+    #: The API key that authenticated the request, if any.
     key: ApiKey | None = None
-    #: The form of its Authorization header (see `faults.matching.FaultSubject`).
+    #: The kind of credentials in the Authorization header (see `faults.matching.FaultSubject`).
     credentials: str = "token"
     #: The change that the call writes to.
     change: Change = cast("Change", None)
@@ -144,15 +148,15 @@ class ExchangeContext(Entry, kw_only=True):
     reply: Reply | None = None
     #: Whether the request has a body that has not been read yet.
     announces_body: bool = False
-    #: The faults that act on its body, once that is decided.
+    #: The faults that act on the request body, once that is decided.
     upload: Decision | None = None
     #: The faults that act before the commit, once that is decided.
     decision: Decision | None = None
-    #: The fault that acts on the response at its connection.
+    #: The fault that acts on the response at the connection.
     effect: FaultKind | None = None
-    #: How many real milliseconds the response waits once it is decided.
+    #: Real milliseconds that the response waits after it is decided.
     delay_ms: int = 0
-    #: The key of this request's `RetryWait` under a skip clock; empty under any other clock.
+    #: The key of this request's `RetryWait` with a skip clock, or empty with any other clock.
     wait_key: str = ""
     #: Whether other requests must arrive before the response leaves.
     held: bool = False
@@ -162,13 +166,13 @@ class ExchangeContext(Entry, kw_only=True):
     alteration_counts: Change | None = None
     #: Whether the headers of the response have been varied.
     headers_varied: bool = False
-    #: The refusal of the call that is remembered under its Idempotency-Key, as it is sent.
+    #: The refusal that is remembered for the call's Idempotency-Key, in the form that is sent.
     remembered_refusal: Reply | None = None
     #: The varied page size of a list.
     paging: Paging | None = None
 
     def discard_alterations(self) -> None:
-        """Note that the response altered by faults is not sent; another response is."""
+        """Discard the notes on alterations, because another response replaces the altered response."""
         self.altered = ()
         self.altered_beyond_contract = False
         self.own_status = 0

@@ -24,7 +24,7 @@ from hosting_emulator.world.value import Change
 
 
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
-    """Let the armed faults act before the call runs, those of the upload first."""
+    """Let the armed faults act before the call runs. Faults on the upload come first."""
     if ctx.decision is None:
         if engine.world.has_faults:
             outcome = _faults_on_upload(engine, ctx)
@@ -48,7 +48,7 @@ def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply 
 def _faults_on_upload(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
     """Let the armed faults act on the body of a request.
 
-    Over a socket they are decided on, and their delay has passed, before the steps begin.
+    For a request over a socket, the faults are chosen and their delay has passed before the steps begin.
     """
     if ctx.upload is None:
         ctx.upload = decide_upload(engine, ctx)
@@ -62,15 +62,15 @@ def _faults_on_upload(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | N
 
 
 def decide_upload(engine: Engine, ctx: ExchangeContext) -> Decision:
-    """Decide which armed faults act on the body of a request. Raises StoreFailed."""
+    """Choose the armed faults that act on the body of a request. Raises StoreFailed."""
     return _decide(engine, ctx, "upload")
 
 
 def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
     """Let the armed faults act on a successful response, after its commit.
 
-    They count a refused request but do not act on it. A fault that acted before the commit ends the
-    search.
+    A refused request counts as a match, but no fault acts on it. A fault that decided the response
+    before the commit ends the search.
     """
     if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults:
         return None
@@ -85,7 +85,7 @@ def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
 def _decide(
     engine: Engine, ctx: ExchangeContext, stage: Stage, *, refused: bool = False
 ) -> Decision:
-    """Decide which armed faults act on a request of the public API."""
+    """Choose the armed faults that act on a request of the public API."""
     if not has_faults_of(engine, stage):
         return NO_EFFECT
     subject = fault_subject(engine, ctx)
@@ -93,7 +93,7 @@ def _decide(
 
 
 def has_faults_of(engine: Engine, stage: Stage) -> bool:
-    """Return whether a fault of a stage is armed."""
+    """Return whether any fault for a stage is armed."""
     return any(stage_of(fault) == stage for fault in engine.world.tables[FAULTS.name].values())
 
 
@@ -106,10 +106,10 @@ def decide_at(
     refused: bool = False,
     number: int | None = None,
 ) -> Decision:
-    """Decide which armed faults act, and commit their counts, whatever becomes of the request.
+    """Choose the armed faults that act, and commit their counts, regardless of the request's result.
 
-    `number` is the number of the request in the request log, if it has one. Raises StoreFailed, but
-    not after the commit of the call.
+    `number` is the number of the request in the request log, if it has one. Raises StoreFailed, except
+    after the commit of the call.
     """
     faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == stage]
     decision = NO_EFFECT
@@ -130,7 +130,7 @@ def decide_at(
 
 
 def observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> None:
-    """Count a request that begins an operation for the armed outcomes."""
+    """Count a request that starts an operation as a candidate for the armed outcomes."""
     if not engine.world.tables[OUTCOMES.name]:
         return
     applied_id = None if ctx.outcome is None else ctx.outcome.id
@@ -143,9 +143,9 @@ def observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> 
 def _act(
     engine: Engine, ctx: ExchangeContext, decision: Decision, commit_phase: CommitPhase
 ) -> Reply | None:
-    """Return the response of a fault instead of the call's. None: the call's own response is sent.
+    """Return the fault's response that replaces the call's, or None to send the call's own response.
 
-    That one may still be broken at the connection, by `ctx.effect`.
+    `ctx.effect` may still break the call's own response at the connection.
     """
     ctx.acted += decision.acted
     for fault in decision.acted:
@@ -166,9 +166,9 @@ def _act(
 
 
 def reply_of(effect: FaultKind) -> Reply | None:
-    """Return the response of an effect that sends no problem. Status 0: the fault sends nothing.
+    """Return the response that an effect sends, with status 0 if it sends nothing.
 
-    None: the effect only breaks the call's own response.
+    Returns None if the effect only breaks the call's own response, or sends a problem.
     """
     if effect.sends_nothing:
         return Reply(0, b"", content_type="", headers=())

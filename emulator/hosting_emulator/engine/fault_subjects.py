@@ -1,4 +1,4 @@
-"""What the conditions of faults compare of a request."""
+"""The properties of a request that the conditions of faults compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of one world, for listeners. Without a listener an event costs only a look at `awake`."""
+"""The events of one world, for listeners. Without a listener, an event only costs a check of `awake`."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     pass
 from hosting_emulator.engine.history import planned_in
 
-#: How many events a feed keeps, for listeners that are slow or that reconnect.
+#: The maximum number of events in a feed, for listeners that are slow or that reconnect.
 RING = 1000
-#: The kinds of events, in the order in which documents name them.
+#: The kinds of events, in the order used in the documentation.
 KINDS = ("request", "commit", "clock", "fault", "outcome", "world", "worlds")
 
 
 @dataclass(slots=True)
 class FeedEvent:
-    """One event. `facts` describes it; `text` caches its encoded form.
+    """One event. `facts` describes the event, and `text` caches its encoded form.
 
-    The facts of a `request` are its entry in the log. A `clock` event has none: its reader looks at
-    the clock.
+    The facts of a `request` are its entry in the log. A `clock` event has no facts, because its
+    readers query the clock.
     """
 
     id: int
@@ -40,21 +40,21 @@ class FeedEvent:
 class Feed:
     """The events of one world. A caller emits events only while `awake` is true.
 
-    Ids count up from `first_id`, which must be above all ids of earlier processes.
+    Ids count up from `first_id`, which must be greater than all ids of earlier processes.
     """
 
     def __init__(self, first_id: int) -> None:
         self.awake = False
-        #: The world was deleted, so listeners must leave.
+        #: Whether the world was deleted. Listeners must then leave.
         self.ended = False
         self.last_id = first_id
         self._ring: deque[FeedEvent] = deque(maxlen=RING)
         self._listeners: list[Callable[[], None]] = []
-        #: How many events nobody has listened to.
+        #: The number of consecutive events without a listener.
         self._unheard = 0
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Call `wake` after each event from now on. It must not block."""
+        """Call `wake` after each event from now on. `wake` must not block."""
         self._listeners.append(wake)
         self._unheard = 0
         self.awake = True
@@ -69,14 +69,14 @@ class Feed:
         return len(self._listeners)
 
     def since(self, id_: int, limit: int) -> list[FeedEvent] | None:
-        """Return up to `limit` events after an id, oldest first. None: some of them were dropped."""
+        """Return up to `limit` events after an id, oldest first, or None if some of them were dropped."""
         if not 0 <= self.last_id - id_ <= len(self._ring):
             return None
         start = len(self._ring) - (self.last_id - id_)
         return list(islice(self._ring, start, start + limit))
 
     def emit_commit(self, title: str, writes: Writes, world: World) -> None:
-        """Emit a commit, and its changes of the clock, the schedule, faults and outcomes."""
+        """Emit a commit, and its changes to the clock, the schedule, faults and outcomes."""
         refused = [str(entry.message) for entry in planned_in(writes) if entry.refused]
         commit = {
             "commit": world.commit,
@@ -100,7 +100,7 @@ class Feed:
                 self.emit(kind, {"id": id_, **counts})
 
     def end(self) -> None:
-        """Wake all listeners for the last time, as the world was deleted."""
+        """Wake all listeners for the last time, because the world was deleted."""
         self.ended = True
         for wake in self._listeners:
             wake()

@@ -1,7 +1,8 @@
-"""The history of one world: its last commits, and the snapshots that a user took.
+"""The history of one world: its latest commits, and the snapshots that a user took.
 
-States share all rows that did not change between them, so keeping a state costs only what its commit
-wrote. The history lives in memory: old commits are dropped, and all of it ends with the process.
+States share all unchanged rows, so a stored state takes only the memory for the rows that its commit
+wrote. The history exists only in memory. Old commits are dropped, and the history is lost when the
+process ends.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from hosting_emulator.world.value import Transition, World, Writes
 #: The titles of commits that only count requests for the armed faults or for the rate limit.
 FAULTS_COUNTED = "faults counted"
 RATE_COUNTED = "requests counted"
-#: The title of commits that record how long a skip clock waits for a retry.
+#: The title of commits that record when a skip clock expects a retry.
 WAIT_NOTED = "wait noted"
-#: How many commits of a world are kept.
+#: The maximum number of commits in a world's history.
 CAPACITY = 1000
-#: How many rows of replaced worlds (by imports and resets) a history keeps. A row takes about 1 KB.
+#: The maximum number of rows in a history from worlds that an import or a reset replaced. A row takes
+#: about 1 KB.
 MOST_ROWS_REPLACED = 100_000
-#: How many snapshots of a world can exist. More would mean that a test forgets to delete them.
+#: The maximum number of snapshots of a world. A test that takes more probably forgets to delete them.
 MOST_SNAPSHOTS = 1000
 
 
@@ -46,10 +48,10 @@ class SavedState(msgspec.Struct, frozen=True):
 class Commit(msgspec.Struct, frozen=True):
     """One accepted change of a world: its title, the rows it wrote, and the world before and after.
 
-    `entered` are the states that operations entered in it, in order; the world after shows only the
-    last one of each. `manual_change` describes a change made by hand as a step of a story would.
-    `restored` is the earlier state to which the world returned. `request` is the number of the
-    request that made the commit, if one did.
+    `entered` lists the states that operations entered during the commit, in order. The world after
+    the commit shows only the last state of each operation. `manual_change` describes a change made
+    by hand, in the form of a story's step. `restored` is the earlier state to which the world
+    returned. `request` is the number of the request that made the commit, if any.
     """
 
     title: str
@@ -63,23 +65,26 @@ class Commit(msgspec.Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """The number of the commit, counted from the beginning of the world."""
+        """The number of the commit, counting from the beginning of the world."""
         return self.world.commit
 
     @property
     def is_listed(self) -> bool:
-        """Whether lists of the history show the commit. They leave out those that only count."""
+        """Whether lists of the history show the commit. They omit commits that only change counts."""
         return self.title not in (FAULTS_COUNTED, RATE_COUNTED, WAIT_NOTED)
 
 
 class History(deque[Commit]):
-    """The last commits of one world, oldest first. A full history drops its oldest commit."""
+    """The latest commits of one world, oldest first. A full history drops its oldest commit."""
 
     def __init__(self) -> None:
         super().__init__(maxlen=CAPACITY)
 
     def append_replacement(self, replacement: Commit) -> None:
-        """Add a commit that replaced the whole world. Too many rows of replaced worlds drop old commits."""
+        """Add a commit that replaced the whole world.
+
+        Drops the oldest commits if replaced worlds have more than MOST_ROWS_REPLACED rows.
+        """
         self.append(replacement)
         rows = 0
         for commit in reversed(self):
@@ -93,13 +98,13 @@ class History(deque[Commit]):
                 return
 
     def find(self, number: int) -> Commit | None:
-        """Return the commit of this number. None: it was dropped, or never existed."""
+        """Return the commit with a number, or None if it was dropped or never existed."""
         return next((commit for commit in self if commit.number == number), None)
 
     def state_after(self, number: int) -> World | None:
-        """Return the world after a commit. None: the history does not have that commit.
+        """Return the world after a commit, or None if the history does not contain the commit.
 
-        The state after a listed commit includes the counts that its own request added afterwards.
+        The state after a listed commit includes the counts that the same request added afterwards.
         The state after the latest listed commit is the current world, with all counts.
         """
         later = iter(self)
@@ -120,11 +125,11 @@ class History(deque[Commit]):
 
 
 class TooManySnapshots(Exception):
-    """A world has the maximal number of snapshots."""
+    """A world has the maximum number of snapshots."""
 
 
 class Snapshots(dict[str, SavedState]):
-    """The snapshots of one world by their ids, in the order they were taken."""
+    """The snapshots of one world by id, in the order in which they were taken."""
 
     def __init__(self) -> None:
         super().__init__()

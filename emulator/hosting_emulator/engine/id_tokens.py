@@ -1,6 +1,7 @@
-"""ID tokens (OpenID Connect Core 1.0, section 2): signed with RS256, which every OpenID client knows.
+"""ID tokens (OpenID Connect Core 1.0, section 2).
 
-Access tokens have another key and another algorithm, so that neither kind is accepted as the other.
+They are signed with RS256, which every OpenID client supports. Access tokens use a different key and
+algorithm, so that neither kind of token can be mistaken for the other.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def id_token_jwk() -> dict[str, Any]:
 
 def sign_id_token(claims: dict[str, Any], access_token: str) -> str:
     """Return an ID token with these claims, bound to its access token by `at_hash`."""
-    # Imported here: a process that signs no token starts without cryptography.
+    # Imported lazily so that a process that signs no token never loads PyJWT and cryptography.
     import jwt
 
     at_hash = base64url(sha256(access_token.encode()).digest()[:16])
@@ -40,9 +41,10 @@ def sign_id_token(claims: dict[str, Any], access_token: str) -> str:
 
 
 def read_id_token(token: str, issuer: str) -> dict[str, Any] | None:
-    """Return the claims of an ID token of this issuer, expired or not. None: it is not one.
+    """Return the claims of an ID token, or None if the token is not an ID token from this issuer.
 
-    It has an audience and a session. Anyone can sign one (see `id_token_key`), so it proves nothing.
+    The token may have expired. It must have an audience and a session. Anyone can sign an ID token
+    (see `id_token_key`), so the claims prove nothing.
     """
     public_key = id_token_key().public_key()
     return verified_claims(token, public_key, ALGORITHM, issuer=issuer, options=_OPTIONS)

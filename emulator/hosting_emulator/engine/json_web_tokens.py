@@ -1,6 +1,6 @@
-"""JSON Web Tokens without their time checks, which are made against the world's clock.
+"""Decoding JSON Web Tokens without time checks. Callers check the times against the world's clock.
 
-PyJWT is imported where it is used: a process that sees only API keys starts without cryptography.
+PyJWT is imported lazily so that a process that only sees API keys never loads cryptography.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def verified_claims(
     issuer: str | None = None,
     options: Any = NO_TIME_CHECKS,
 ) -> dict[str, Any] | None:
-    """Return the claims of a token that a key has signed. None: it has not, or it is not a token."""
+    """Return the claims of a token signed with a key, or None if the token or signature is invalid."""
     import jwt
 
     try:
@@ -37,7 +37,7 @@ def verified_claims(
 
 
 def unverified_claims(token: str) -> dict[str, Any]:
-    """Return the claims of a token, without a check of its signature. Empty: it is not a token."""
+    """Return the claims of a token without checking its signature, or {} if it is not a token."""
     import jwt
 
     try:
@@ -48,5 +48,5 @@ def unverified_claims(token: str) -> dict[str, Any]:
 
 
 def base64url(value: bytes) -> str:
-    """Return bytes in Base64url without padding, as RFC 7515 writes them."""
+    """Return bytes in Base64url without padding (RFC 7515)."""
     return urlsafe_b64encode(value).rstrip(b"=").decode()

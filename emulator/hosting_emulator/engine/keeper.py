@@ -1,4 +1,4 @@
-"""The interface through which a world is kept. The class here keeps nothing beyond the process."""
+"""The interface for storing a world. The class in this module stores nothing beyond the process."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hosting_emulator.engine.history import Commit
 
 
 class Keeper:
-    """Keeps the commits of one world. This base class keeps nothing; `storage` writes to disk.
+    """Stores the commits of one world. This base class stores nothing. `storage` writes to disk.
 
-    A method that cannot keep a commit raises OSError. `starts` counts how often the world was read
-    back: 0 in the process that created it. `shown_ms` is the latest world time that a client saw;
-    the engine sets it. `waits` says that responses must wait for `durable`. `is_on_disk` says that
-    the commits outlive the process.
+    A method that cannot store a commit raises OSError. `starts` is the number of times that the world
+    was read back, which is 0 in the process that created it. `shown_ms` is the latest world time that
+    a client saw, and is set by the engine. With `waits`, responses must wait for `durable`. With
+    `is_on_disk`, the commits outlive the process.
     """
 
     starts = 0
@@ -27,13 +27,13 @@ class Keeper:
     shown_ms = 0
 
     def append(self, commit: Commit) -> None:
-        """Keep a commit."""
+        """Store a commit."""
 
     def replace(self, world: World) -> None:
-        """Keep a whole world in place of all earlier commits."""
+        """Store a whole world in place of all earlier commits."""
 
     def durable(self) -> Awaitable[None] | None:
-        """Return what a response must await until all commits so far are durable. None: nothing."""
+        """Return an awaitable that ends when all commits so far are durable, or None if they already are."""
         return None
 
 

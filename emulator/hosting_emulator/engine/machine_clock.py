@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-#: Returns nanoseconds of a clock that only measures durations.
+#: Returns the nanoseconds of a clock that is only suitable for measuring durations.
 stopwatch_ns = time.perf_counter_ns
 
 
 def machine_ms(read: Callable[[], int] = time.time_ns) -> int:
     """Return the machine's time in whole milliseconds since 1970.
 
-    `read` is bound at import, so that a test library which replaces the process's clock (freezegun)
-    does not change the time of an emulator in the same process.
+    `read` is bound at import. A test library that replaces the process's clock, such as freezegun,
+    therefore does not change the time of an emulator in the same process.
     """
     return read() // 1_000_000

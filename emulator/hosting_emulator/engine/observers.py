@@ -1,7 +1,7 @@
-"""The interface through which the engine reports to judges. It knows nothing about them.
+"""The interface through which the engine reports to judges. The engine knows nothing about the judges.
 
-An observer runs on the path of a client's request. An error in an observer must never reach that
-client, so every call goes through `notify`.
+An observer runs while a client's request is handled. An error in an observer must never reach that
+client, so every observer is called through `notify`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from hosting_emulator.engine.exchange import Entry
 
 _log = logging.getLogger("hosting_emulator.observers")
 
-#: Why the life of a world under its name ended.
+#: The reason why a world's life under its name ended.
 EndReason: TypeAlias = Literal["deleted", "reset", "loaded", "replaced"]
 
 
 class Observer(Protocol):
-    """What all observers have in common."""
+    """The methods that all observers have in common."""
 
     def on_error(self, error: Exception) -> None:
         """Record an error that another method of this observer raised."""
@@ -32,14 +32,14 @@ class LogObserver(Observer, Protocol):
         """Handle an exchange that is about to leave the full log."""
 
     def on_end(self, reason: EndReason) -> None:
-        """Handle the end of the log: it is about to be cleared, or its world is about to be deleted."""
+        """Handle the end of the log, which is about to be cleared or deleted with its world."""
 
 
 _Observer = TypeVar("_Observer", bound=Observer)
 
 
 def notify(observers: Iterable[_Observer], call: Callable[[_Observer], None]) -> None:
-    """Call every observer. An error of one is logged and recorded; the others are still called."""
+    """Call every observer. If an observer raises an error, log and record it, and call the others."""
     for observer in tuple(observers):
         try:
             call(observer)

@@ -1,8 +1,8 @@
-"""The steps of one exchange: the same named steps for every request, over one context.
+"""The steps of one exchange. Every request passes through the same named steps with one context.
 
-A step reads and fills the context. It refuses the request by raising Refused and ends the exchange
-by returning a response. It asks for time by returning a Delay: the world goes on meanwhile, so the
-steps then begin again. A step never waits for anything, and does not know how a response is sent.
+A step reads and fills in the context. It refuses the request by raising Refused, and ends the exchange
+by returning a response. It asks for a wait by returning a Delay. The world may change during the wait,
+so the steps then start over. A step never waits itself, and does not know how a response is sent.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
         if world.clock.mode == "skip":
             move_to_end_of_wait(engine, ctx)
     else:
-        # The steps begin again after a delay.
+        # The steps start over after a delay.
         ctx.late_ms = engine.machine_ms - ctx.real_ms
     request_ids = ctx.headers.getall("X-Request-Id", ())
     if request_ids:
@@ -81,7 +81,7 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def route(engine: Engine, ctx: ExchangeContext) -> None:
-    """Find the call and the subject of the path."""
+    """Find the call and the subject that the path identifies."""
     calls = calls_at(engine.world.assumptions.operation_path)
     try:
         match = calls.find(ctx.method, ctx.path)
@@ -92,7 +92,7 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
             if engine.world.assumptions.wrong_method == "not_found":
                 refused = refused.as_unknown_path()
         if not ctx.path.startswith("/v1/"):
-            # No path outside /v1 belongs to the API, so the refusal needs no authentication.
+            # Paths outside /v1 are not part of the API, so this refusal needs no authentication.
             raise _misplaced(ctx.path) or refused from None
         ctx.refused = refused
         return
@@ -129,7 +129,7 @@ def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
             refused.why = engine.owner_of(sent[0].partition(" ")[2].strip())
         if not engine.world.has_faults or ctx.spec is None:
             raise
-        # The armed faults come first.
+        # A later step raises the refusal, because the armed faults act first.
         ctx.refused = refused
         ctx.credentials = "invalid" if sent else "none"
         return
@@ -140,11 +140,11 @@ def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def refuse_misdirected(engine: Engine, ctx: ExchangeContext) -> None:
-    """Refuse a request that is not for this server, whatever its credentials."""
+    """Refuse a request that is not for this server, regardless of its credentials."""
     refused = ctx.refused
     assert refused is not None
     with suppress(Refused):
-        route(engine, ctx)  # for the log
+        route(engine, ctx)  # the request log shows the call
     raise refused
 
 
@@ -160,7 +160,7 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
-    """Find the record that the call is about, if its caller has access. A poll moves a skip clock."""
+    """Find the record that the call is about, if the caller has access. A poll moves a skip clock."""
     ctx.judged = True
     if ctx.change.world is not engine.world:
         ctx.change = Change(engine.world, ctx.at_ms)
@@ -196,7 +196,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         ctx.why += (f"replay of the first response for this Idempotency-Key ({status})",)
     else:
         reply = _call(engine, ctx)
-    # A remembered response stays as it was varied the first time.
+    # A remembered response keeps its first variation.
     if variation is not None and reply.varied is None:
         reply.body, reply.varied = vary_body(
             variation, ctx.response_name, ctx.spec.response, reply.body, ctx.paging
@@ -218,8 +218,8 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _vary_request(engine: Engine, ctx: ExchangeContext, variation: Variation) -> None:
-    """Name the response, and vary the size of the page that it asks for."""
-    # All responses under one Idempotency-Key share a name, so that a replay varies as the first one.
+    """Name the response, and vary the page size that the request asks for."""
+    # Responses with the same Idempotency-Key share a name, so a replay varies like the first response.
     key = ctx.idempotency_key if ctx.spec.idempotent else ""
     ctx.response_name = name_response(engine, ctx, key)
     if ctx.spec.response == "DeploymentPage":
@@ -229,7 +229,7 @@ def _vary_request(engine: Engine, ctx: ExchangeContext, variation: Variation) ->
 
 
 def _call(engine: Engine, ctx: ExchangeContext) -> Reply:
-    """Run the call, with the outcome that is set in advance for an operation that it begins."""
+    """Run the call. An operation that it starts gets the outcome that was set in advance."""
     begins_operation = ctx.spec.idempotent and ctx.spec.response == "Operation"
     if begins_operation and engine.world.tables[OUTCOMES.name]:
         ctx.outcome = next_outcome(ctx.change, fault_subject(engine, ctx))
@@ -246,9 +246,9 @@ def _call(engine: Engine, ctx: ExchangeContext) -> Reply:
 
 
 def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) -> None:
-    """Remember a refusal for its Idempotency-Key, if the world's assumptions say so.
+    """Remember a refusal for its Idempotency-Key, if the world's assumptions require it.
 
-    A retryable one is never remembered, because a retry may succeed.
+    A retryable refusal is never remembered, because a retry may succeed.
     """
     if not ctx.spec.idempotent or PROBLEMS[refused.code].retryable:
         return
@@ -266,7 +266,7 @@ def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) ->
 
 
 def _is_retryable(reply: Reply) -> bool:
-    """Return whether a problem says that it is retryable: a fault may have altered it."""
+    """Return whether a problem document is marked as retryable. A fault may have altered the mark."""
     return bool(msgspec.json.decode(reply.body).get("retryable"))
 
 
@@ -284,19 +284,19 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
         try:
             engine.commit(change, ctx.spec.call_id)
         except StoreFailed:
-            # A read succeeds even if the last use of its key cannot be stored.
+            # A read succeeds even if the time of its key's last use cannot be stored.
             if not is_read:
                 raise
     if engine.world.has_faults and engine.world.tables[TIMELINE.name]:
         counted = Change(engine.world, ctx.at_ms)
         count_call(counted, ctx.spec.call_id)
-        # The call itself is committed, so its response stays true.
+        # The call itself is already committed, so its response remains valid.
         with suppress(StoreFailed):
             engine.commit(counted, "timeline")
 
 
 def _note_use_of_key(change: Change, key_id: str) -> None:
-    """Note when an API key was last used, to the second, so that reads seldom write."""
+    """Note when an API key was last used. The time is in whole seconds, so that reads rarely write."""
     now = format_timestamp(change.now_ms)
     key = change.row(API_KEYS, key_id)
     if key.last_used_at is None or key.last_used_at[:19] != now[:19]:
@@ -318,7 +318,7 @@ CALL_STEPS: Sequence[Step] = (
 )
 #: The steps of a request whose Host or Origin this server does not serve.
 MISDIRECTED_STEPS: Sequence[Step] = (admit, refuse_misdirected)
-#: The steps of a ticket's redemption, which is not a call of the contract.
+#: The steps that redeem a ticket. A redemption is not a call of the contract.
 REDEEM_STEPS: Sequence[Step] = (
     admit,
     find_origin,

@@ -1,4 +1,4 @@
-"""A refusal as a response: the problem document of the contract's Errors part (RFC 9457)."""
+"""Turns a refusal into a response: a problem document (contract, Errors; RFC 9457)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hosting_emulator.contract.problems import PROBLEMS, Refused
 
 
 def retry_after_s(headers: Iterable[tuple[str, str]]) -> int | None:
-    """Return the seconds of a response's Retry-After header. None: it has no such number.
+    """Return the seconds in a response's Retry-After header, or None if it has no valid number.
 
-    A number of ten digits or more is ignored, as no client waits that long.
+    A number with ten or more digits is ignored, because no client waits that long.
     """
     for name, value in headers:
         if name.lower() != "retry-after":
@@ -45,8 +45,8 @@ def problem_reply(
 ) -> Reply:
     """Return a refusal as a problem document (contract, Errors; RFC 9457).
 
-    `spec` is the call, if the request matches one. `own_docs_url` is the URL of our own documentation,
-    without a slash at its end.
+    `spec` is the call that the request matches, if any. `own_docs_url` is the URL of our own
+    documentation, without a trailing slash.
     """
     problem = PROBLEMS[refused.code]
     status = problem_status(refused.code, assumptions, spec, refused.status)

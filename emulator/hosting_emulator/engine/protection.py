@@ -1,11 +1,11 @@
-"""Protected faults: faults, outcomes and interventions that a judge puts into all worlds of a process.
+"""Protected faults: faults, outcomes and interventions that a judge adds to all worlds of a process.
 
-A client cannot remove them: they return after a reset, a scenario load, a state import, a rewind and
-the removal of faults, and later worlds have them too. All worlds share the counts, so the n-th request
-of a call is the n-th that the client sends to any world.
+A client cannot remove them. They return after a reset, a scenario load, a state import, a rewind or
+the removal of faults, and are added to new worlds too. All worlds share the counts, so the n-th request
+of a call is the n-th request of this call that the client sends to any world.
 
-They belong to the process and not to a world: an exported state has none, and a world on disk never
-gets one.
+Protected faults belong to the process and not to a world. An exported state contains none, and a world
+on disk never gets any.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from hosting_emulator.messages import ProtectedKind
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import Change, World, apply
 
-#: Protected faults come after all other faults of a world.
+#: The order of the first protected fault. Protected faults come after all other faults of a world.
 _FIRST_ORDER = 1_000_000_000
 _FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
-#: The kinds of what a judge can protect, as its document names them.
+#: The kinds of documents that a judge can protect.
 KINDS = get_args(ProtectedKind)
 
 
 class ProtectedFault:
     """One fault, outcome or intervention in every world of its scope.
 
-    `names` are the worlds of the scope; copies of them belong to it too. None: all worlds.
+    `names` are the worlds of the scope, or None for all worlds. Copies of these worlds are in the
+    scope too.
     """
 
     def __init__(
@@ -49,35 +50,38 @@ class ProtectedFault:
         self.kind = kind
         self.document = document
         self.names = None if names is None else set(names)
-        #: The fault with its counts, from the world of the latest request. None: an intervention.
+        #: The fault with its counts from the world of the latest request. None for an intervention.
         self.fault: Fault | None = None
-        #: How many lives of worlds an intervention was applied to.
+        #: The number of times that an intervention was applied. Each life of a world counts once.
         self.applied = 0
         self._lives: WeakKeyDictionary[object, int] = WeakKeyDictionary()
 
     @property
     def family(self) -> RuleCategory:
-        """Whether it is a fault or an outcome."""
+        """The category of the rule: fault or outcome."""
         return _FAMILIES[self.kind]
 
     def covers(self, world: World) -> bool:
-        """Return whether a world belongs to its scope."""
+        """Return whether a world is in the scope."""
         return self.names is None or world.name in self.names
 
     def put(self, change: Change, engine: object, life: int) -> None:
-        """Put it into a world that lacks it. `life` counts how often the world's log was cleared."""
+        """Add this fault to a world, unless the world already has it.
+
+        `life` is the number of times that the world's log was cleared.
+        """
         if self.fault is not None:
             if change.world.get(self.family.table, self.id) != self.fault:
                 change.put(self.family.table, self.id, self.fault)
         elif self._lives.get(engine) != life:
             self._lives[engine] = life
-            # An intervention need not make sense in each world.
+            # An intervention does not have to make sense in every world.
             with suppress(DocumentRefused):
                 read_intervention(self.document).apply(change)
                 self.applied += 1
 
     def take_counts(self, world: World) -> None:
-        """Copy the counts of a world."""
+        """Copy this fault's counts from a world."""
         if self.fault is not None:
             counted = world.get(self.family.table, self.id)
             if counted is not None:
@@ -92,7 +96,7 @@ class ProtectedFaults:
         self._count = 0
 
     def __bool__(self) -> bool:
-        """Return whether there are any."""
+        """Return whether there are any protected faults."""
         return bool(self._by_id)
 
     def add(
@@ -102,9 +106,9 @@ class ProtectedFaults:
         names: Collection[str] | None,
         world: World,
     ) -> ProtectedFault:
-        """Add a document of one of KINDS. Its names are looked up in `world`. Raises DocumentRefused."""
+        """Add a document of one of KINDS. Its names are resolved in `world`. Raises DocumentRefused."""
         order = _FIRST_ORDER + self._count
-        # A world keeps a fault under an id that follows from its order.
+        # A world stores a fault under an id that is derived from the fault's order.
         id_ = f"{kind}-{order + 1}"
         protected = ProtectedFault(id_, kind, document, names)
         if kind == "intervention":
@@ -117,34 +121,34 @@ class ProtectedFaults:
         return protected
 
     def get(self, id_: str) -> ProtectedFault | None:
-        """Return the protected fault of this id, if there is one."""
+        """Return the protected fault with an id, or None if there is none."""
         return self._by_id.get(id_)
 
     def remove(self, protected: ProtectedFault) -> None:
-        """End its protection. Worlds keep it until it is deleted there."""
+        """End the protection of a fault. Worlds keep the fault until it is deleted there."""
         self._by_id.pop(protected.id, None)
 
     def copy_scope(self, source: str, name: str) -> None:
-        """Add a copy of a world to all scopes of its source."""
+        """Add the copy `name` of the world `source` to all scopes that contain `source`."""
         for protected in self._by_id.values():
             if protected.names is not None and source in protected.names:
                 protected.names.add(name)
 
     def put_into(self, change: Change, engine: object, life: int) -> None:
-        """Add all protected faults that a world lacks, in the order in which they were added here."""
+        """Add all missing protected faults to a world, in the order in which they were added here."""
         for protected in self._by_id.values():
             if protected.covers(change.world):
                 protected.put(change, engine, life)
 
     def take_counts(self, world: World) -> None:
-        """Copy the counts of a world to all faults whose scope it belongs to."""
+        """Copy the counts from a world to all protected faults whose scope contains the world."""
         for protected in self._by_id.values():
             if protected.covers(world):
                 protected.take_counts(world)
 
 
 def without_protected(world: World) -> World:
-    """Return a world without protected faults, which belong to a judge and not to the world."""
+    """Return a world without its protected faults, because these belong to a judge."""
     change = Change(world, world.at_ms)
     for family in _FAMILIES.values():
         for fault in world.tables[family.table.name].values():

@@ -1,8 +1,8 @@
 """Redaction: removing a world's secrets from text that is shown or exported.
 
 Clients put secrets in odd places and encode them in odd ways, and a view of their requests must not
-spread them. A secret is recognized by its value or by its form, anywhere in a text, also inside
-percent-encoding, base64 and JSON escapes. The time is proportional to the length of the text.
+leak them. A secret is recognized by its value or by its form, anywhere in a text, even inside
+percent-encoding, base64 and JSON escapes. Redaction takes time proportional to the length of the text.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from hosting_emulator.world.streams import SECRET_LENGTH, digest
 from hosting_emulator.world.value import World
 
 REDACTED = "<redacted>"
-#: A ticket in a URL, and the value of a new API key in its response.
+#: A ticket in a URL, or the value of a new API key in a response.
 _SECRET_FIELDS = re.compile(r"(?<=ticket=)[^&\s\"]+|(?<=\"value\":\")[^\"]+(?=\",\"request_id\")")
 #: A run of characters that may contain a secret, encoded or not.
 _RUN = re.compile(r"[\w.~%+/=\\-]{20,}", re.ASCII)
 #: A run of characters that may contain a secret that is not encoded.
 _PIECE = re.compile(r"[\w-]{20,}", re.ASCII)
-#: Words with dots between them, as in a JWT.
+#: Dot-separated words, as in a JWT.
 _DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]*+)+", re.ASCII)
-#: The beginning of a JWT that was cut off: its header and a part of its payload.
+#: The beginning of a truncated JWT: its header and part of its payload.
 _CUT_JWT = re.compile(r"eyJ[\w-]{12,}\Z", re.ASCII)
 #: An API key with any prefix, because the assumption about the prefix may have changed.
 _KEY = re.compile(rf"(?=([a-z]{{2,8}}_[\w-]{{{SECRET_LENGTH}}}))", re.ASCII)
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _BASE_64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")
 _JOINTS = str.maketrans("/-_", "   ")
-#: How many characters of a key after its prefix must be secret.
+#: The number of characters after a key's prefix that must be secret.
 _SECRET_CHARACTERS = 20
-#: Values of secrets are not searched in longer pieces.
+#: Longer pieces are not searched for the values of secrets.
 _LONGEST_PIECE = 256
-#: The last word of a text that is cut: it may be most of a secret.
+#: The last word of a truncated text, which may be most of a secret.
 _LAST_WORD = re.compile(rb"(?<![\w-])[\w-]+\Z")
-#: How many encodings inside each other are undone.
+#: The maximum number of nested encodings to decode.
 _MOST_ENCODINGS = 2
-#: The schemes of Authorization headers. Any other word there may be the secret itself.
+#: Known schemes of Authorization headers. Any other word in that place may be the secret itself.
 _SCHEMES = frozenset({"bearer", "basic", "digest", "token", "apikey", "negotiate"})
 _SECRET_HEADERS = frozenset({"cookie", "set-cookie", "x-control-token"})
 #: Patterns of secrets that belong to this process rather than to a world (see `keep_secret`).
@@ -51,7 +51,7 @@ _SHORTEST_SECRET = 6
 def keep_secret(secret: str) -> None:
     """Redact a secret of this process, such as the control token, from now on.
 
-    It is recognized as it is, percent-encoded once or several times, and with JSON escapes.
+    The secret is recognized verbatim, percent-encoded once or several times, and with JSON escapes.
     """
     if len(secret) < _SHORTEST_SECRET:
         return
@@ -64,7 +64,10 @@ def keep_secret(secret: str) -> None:
 
 
 def decodings(text: str) -> Iterator[str]:
-    """Yield the decoded forms of a text's runs: percent-encoding, base64 and JSON escapes, up to twice."""
+    """Yield the forms of a text's runs after one and two rounds of decoding.
+
+    A round undoes percent-encoding, base64 or JSON escapes.
+    """
     for run in _RUN.findall(text):
         for once in _decodings(run):
             yield once
@@ -72,9 +75,9 @@ def decodings(text: str) -> Iterator[str]:
 
 
 def beginning(text: bytes, length: int) -> bytes:
-    """Return the beginning of a text, without a last word that may be the first part of a secret.
+    """Return the beginning of a text, without a last word that may be the start of a secret.
 
-    A part of a secret would not be recognized. The result has at most `length` bytes.
+    Redaction would not recognize a part of a secret. The result has at most `length` bytes.
     """
     last_word = _LAST_WORD.search(text, max(0, length - _LONGEST_PIECE), length)
     end = length if last_word is None else last_word.start()
@@ -95,7 +98,7 @@ class Redactor:
         return _RUN.sub(self._run, _SECRET_FIELDS.sub(REDACTED, text))
 
     def body(self, body: bytes) -> str | None:
-        """Return a body as text without secrets. None: it is not UTF-8."""
+        """Return a body as text without secrets, or None if the body is not UTF-8."""
         try:
             return self.text(body.decode())
         except UnicodeDecodeError:
@@ -121,7 +124,7 @@ class Redactor:
         return plain
 
     def _contains_encoded(self, run: str, encodings: int) -> bool:
-        """Return whether a text contains a secret after up to so many encodings are undone."""
+        """Return whether a text contains a secret within up to `encodings` nested encodings."""
         for decoded in _decodings(run):
             if self._plain(decoded) != decoded:
                 return True
@@ -130,7 +133,7 @@ class Redactor:
         return False
 
     def _plain(self, text: str) -> str:
-        """Return a text without the secrets that are not encoded."""
+        """Return a text without unencoded secrets."""
         text = _without_process_secrets(text)
         if "eyJ" in text:
             text = _DOTTED.sub(_without_jwt, text)
@@ -158,7 +161,7 @@ class Redactor:
 
 
 def _redacted_credentials(value: str) -> str:
-    """Return an Authorization header that shows only its scheme."""
+    """Return the value of an Authorization header with everything but the scheme redacted."""
     scheme, space, _ = value.strip().partition(" ")
     if space and scheme.lower() in _SCHEMES:
         return f"{scheme} {REDACTED}"
@@ -172,9 +175,9 @@ def _without_process_secrets(text: str) -> str:
 
 
 def _without_jwt(match: re.Match[str]) -> str:
-    """Remove a JWT from words with dots between them: it begins with `eyJ` and has three parts.
+    """Remove a JWT from dot-separated words. A JWT starts with `eyJ` and has three parts.
 
-    A JWT that was cut off may have two parts.
+    A truncated JWT may have two parts.
     """
     words = match[0].split(".")
     last = len(words) - 2
@@ -192,11 +195,11 @@ def _decodings(run: str) -> Iterator[str]:
         yield unquote(run)
     if "\\u" in run:
         yield _ESCAPE.sub(lambda code: chr(int(code[1], 16)), run)
-    # Slash, hyphen and underscore belong to base64, and also separate the parts of paths and names.
+    # Slash, hyphen and underscore are base64 characters, but also separate parts of paths and names.
     for encoded in [*_BASE_64.findall(run), *_BASE_64.findall(run.translate(_JOINTS))]:
         text = encoded.translate({ord("+"): "-", ord("/"): "_"})
         if len(text) % 4 == 1:
-            text = text[:-1]  # the encoded text was cut off
+            text = text[:-1]  # the encoded text was truncated
         decoded = urlsafe_b64decode(text + "=" * (-len(text) % 4))
         if decoded.isascii():
             yield decoded.decode("ascii")

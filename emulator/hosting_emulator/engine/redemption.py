@@ -19,14 +19,14 @@ from hosting_emulator.world.value import Change
 
 
 def find_origin(engine: Engine, ctx: ExchangeContext) -> None:
-    """Name the project of the dev origin. A redemption needs no token."""
+    """Set the project to which the dev origin belongs. A redemption needs no token."""
     ctx.call = REDEEM_TICKET
     ctx.subject = "project"
     ctx.subject_id = ctx.record.id
 
 
 def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> None:
-    """Redeem a ticket: the response is a redirect that sets a session cookie.
+    """Redeem a ticket. The response is a redirect that sets a session cookie.
 
     Nothing is committed if a fault loses the response before the commit.
     """

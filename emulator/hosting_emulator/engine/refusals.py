@@ -1,7 +1,7 @@
-"""The responses that refuse a request, and where a world's variation changes a response.
+"""Refuses a request with a problem document, and applies a world's variation to responses.
 
-`variation` decides what may vary and how. This module names each response, so that its draw depends
-on the request alone.
+`variation` decides what may vary and how. This module gives each response a name, so that its random
+draw depends on the request alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
     )
     variation = engine.world.variation
     if variation is not None:
-        # A refused request leaves its Idempotency-Key unused, so its next try is a new response.
+        # A refused request does not use up its Idempotency-Key, so a retry gets a new response.
         ctx.response_name = name_response(engine, ctx, suffix=" refused")
         reply.body, ctx.varied = vary_body(
             variation, ctx.response_name, "ProblemDetails", reply.body
@@ -36,8 +36,8 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
 def name_response(engine: Engine, ctx: ExchangeContext, key: str = "", suffix: str = "") -> str:
     """Return a name for a response: its request, and its ordinal among identical requests.
 
-    Other requests before it therefore do not shift its draws, and neither do ids, which contain the
-    time. All responses under one Idempotency-Key (`key`) share one name.
+    Its draws therefore do not depend on other earlier requests, or on ids, which contain the time.
+    All responses with the same Idempotency-Key (`key`) share a name.
     """
     id_ = ctx.subject_id
     about = id_counter(id_) if ctx.subject == "operation" and is_ulid(id_) else id_
@@ -49,7 +49,7 @@ def name_response(engine: Engine, ctx: ExchangeContext, key: str = "", suffix: s
 def vary_response_headers(engine: Engine, reply: Reply, ctx: ExchangeContext) -> None:
     """Vary the headers and media type of a response, and record all points at which it was varied.
 
-    Responses of a proxy or a dev origin do not belong to the contract, so they never vary.
+    Responses from a proxy or a dev origin are not part of the contract, so they never vary.
     """
     variation = engine.world.variation
     if variation is None or ctx.headers_varied:

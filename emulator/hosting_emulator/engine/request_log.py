@@ -1,6 +1,6 @@
-"""The request log of one world: a ring of its last exchanges. `request_views` shows them.
+"""The request log of one world: a ring buffer of its last exchanges. `request_views` shows them.
 
-An entry is kept as it came. Secrets are cut out when somebody looks at it (see `redaction`).
+An entry is stored unchanged. Secrets are removed when the entry is shown (see `redaction`).
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from hosting_emulator.engine.machine_clock import stopwatch_ns
 from hosting_emulator.engine.observers import EndReason, LogObserver, notify
 from hosting_emulator.engine.redaction import beginning
 
-#: How many exchanges a log keeps.
+#: The maximum number of exchanges in a log.
 CAPACITY = 1000
-#: How many bytes of each body a log keeps.
+#: The maximum number of bytes of each body in a log.
 BODY_KEPT = 16 * 1024
-#: How many rewinds a log remembers.
+#: The maximum number of rewinds that a log remembers.
 _MOST_REWINDS = 100
 
 
 def _beginning(body: bytes) -> bytes:
-    """Return the part of a body that the log keeps. It ends with a whole character of UTF-8."""
+    """Return the part of a body that the log keeps. It ends with a complete UTF-8 character."""
     end = BODY_KEPT
     while end > BODY_KEPT - 3 and body[end] & 0xC0 == 0x80:
         end -= 1
@@ -34,7 +34,10 @@ def _beginning(body: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class PastLog:
-    """The last exchanges of a log that was cleared before a judge saw it, of `requests` in total."""
+    """The last exchanges of a log that was cleared before a judge saw it.
+
+    `requests` is the total number of requests in that log.
+    """
 
     entries: Sequence[Entry]
     requests: int
@@ -46,22 +49,22 @@ class RequestLog:
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=CAPACITY)
-        #: How many responses were varied, by point.
+        #: The number of varied responses by point.
         self.varied = Counter[str]()
-        #: The number of requests so far, which is also the number of the latest.
+        #: The number of requests so far, which is also the number of the latest request.
         self.count = 0
         self._response_count = 0
-        #: How often the log was cleared. Its numbers then begin at 1 again.
+        #: The number of times that the log was cleared. Each time, request numbers restart at 1.
         self.cleared = 0
-        #: The latest request numbers before the world returned to earlier states.
+        #: For each rewind, the number of the latest request before the world returned to an earlier state.
         self.rewinds: deque[int] = deque(maxlen=_MOST_REWINDS)
-        #: Judges that must see every exchange before the log drops it.
+        #: Observers that must see every exchange before the log drops it.
         self.observers: list[LogObserver] = []
         #: The logs that were cleared before a judge saw them.
         self.past: deque[PastLog] = deque()
         #: The number of requests in past logs that were dropped.
         self.past_unseen = 0
-        #: The exchanges that have arrived and whose response has not left, by number.
+        #: The exchanges, by number, whose request has arrived and whose response has not left.
         self.in_progress: dict[int, Entry] = {}
         self._response_counts = Counter[str]()
         self._names_by_key: dict[str, str] = {}
@@ -69,7 +72,7 @@ class RequestLog:
     def name_response(self, request: str, key: str = "") -> str:
         """Return a name for a response: its request, and its ordinal among identical requests.
 
-        Under one `key` the name stays the same.
+        The same `key` always gets the same name.
         """
         if key and key in self._names_by_key:
             return self._names_by_key[key]
@@ -120,7 +123,7 @@ class RequestLog:
         self._entries.append(entry)
 
     def hold(self, entry: Entry) -> None:
-        """List an exchange as in progress, because its response has to wait."""
+        """List an exchange as in progress while its response has to wait."""
         if not entry.in_progress and not entry.response_number:
             self._append(entry)
         if not entry.body_bytes:
@@ -146,7 +149,7 @@ class RequestLog:
         self.release(entry)
 
     def end(self, reason: EndReason) -> None:
-        """Report to the observers that this log ends, and keep it for a later judge."""
+        """Report the end of this log to the observers, and keep its entries for a later judge."""
         if self.observers:
             notify(self.observers, lambda observer: observer.on_end(reason))
         if self.count and reason != "deleted":
@@ -166,7 +169,7 @@ class RequestLog:
         self.in_progress = {}
 
     def restore(self, entries: Iterable[Entry], count: int) -> None:
-        """Fill an empty log with the last entries of an earlier one that had `count` requests."""
+        """Fill an empty log with the last entries of an earlier log that had `count` requests."""
         self._entries.extend(entries)
         for entry in self._entries:
             self.varied.update(entry.varied)
@@ -186,5 +189,5 @@ class RequestLog:
         return newest_first[::-1]
 
     def find(self, n: int) -> Entry | None:
-        """Return the entry of this number. None: it was dropped, or never existed."""
+        """Return the entry with a number, or None if it was dropped or never existed."""
         return next((entry for entry in self._entries if entry.n == n), None)

@@ -1,4 +1,4 @@
-"""Exchanges of the request log as documents, without secrets, and the filter that selects them."""
+"""Converts exchanges of the request log to documents without secrets, and filters exchanges."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hosting_emulator.messages import ExchangeSummary, Message, ReportedProblem
 from hosting_emulator.world.tables import USERS
 from hosting_emulator.world.value import World
 
-#: In a filter and in views: the user of a request whose token is missing or unknown.
+#: The user in filters and views if the request's token is missing or invalid.
 NOBODY = "nobody"
-#: In a filter: a path that belongs to no call.
+#: The call in filters for a path that matches no call.
 NO_CALL = "none"
 
 
@@ -27,8 +27,9 @@ class RequestFilter:
     """Selects exchanges of a log. All conditions that are not None must hold.
 
     `call` may be NO_CALL. `status` and `status_class` (4 for 4xx) are the response's. `user` is an id
-    or NOBODY, and `project` is an id. `since_ms` (included) and `until_ms` (excluded) are world time.
-    `text` occurs in what the log shows, in upper or lower case. `after` excludes all numbers up to it.
+    or NOBODY, and `project` is an id. `since_ms` (inclusive) and `until_ms` (exclusive) are world times
+    in milliseconds. `text` must occur in the exchange as the log shows it; case is ignored. Only
+    exchanges with a number greater than `after` match.
     """
 
     call: str | None = None
@@ -57,7 +58,7 @@ class RequestFilter:
 
 
 def _contains(entry: Entry, text: str) -> bool:
-    """Return whether a text in lower case occurs in an exchange, outside secrets."""
+    """Return whether a lowercase text occurs in an exchange, outside its secrets."""
     parts = [
         f"{entry.method} {_target(entry)}",
         entry.call or "",
@@ -96,7 +97,7 @@ def _user_name(world: World, entry: Entry) -> str | None:
 
 
 def summary_members(world: World, entry: Entry) -> dict[str, Any]:
-    """Return the members of the ExchangeSummary of an exchange."""
+    """Return the members of an exchange's ExchangeSummary."""
     redactor = Redactor(world)
 
     def redacted(text: str | None) -> str | None:
@@ -127,12 +128,12 @@ def summary_members(world: World, entry: Entry) -> dict[str, Any]:
 
 
 def exchange_summary(world: World, entry: Entry) -> ExchangeSummary:
-    """Return an exchange in short, as lists show it."""
+    """Return the summary of an exchange, which is the form used by lists."""
     return ExchangeSummary(**summary_members(world, entry))
 
 
 def _took_ns(entry: Entry) -> int:
-    """Return the duration of an exchange. Until its response is decided, `took_ns` is its start."""
+    """Return the time that an exchange has spent in the engine, even if it is still in progress."""
     if entry.response_number:
         return entry.took_ns
     return stopwatch_ns() - entry.took_ns
@@ -166,7 +167,7 @@ def response_message(world: World, entry: Entry) -> Message:
 
 
 def _operation_of(entry: Entry) -> str | None:
-    """Return the id of the operation in the path, or of the operation that the request began."""
+    """Return the id of the operation in the path, or of the operation that the request started."""
     spec = CALLS.get(entry.call or "")
     if entry.operation or spec is None or spec.response != "Operation" or entry.status >= 300:
         return entry.operation
@@ -175,13 +176,13 @@ def _operation_of(entry: Entry) -> str | None:
 
 
 def _response_object(entry: Entry) -> dict[str, Any]:
-    """Return the JSON object of a response; an empty one if it is not a JSON object."""
+    """Return the JSON object in a response, or an empty dict if the response is not a JSON object."""
     document = document_of(entry.response_body)
     return document if isinstance(document, dict) else {}
 
 
 def document_of(body: bytes) -> Any:
-    """Return the JSON document in a body. None: the body is not JSON, or is not UTF-8."""
+    """Return the JSON document in a body, or None if the body is not JSON in UTF-8."""
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -189,14 +190,14 @@ def document_of(body: bytes) -> Any:
 
 
 def project_of(entry: Entry) -> str | None:
-    """Return the id of the project that a request was about: the path's, or its operation's."""
+    """Return the id of the project in the path, or of the project of the operation in the path."""
     world = entry.commits[-1].world if entry.commits else entry.world
     project, _ = entry.about(world)
     return project
 
 
 def problem_of(entry: Entry) -> ReportedProblem | None:
-    """Return the code and the detail of a problem response. None: the response is not a problem."""
+    """Return the code and detail of a problem response, or None if the response is not a problem."""
     if entry.code is None and entry.status < 400:
         return None
     document = _response_object(entry)
@@ -207,7 +208,7 @@ def problem_of(entry: Entry) -> ReportedProblem | None:
 
 
 def sent_header(entry: Entry, name: bytes) -> str | None:
-    """Return the first request header of a name in lower case. None: it was not sent."""
+    """Return the value of the first request header with a lowercase name, or None if it was not sent."""
     for header_name, value in entry.raw_headers:
         if header_name.lower() == name:
             return header_text(value)
@@ -215,7 +216,7 @@ def sent_header(entry: Entry, name: bytes) -> str | None:
 
 
 def header_text(value: bytes) -> str:
-    """Return a header's value as calls read it: as UTF-8, or else each byte as one character."""
+    """Return a header's value decoded as UTF-8 or, if that fails, as Latin-1. Calls do the same."""
     try:
         return value.decode()
     except UnicodeDecodeError:

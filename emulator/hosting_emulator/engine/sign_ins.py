@@ -1,8 +1,8 @@
-"""Sign-ins by a browser at one world's identity provider: codes, refresh tokens, sessions.
+"""Browser sign-ins at one world's identity provider: authorization codes, refresh tokens and sessions.
 
-A grant, which a sign-in gives a client, is state of the world: it outlives a restart, and a rewind
-removes it. Refresh tokens and the browser's session are sealed: they contain what they stand for, and
-the world need not store them.
+A sign-in gives a client a grant. Grants are part of the world's state, so they survive a restart and
+are removed by a rewind. Refresh tokens and browser sessions are signed and contain their own data, so
+the world does not need to store them.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from hosting_emulator.world.streams import derive, digest, next_number
 from hosting_emulator.world.tables import AUTHORIZATION_GRANTS, MEMBERSHIPS, ORGANIZATIONS
 from hosting_emulator.world.value import Change, World
 
-#: How long an authorization code can be redeemed, in milliseconds of world time.
+#: The lifetime of an authorization code, in milliseconds of world time.
 CODE_LIFETIME_MS = 60_000
-#: How long a refresh token is valid, in seconds of world time.
+#: The lifetime of a refresh token, in seconds of world time.
 REFRESH_LIFETIME_S = 30 * 86_400
-#: How long a browser stays signed in at the provider, in seconds of world time.
+#: The lifetime of a browser session at the provider, in seconds of world time.
 SESSION_LIFETIME_S = 7 * 86_400
-#: After how many codes expired grants are deleted. Each time, all grants are read.
+#: The number of codes after which expired grants are deleted. Each deletion reads all grants.
 _CODES_BETWEEN_DELETIONS = 100
 _SEALING_ALGORITHM = "HS256"
 SealKind = Literal["refresh", "session"]
 
 
 class GrantRefused(Exception):
-    """A code or refresh token gives no grant (`invalid_grant`). The message gives the reason."""
+    """A code or refresh token is invalid (`invalid_grant`). The message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedeemedGrant:
-    """The grant of a code or a refresh token, as it is now, and the grant's key."""
+    """The current state of the grant for a code or a refresh token, and the grant's key."""
 
     key: str
     grant: AuthorizationGrant
@@ -50,7 +50,7 @@ class SignIns:
     def __init__(self, seed: str, world_name: str) -> None:
         self._seed = seed
         self._world_name = world_name
-        #: Whether a warning said that clients will refuse tokens of this world's time.
+        #: Whether there was a warning that clients will refuse tokens because of this world's time.
         self.has_warned_of_time = False
 
     # --- authorization codes ----------------------------------------------------------------------
@@ -70,10 +70,10 @@ class SignIns:
     def redeem_code(
         self, change: Change, code: str, client_id: str, redirect_uri: str, verifier: str
     ) -> RedeemedGrant:
-        """Redeem a code, which every attempt uses up. Raises GrantRefused.
+        """Redeem a code. Every attempt uses up the code. Raises GrantRefused.
 
-        A second attempt also revokes the tokens of the first one (RFC 6749, 4.1.2). The change must
-        be committed even after a refusal.
+        A second attempt also revokes the tokens from the first attempt (RFC 6749, 4.1.2). The change
+        must be committed even after a refusal.
         """
         key = _grant_key(code)
         grant = change.get(AUTHORIZATION_GRANTS, key)
@@ -99,10 +99,11 @@ class SignIns:
     def keep_grant(
         self, change: Change, redeemed: RedeemedGrant, until_ms: int
     ) -> tuple[RedeemedGrant, str | None]:
-        """Store a redeemed grant as long as its tokens are valid, the access token until `until_ms`.
+        """Store a redeemed grant for as long as its tokens are valid.
 
-        Returns the grant and its next refresh token, if the client may have one. All earlier refresh
-        tokens are used up.
+        Its access token is valid until `until_ms`. Returns the grant and its next refresh token, or
+        None in place of the token if the client may not have a refresh token. All earlier refresh
+        tokens become invalid.
         """
         key = redeemed.key
         grant = redeemed.grant
@@ -119,7 +120,7 @@ class SignIns:
         return RedeemedGrant(key, grant), token
 
     def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> RedeemedGrant:
-        """Redeem a refresh token, once. Raises GrantRefused.
+        """Redeem a refresh token, which works only once. Raises GrantRefused.
 
         A second attempt revokes all tokens of the grant (RFC 9700, 4.14.2). The change must be
         committed even after a refusal.
@@ -139,18 +140,18 @@ class SignIns:
     # --- the browser's session --------------------------------------------------------------------
 
     def session_cookie(self, session_id: str, began_ms: int) -> str:
-        """Return the cookie by which a browser stays signed in to a session."""
+        """Return the cookie that keeps a browser signed in to a session."""
         return self._seal("session", {"session_id": session_id}, began_ms, SESSION_LIFETIME_S)
 
     def session_id_from_cookie(self, cookie: str, change: Change) -> str | None:
-        """Return the session id of a browser's cookie. None: it is invalid or has expired."""
+        """Return the session id in a browser's cookie, or None if the cookie is invalid or expired."""
         claims = self._unseal("session", cookie, change)
         return None if claims is None else str(claims["session_id"])
 
     # --- seals ------------------------------------------------------------------------------------
 
     def _seal(self, kind: SealKind, claims: dict[str, Any], now_ms: int, lifetime_s: int) -> str:
-        # Imported here: a process that only sees API keys starts without PyJWT.
+        # Imported lazily so that a process that only sees API keys never loads PyJWT.
         import jwt
 
         issued = now_ms // 1000
@@ -170,7 +171,7 @@ class SignIns:
 
 
 def home_of(world: World, user: User) -> str | None:
-    """Return the organization for a sign-in that names none: the first that the user belongs to."""
+    """Return the organization for a sign-in that names none: the user's first organization."""
     for organization in in_order(world, ORGANIZATIONS):
         if world.get(MEMBERSHIPS, f"{organization.id}/{user.id}"):
             return organization.id

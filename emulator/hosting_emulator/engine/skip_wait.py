@@ -1,7 +1,7 @@
-"""Waiting for a retry under a clock that skips.
+"""Skipping the wait before a retry, with a skip clock.
 
-When a request is refused, its world notes when a retry makes sense. The clock moves there as soon as
-the client sends the same request again, so that no test has to wait.
+When a request is refused, its world notes the time at which a retry makes sense. When the client sends
+the same request again, the clock moves to that time, so that no test has to wait.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import RETRY_WAITS, SCHEDULE
 from hosting_emulator.world.value import Change
 
-#: How many refused requests a world remembers for its skip clock.
+#: The maximum number of refused requests that a world remembers for its skip clock.
 _MOST_WAITS = 1000
 
 
 def move_to_end_of_wait(engine: Engine, ctx: ExchangeContext) -> None:
-    """Move a skip clock to the end of the wait that the previous response to this request asked for."""
+    """Move a skip clock to the end of the wait that the previous response to this request required."""
     ctx.wait_key = _wait_key(engine, ctx)
     wait = engine.world.get(RETRY_WAITS, ctx.wait_key)
     if wait is None or wait.due_ms <= ctx.at_ms:
@@ -38,9 +38,10 @@ def move_to_end_of_wait(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
-    """Return a digest of what a request and its retry share.
+    """Return a digest that is the same for a request and its retry.
 
-    That is the principal rather than the token: a fork of the world issues its own tokens.
+    The digest uses the principal rather than the token, because a fork of the world issues its own
+    tokens.
     """
     sent = ctx.headers.getall("Authorization", ())
     try:
@@ -55,13 +56,13 @@ def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
 def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
     """Store the time at which a retry of a refused request makes sense. A success needs no retry.
 
-    That time is the one of Retry-After, or the end of the fault that acted, or the next entry of the
-    timeline.
+    The time comes from Retry-After, from the end of the fault that acted, or from the next entry of
+    the timeline.
     """
     if 200 <= reply.status < 400:
         return
     if not ctx.wait_key:
-        return  # the clock did not skip yet when the request came
+        return  # the clock was not a skip clock when the request arrived
     due_ms = _retry_ms(engine, ctx, reply)
     if due_ms <= ctx.at_ms:
         return
@@ -71,13 +72,13 @@ def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
         if wait.due_ms <= ctx.at_ms or index <= len(waits) - _MOST_WAITS:
             change.delete(RETRY_WAITS, key)
     change.put(RETRY_WAITS, ctx.wait_key, RetryWait(due_ms))
-    # The response stays the same, whether the wait can be stored or not.
+    # The response does not depend on whether the wait can be stored.
     with suppress(StoreFailed):
         engine.commit(change, WAIT_NOTED)
 
 
 def _retry_ms(engine: Engine, ctx: ExchangeContext, reply: Reply) -> int:
-    """Return the world time at which a retry makes sense; 0 if that is unknown."""
+    """Return the world time at which a retry makes sense, or 0 if it is unknown."""
     wait_s = retry_after_s(reply.headers)
     if wait_s is not None:
         return min(LATEST_MS, ctx.at_ms + wait_s * 1000)

@@ -1,4 +1,4 @@
-"""Counts of the exchanges and commits of a process, over all its worlds (tests create thousands)."""
+"""Counts the exchanges and commits of a process across all worlds. Tests create thousands of worlds."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hosting_emulator.engine.history import Commit
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.requests")
-#: Upper bounds of the histogram of time spent in the engine, in nanoseconds.
+#: The upper bounds of the histogram buckets for time spent in the engine, in nanoseconds.
 BUCKETS_NS = (10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 10_000_000, 100_000_000)
 
 
 @dataclass(slots=True)
 class Count:
-    """The requests of one call and status: their number, their total time, and a histogram of times.
+    """Statistics for requests with the same call and status: number, total time, and a histogram.
 
     `buckets` has one more element than BUCKETS_NS, for times above the last bound.
     """
@@ -30,10 +30,11 @@ class Count:
 
 
 class Tally:
-    """Counts of one process by call and status. No call: the path matches none. Status 0: no response.
+    """The counts of one process by call and status.
 
-    `listener` is called for each exchange after it was counted, with its world, and
-    `commit_listener` for each commit.
+    The call is None if the path matches no call. The status is 0 if there was no response. `listener`
+    is called with each exchange and its world, after the exchange was counted. `commit_listener` is
+    called with each commit.
     """
 
     def __init__(self) -> None:
@@ -42,7 +43,7 @@ class Tally:
         self.exchanges: dict[tuple[str, int], Count] = {}
         self.replays = 0
         self.lost = Counter[str]()
-        #: How many responses were varied, by point.
+        #: The number of varied responses by point.
         self.varied = Counter[str]()
         self.commits = 0
 
@@ -52,7 +53,7 @@ class Tally:
         if self.commit_listener is not None:
             try:
                 self.commit_listener(commit)
-            except Exception as error:  # it must not reach the client of this request
+            except Exception as error:  # a failed listener must not affect the client's request
                 _log.error("a commit could not be logged", exc_info=error)
 
     def add(self, world: World, entry: Entry) -> None:
@@ -74,5 +75,5 @@ class Tally:
         if self.listener is not None:
             try:
                 self.listener(world, entry)
-            except Exception as error:  # it must not reach the client of this request
+            except Exception as error:  # a failed listener must not affect the client's request
                 _log.error("a request could not be logged", exc_info=error)

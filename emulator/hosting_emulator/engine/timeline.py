@@ -1,8 +1,8 @@
 """The timeline of a scenario: faults, outcomes and interventions that are carried out when they are due.
 
-It works on a change alone and knows no engine. An entry that no longer makes sense (its operation has
-ended, for instance) is noted as refused. It raises nothing, because time must go on; history, events
-and reports show the refusal, and a story fails.
+This module only works on a change and does not use the engine. An entry that no longer makes sense is
+marked as refused, for example if its operation has ended. No exception is raised, because time must
+go on. History, events and reports show the refusal, and a story fails.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def run_timeline_entry(change: Change, key: str) -> None:
 
 
 def _intervene(change: Change, attempt: Change, entry: TimelineEntry) -> tuple[str, str | None]:
-    """Apply an intervention in a fork of a change; return its result and the id of a fault it armed."""
+    """Apply an intervention in a fork of a change.
+
+    Returns the result, and the id of the fault that the intervention armed, if any.
+    """
     result = read_intervention(entry.document).apply(attempt)
     armed_id = _armed_by(change, attempt)
     if armed_id is not None and entry.optional:
@@ -50,14 +53,14 @@ def _intervene(change: Change, attempt: Change, entry: TimelineEntry) -> tuple[s
 
 
 def _armed_by(change: Change, attempt: Change) -> str | None:
-    """Return the id of the fault that was armed in a fork of a change. None: no fault was."""
+    """Return the id of the fault that was armed in a fork of a change, or None."""
     ids_before = {id_ for id_, _ in change.applied().rows(FAULTS)}
     new_ids = (id_ for id_, _ in attempt.applied().rows(FAULTS) if id_ not in ids_before)
     return next(new_ids, None)
 
 
 def count_call(change: Change, call_id: str) -> None:
-    """Count a successful call for all entries that wait for it, and carry out those it completes."""
+    """Count a successful call for all waiting entries, and carry out the entries that are now due."""
     for key, entry in sorted(change.world.rows(TIMELINE), key=lambda row: row[1].order):
         if entry.happened or not entry.after_calls or entry.call not in (None, call_id):
             continue

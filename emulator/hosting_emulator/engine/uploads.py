@@ -1,4 +1,4 @@
-"""Faults that act while the body of a request is read: they are decided on before that."""
+"""Faults that act while the body of a request is read. They are chosen before the body is read."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hosting_emulator.faults.uploads import UploadLimits, limits_of_decision
 
 
 def begin_upload(engine: Engine, ctx: ExchangeContext) -> UploadLimits | None:
-    """Decide which faults act on the body of a request before it is read, and return its limits.
+    """Choose the faults that act on the body of a request, before it is read, and return its limits.
 
-    The request is then listed as in progress. None: no fault acts on bodies, or none on this one.
+    The request is then listed as in progress. Returns None if no fault acts on this body.
     """
     engine.protect()
     if not has_faults_of(engine, "upload"):
@@ -27,7 +27,7 @@ def begin_upload(engine: Engine, ctx: ExchangeContext) -> UploadLimits | None:
             step(engine, ctx)
         decision = decide_upload(engine, ctx)
     except (Refused, StoreFailed):
-        # The steps begin again once the body has been read, and refuse the request then.
+        # The steps start over once the body has been read, and then refuse the request.
         decision = NO_EFFECT
     finally:
         engine.current_exchange = None

@@ -1,4 +1,4 @@
-"""The variation of one world: set, removed and shown. What it may change is decided in `variation`."""
+"""Sets, removes and shows the variation of one world. `variation` decides what a variation may change."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hosting_emulator.world.records import Variation
 
 
 def vary(engine: Engine, variation: Variation, fixed_assumptions: Collection[str] = ()) -> None:
-    """Vary the responses of a world from now on, but not the fixed assumptions.
+    """Vary the responses of a world from now on. The assumptions in `fixed_assumptions` do not change.
 
-    Raises StoreFailed and changes nothing.
+    On failure, raises StoreFailed and changes nothing.
     """
     change = engine.begin_change()
     set_variation(change, variation, fixed_assumptions)
@@ -23,7 +23,7 @@ def vary(engine: Engine, variation: Variation, fixed_assumptions: Collection[str
 
 
 def unvary(engine: Engine) -> bool:
-    """End the variation of a world; return whether it had one. Raises StoreFailed."""
+    """End the variation of a world, and return whether it had a variation. Raises StoreFailed."""
     change = engine.begin_change()
     was_varied = clear_variation(change)
     engine.commit(change, "variation removed", {"vary": None})
@@ -31,10 +31,10 @@ def unvary(engine: Engine) -> bool:
 
 
 def variation_view(engine: Engine) -> VariationState | None:
-    """Return a world's variation: its seed, its points, what it assumes and what it has varied.
+    """Return the state of a world's variation, or None if the world has no variation.
 
-    `only` lists the points to which it is limited. `varied` counts the varied responses by point.
-    None: the world has no variation.
+    The state contains the seed, the points, the assumptions and the counts. `only` lists the points
+    to which the variation is limited. `varied` counts the varied responses by point.
     """
     variation = engine.world.variation
     if variation is None:

@@ -1,4 +1,4 @@
-"""All worlds of a process, each with its engine: created, copied, reset and deleted here."""
+"""All worlds of a process, each with its engine. Creates, copies, resets and deletes worlds."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from hosting_emulator.world.tables import ORIGIN, SINGLETON_KEY
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.worlds")
-#: How many freshly built worlds are kept for reuse. The least recently used is dropped first.
+#: The maximum number of freshly built worlds to keep for reuse. The least recently used is dropped first.
 MOST_PROTOTYPES = 64
 
 
 class WorldStore(Protocol):
-    """A place where worlds are kept (see `storage.directory`)."""
+    """A store for worlds (see `storage.directory`)."""
 
     def worlds(self) -> list[str]:
         """Return the names of all stored worlds."""
 
     def load(self, name: str) -> World | None:
-        """Read a world. None: it is not stored."""
+        """Return a stored world, or None if it is not stored."""
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
         """Return the keeper of a world."""
@@ -44,14 +44,14 @@ class WorldStore(Protocol):
 
 
 class WorldsObserver(Observer, Protocol):
-    """Observes which worlds a process has."""
+    """Observes the creation of worlds."""
 
     def on_open(self, engine: Engine, source: Engine | None) -> None:
-        """Handle a new world. `source` is the world that it is a copy of, if any."""
+        """Handle a new world. If the world is a copy, `source` is the original."""
 
 
 class Worlds:
-    """All worlds by name. The world `default` always exists. Without a store nothing is kept."""
+    """All worlds by name. The world `default` always exists. Without a store, no world is saved."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Worlds:
         #: Returns a world's engine by its name, or None.
         self.get: Callable[[str], Engine | None] = self._engines.get
         self._name_count = 0
-        #: Freshly built worlds, by what they were built from.
+        #: Freshly built worlds by the key of their source (see `fresh`).
         self._prototypes: dict[Hashable, World] = {}
         self.tally = Tally()
         self.protected = ProtectedFaults()
@@ -76,7 +76,7 @@ class Worlds:
     def open(self, seed: str, origin: WorldSource) -> bool:
         """Load all stored worlds, and create the default world unless it is stored.
 
-        Returns whether it was created.
+        Returns whether the default world was created.
         """
         if self._store is not None:
             for name in self._store.worlds():
@@ -91,14 +91,14 @@ class Worlds:
         if world is None:
             return
         keeper = store.keep(world, fresh=False)
-        # A scaled clock stood still while no process ran it.
+        # A scaled clock does not run while no process runs the world.
         world = anchored(world, max(world.at_ms, keeper.shown_ms), self._machine())
         self._register(Engine(world, keeper, self._machine, self.tally))
 
     def rest(self) -> None:
         """Bring every world up to date before the process ends.
 
-        Raises StoreFailed after the last world, if any of them could not be stored.
+        If a world could not be stored, raises StoreFailed after all worlds were tried.
         """
         failure: StoreFailed | None = None
         for engine in self._engines.values():
@@ -134,7 +134,7 @@ class Worlds:
         return self.add(self.default(name, seed, origin), ephemeral=ephemeral, begins=True)
 
     def default(self, name: str, seed: str, origin: WorldSource) -> World:
-        """Return a fresh default world with a name. Raises ClockRefused."""
+        """Return a fresh default world with the given name. Raises ClockRefused."""
         return self.fresh(
             name,
             (seed, msgspec.json.encode(origin)),
@@ -142,16 +142,16 @@ class Worlds:
         )
 
     def fresh(self, name: str, key: Hashable, build: Callable[[], World]) -> World:
-        """Return a copy of the world of `key` with a name. `build` is called for an unknown key.
+        """Return a copy of the world for `key`, with the given name. A new key calls `build`.
 
-        Building a world takes milliseconds, while a copy of a value takes only a new name: therefore
-        every test can have its own world. The built world must depend on `key` and the name
-        alone. A world whose clock runs begins at another time each time, so it is not kept for reuse.
-        Exceptions of `build` are passed on.
+        Building a world takes milliseconds, but a copy only needs a new name. Therefore every test can
+        have its own world. The built world must depend only on `key` and the name. A world whose clock
+        runs starts at a different time each time, so it is not kept for reuse. Exceptions from `build`
+        propagate.
         """
         built = self._prototypes.pop(key, None) or build()
         if built.clock.mode in ("frozen", "skip"):
-            # Insert it at the end, so that the first prototype is always the least recently used.
+            # Insert at the end, so that the first prototype is always the least recently used.
             self._prototypes[key] = built
             if len(self._prototypes) > MOST_PROTOTYPES:
                 del self._prototypes[next(iter(self._prototypes))]
@@ -167,7 +167,7 @@ class Worlds:
     ) -> Engine:
         """Add a world under its own, unused name. Raises StoreFailed.
 
-        `source` is the engine of the world that it is a copy of. A world that `begins` has no
+        If the world is a copy, `source` is the engine of the original. A world that `begins` has no
         changes yet (see `Engine.has_changed`).
         """
         store = None if ephemeral else self._store
@@ -199,9 +199,9 @@ class Worlds:
     def fork(
         self, source: Engine, name: str, *, ephemeral: bool, state: World | None = None
     ) -> Engine:
-        """Create a copy of a world, which changes independently from now on. Raises StoreFailed.
+        """Create an independent copy of a world. Raises StoreFailed.
 
-        The copy begins as the source is now, or at an earlier `state` of the source.
+        The copy starts with the current state of the source, or with an earlier `state` of the source.
         """
         if state is None:
             source.run_due()
@@ -211,7 +211,7 @@ class Worlds:
         return self.add(replace(world, name=name), ephemeral=ephemeral, source=source)
 
     def reset(self, engine: Engine) -> None:
-        """Return a world to its beginning: its scenario, or its seed, clock and assumptions."""
+        """Return a world to its beginning, which is its scenario or its seed, clock and assumptions."""
         old = engine.world
         origin = replace(old.get(ORIGIN, SINGLETON_KEY) or WorldSource(), commit=None)
         if origin.scenario is not None and self._rebuild is not None:
@@ -221,7 +221,7 @@ class Worlds:
         engine.replace_world(varied_world(world, origin.variation), "reset", reason="reset")
 
     def delete(self, name: str) -> None:
-        """Delete a world and its stored state. Raises StoreFailed; the world then still exists."""
+        """Delete a world and its stored state. If that fails, raises StoreFailed and keeps the world."""
         if not self._engines[name].ephemeral and self._store is not None:
             try:
                 self._store.forget(name)

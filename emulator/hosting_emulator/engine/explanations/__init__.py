@@ -1,1 +1,1 @@
-"""Explanations in sentences: how a response came about (`trail`), why an operation waits (`operations`)."""
+"""Explains in sentences how a response came about (`trail`) and why an operation waits (`operations`)."""

@@ -16,7 +16,7 @@ from hosting_emulator.world.records import Project
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.value import Change, World
 
-#: How many users a sentence names; it counts the rest.
+#: The maximum number of users that a sentence names. The others are only counted.
 _MOST_USERS = 12
 
 
@@ -33,7 +33,7 @@ def explain_principal(world: World, principal: Principal) -> str:
 
 
 def explain_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[ExplainedStep]:
-    """Yield the steps `scope` and `role`, as far as the request came."""
+    """Yield the steps `scope` and `role`, if the request reached them."""
     if entry.principal.organization_id is None:
         sentence = "The token names no organization, and every call needs one."
         yield ExplainedStep("scope", sentence)
@@ -130,7 +130,7 @@ def _organization_of_token(world: World, principal: Principal) -> str:
 
 
 def _users_with_access(change: Change, owner_id: str, project: Project | None) -> str:
-    """Name the members of an organization who can see it, or who can see one of its projects."""
+    """Name the members of an organization who can see it or, with `project`, who can see the project."""
     world = change.world
     users: list[str] = []
     for _, member in world.rows(tables.MEMBERSHIPS):

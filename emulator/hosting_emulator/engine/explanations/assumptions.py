@@ -19,7 +19,7 @@ from hosting_emulator.engine.exchange import Entry
 def explain_assumptions(
     assumptions: Assumptions, entry: Entry, spec: CallSpec | None
 ) -> Iterator[str]:
-    """Explain each assumption that decided a response, and each changed one that can shape it."""
+    """Explain the assumptions that decided a response, and the changed assumptions that can affect it."""
     # A dict drops repeated names and keeps their order.
     deciding = dict.fromkeys(_deciding(assumptions, entry, spec))
     for name in deciding:
@@ -37,7 +37,7 @@ def explain_assumptions(
 
 
 def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
-    """Yield the assumptions that decided this response, whether they are changed or not."""
+    """Yield the assumptions that decided this response, including those with their default value."""
     if entry.code is not None:
         if not entry.was_decided_by_fault:
             yield from _deciding_refusal(assumptions, entry, spec)
@@ -93,7 +93,7 @@ def _deciding_refusal(
 
 
 def _describe(assumptions: Assumptions, name: str) -> str:
-    """Return a sentence about the value of an assumption, and what it means."""
+    """Return a sentence about the value of an assumption and its meaning."""
     meaning = _meanings()[name]
     if name not in assumptions.__struct_fields__:
         return f"{name} cannot be set. {meaning}"

@@ -1,4 +1,4 @@
-"""Sentences about commits: which rows they changed, and what happened to operations and deployments."""
+"""Sentences about commits: the changed rows, and the changes to operations and deployments."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hosting_emulator.world import tables
 from hosting_emulator.world.naming import alias_of
 from hosting_emulator.world.plans import describe_state
 
-#: How many changes of a commit a sentence names; it counts the rest.
+#: The maximum number of changes that a sentence about a commit names. The others are only counted.
 _MOST_CHANGES = 6
-#: The tables whose records have a status that a sentence describes, and the word for their records.
+#: The tables whose records have a status to describe, and the noun for these records.
 _NOUNS = {tables.DEPLOYMENTS.name: "deployment", tables.DNS.name: "DNS authorization"}
 
 
 def explain_commit(commit: Commit) -> str:
-    """Return a sentence about a commit: its number, its rows, and what happened in it."""
+    """Return a sentence about a commit: its number, its rows, and its changes."""
     counts = ", ".join(
         f"{name.replace('_', ' ')} ({len(commit.writes[name])})"
         for name in tables.TABLES
@@ -30,7 +30,7 @@ def explain_commit(commit: Commit) -> str:
 
 
 def describe_changes(commit: Commit) -> list[str]:
-    """Describe each change of a state or status in a commit. If there are many, count the rest."""
+    """Describe the changes of states and statuses in a commit, up to _MOST_CHANGES, and count the rest."""
     changes = [*_operation_changes(commit), *_status_changes(commit)]
     changes += [f"the timeline: {entry.message}" for entry in planned_in(commit.writes)]
     descriptions = changes[:_MOST_CHANGES]

@@ -1,4 +1,4 @@
-"""Sentences about armed faults and outcomes: which matched a request, which acted, and why not."""
+"""Sentences about armed faults and outcomes: which matched a request, which acted, and why others did not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def explain_faults(
 ) -> Iterator[ExplainedStep]:
     """Explain the faults of a commit phase: those that acted, and those that only matched the request.
 
-    None: those without a phase, which alter the response.
+    With None, explain the faults without a commit phase, which alter the response.
     """
     for fault in entry.acted:
         if commit_phase_of(fault) == commit_phase:
@@ -46,7 +46,7 @@ def explain_faults(
 
 
 def _acted_text(entry: Entry, fault: Fault) -> str:
-    """Say that a fault acted, and what it altered."""
+    """Return text that says that a fault acted, and what it altered."""
     commit_phase = commit_phase_of(fault)
     phase = f", {commit_phase}" if commit_phase else ""
     text = f"{fault.id} ({fault.kind}{phase}) acted, hit {fault.hits}"
@@ -71,7 +71,7 @@ def _idle_reason(
 
 
 def explain_outcomes(entry: Entry, commits: Sequence[Commit]) -> Iterator[str]:
-    """Explain the outcome of the operation that a request began, and the outcomes that did not apply."""
+    """Explain the outcome of the operation that a request started, and the outcomes that did not apply."""
     for commit in commits:
         new_operations = _new_operations(commit)
         if new_operations and entry.call is not None:
@@ -86,7 +86,7 @@ def explain_outcomes(entry: Entry, commits: Sequence[Commit]) -> Iterator[str]:
 
 
 def _new_operations(commit: Commit) -> list[Operation]:
-    """Return the operations that began in a commit."""
+    """Return the operations that a commit created."""
     return [
         operation
         for operation in commit.writes.get(tables.OPERATIONS.name, {}).values()
@@ -95,7 +95,7 @@ def _new_operations(commit: Commit) -> list[Operation]:
 
 
 def _idle_outcomes(entry: Entry, call: str, commit: Commit) -> Iterator[str]:
-    """Explain why armed outcomes that match a request did not act on the operation that it began."""
+    """Explain why armed outcomes that match a request did not act on the operation that it started."""
     project_id, organization_id = entry.about(commit.before)
     for armed in faults_in_order(commit.before, tables.OUTCOMES):
         counted = commit.writes.get(tables.OUTCOMES.name, {}).get(armed.id)

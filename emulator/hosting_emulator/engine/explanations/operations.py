@@ -1,4 +1,4 @@
-"""Why an operation stands where it does: what it waits for, and which command moves it."""
+"""Explains why an operation is in its state, what it waits for, and which command moves it."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _STALE = (
 
 @dataclass(slots=True)
 class _Reason:
-    """Why an operation stands where it does.
+    """The reason why an operation is in its state.
 
-    `commands` move it. `held_by` names what holds it, and `waits_for` is the id of the operation for
-    which it waits.
+    `commands` are the commands that move the operation. `held_by` names what holds it, and `waits_for`
+    is the id of the operation for which it waits.
     """
 
     sentences: list[str]
@@ -55,10 +55,9 @@ class _Reason:
 
 
 def why(engine: Engine, operation_id: str) -> Why | None:
-    """Return the explanation of an operation. None: there is no such operation.
+    """Return the explanation of an operation, or None if there is no such operation.
 
-    Its commands are those of our command line, without the options that name the emulator and the
-    world.
+    Its commands are for our command line, without the options that select the emulator and the world.
     """
     now_ms = engine.run_due()
     world = engine.world
@@ -92,7 +91,7 @@ def why(engine: Engine, operation_id: str) -> Why | None:
 
 
 def standstill(engine: Engine, operation_id: str) -> str:
-    """Return why time does not move an unfinished operation, and which command moves it."""
+    """Return sentences about why time does not move an unfinished operation, and which command does."""
     explanation = why(engine, operation_id)
     assert explanation is not None
     sentences = [f"operation {operation_id} does not move with time.", *explanation.sentences]
@@ -159,7 +158,7 @@ def _undecisive_outcome(outcome: OperationOutcome) -> str:
 
 
 def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
-    """Explain an unfinished operation, and which faults may show a client another state."""
+    """Explain an unfinished operation, and name the faults that may show a client another state."""
     reason = _own_reason(engine, operation, project, now_ms)
     outcome = operation.outcome
     if outcome is not None and (outcome_will_act(operation) or not outcome.steps):
@@ -178,7 +177,7 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
 
 
 def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
-    """Explain an unfinished operation by its state alone."""
+    """Explain an unfinished operation by its own state, without faults and outcomes."""
     if operation.kind == HELD:
         sentence = (
             "No call started it: the intervention hold_claim created it, and it "
@@ -202,7 +201,7 @@ def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: 
 
 
 def _stuck(operation: Operation) -> _Reason:
-    """Explain a stuck operation, or one whose reconciliation waits."""
+    """Explain an operation that is stuck or waits for reconciliation."""
     reconciliation = operation.reconciliation
     outcome = operation.outcome
     stuck_by = operation.stuck_by
@@ -231,7 +230,7 @@ def _stuck(operation: Operation) -> _Reason:
 
 
 def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
-    """Explain an operation that waits for another one, which holds its project's claim."""
+    """Explain an operation that waits for another operation, which holds the project's claim."""
     world = engine.world
     holder_id = str(project.claim)
     holder = world.get(tables.OPERATIONS, holder_id)
@@ -260,7 +259,7 @@ def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int
 
 
 def _waiting_ahead(engine: Engine, operation: Operation, project: Project) -> list[Operation]:
-    """Return the queued operations of a project that run before an operation."""
+    """Return the queued operations of a project that will run before the given operation."""
     ahead: list[Operation] = []
     key = project.queue_head
     while key is not None and key != operation.id:
@@ -282,7 +281,7 @@ def _ends_with_time(operation: Operation) -> bool:
 
 
 def _fails_stale(engine: Engine, operation: Operation) -> bool:
-    """Return whether the next step of an operation fails it, because its generation is stale."""
+    """Return whether an operation will fail in its next step because its generation is stale."""
     change = Change(engine.world, engine.world.at_ms)
     return operation.step == 0 and stale_generation(change, operation) is not None
 
@@ -309,7 +308,7 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
 
 
 def _next_state(operation: Operation, *, is_stale: bool) -> tuple[str, str]:
-    """Return what the next step of an operation does, as a verb phrase and as a noun."""
+    """Return the effect of an operation's next step as a verb phrase, and the next state as a noun."""
     if is_stale:
         return "fails", "failed"
     following = plan_of(operation)[operation.step + 1]
@@ -325,7 +324,7 @@ def _next_state(operation: Operation, *, is_stale: bool) -> tuple[str, str]:
 
 
 def _untimed(engine: Engine, operation: Operation) -> _Reason:
-    """Explain an operation that no clock moves: only polls or an intervention do."""
+    """Explain an operation that only polls or an intervention can move, but not the clock."""
     mode, polls_per_state, _ = profile_of(operation)
     if mode == "per_poll":
         sentences = [_per_poll(operation, polls_per_state)]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ExplainedStep:
-    """One decision on the way to a response: the name of its step, and a sentence."""
+    """One decision that led to a response: the name of the step, and a sentence."""
 
     step: str
     sentence: str
 
 
 def steps_named(step: str, sentences: Iterable[str]) -> Iterator[ExplainedStep]:
-    """Yield a step of this name for each sentence."""
+    """Yield a step named `step` for each sentence."""
     return (ExplainedStep(step, sentence) for sentence in sentences)

@@ -1,7 +1,7 @@
 """The trail of an exchange: each decision that led to its response, in order, as a sentence.
 
-Trails are built when somebody looks at them, from the references that an entry of the request log
-keeps. They may say what a response must not say: that a thing exists, and which users can see it.
+Trails are built on demand, from the references in an entry of the request log. They may contain facts
+that a response must not disclose, such as the existence of a resource and the users who can see it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import World
 
 _KEY_HEADER = b"idempotency-key"
-#: The codes of a refusal by access, which is checked before the Idempotency-Key.
+#: The codes of refusals by the access check, which comes before the Idempotency-Key check.
 _ACCESS_CODES = (
     "organization_required",
     "resource_not_found",
@@ -57,14 +57,14 @@ _REDEMPTION = (
 
 
 class Explanations:
-    """Explains the exchanges of one log. It caches what it looks up, so create it for each look."""
+    """Explains the exchanges of one log. Caches lookups, so create a new object for each query."""
 
     def __init__(self, log: RequestLog) -> None:
         self._log = log
         self._by_key: dict[tuple[str, str], list[Entry]] = {}
 
     def item(self, world: World, entry: Entry) -> Exchange:
-        """Return an exchange in short, with its trail. `world` is the current state."""
+        """Return the summary of an exchange with its trail. `world` is the current state."""
         return Exchange(**summary_members(world, entry), trail=self.steps(world, entry))
 
     def whole(self, world: World, entry: Entry) -> WholeExchange:
@@ -123,7 +123,7 @@ class Explanations:
     # --- the Idempotency-Key ----------------------------------------------------------------------
 
     def _explain_key(self, entry: Entry, world: World) -> Iterator[str]:
-        """Explain the key of a request: it was new, a replay of an earlier request, or reused."""
+        """Explain whether a request's key was new, replayed an earlier request, or was reused wrongly."""
         key = sent_header(entry, _KEY_HEADER)
         if key is None:
             return
@@ -154,10 +154,11 @@ class Explanations:
         return f"New: the key {key} {state}; {response} is remembered for it {until}."
 
     def _earlier_use(self, entry: Entry, key: str) -> Entry | None:
-        """Return the latest earlier request with a key whose response was remembered.
+        """Return the latest earlier request with a key and a remembered response.
 
-        One key may belong to several calls or principals, so a request whose response was
-        remembered in the same place comes first, then one to the same call and path.
+        A key may be used for several calls or by several principals. Therefore a request whose response
+        was remembered under the same storage key takes precedence, then a request with the same call
+        and path.
         """
         if not self._by_key:
             self._index_keys()
@@ -179,7 +180,7 @@ class Explanations:
                 self._by_key.setdefault((entry.principal.user_id, key), []).append(entry)
 
     def _first_use(self, entry: Entry, key: str) -> str:
-        """Name the request that first used a key, and whose response is remembered."""
+        """Name the request that first used a key and whose response is remembered."""
         first = self._earlier_use(entry, key)
         if first is None:
             return f"the key {key} was first used by a request no longer in the log"
@@ -194,7 +195,7 @@ def _is_of_time(commit: Commit) -> bool:
 
 
 def _world_of_access(entry: Entry) -> World:
-    """Return the world in which access was checked: after the events that were due."""
+    """Return the world in which access was checked, which is the world after all due events."""
     world = entry.world
     for commit in entry.commits:
         if commit.title == "due events" and world is commit.before:
@@ -220,7 +221,7 @@ def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterato
         return
     verb = "fault does" if count == 1 else "faults do"
     rest = ""
-    # A fault that does not only delay or alter ends the search, so later faults are not considered.
+    # Any fault other than a delay or an alteration ends the search, so later faults are not considered.
     last_ids = [fault.id for fault in entry.acted if _ends_search(fault)]
     if last_ids:
         rest = f", or came after {last_ids[-1]}"
@@ -228,7 +229,7 @@ def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterato
 
 
 def _ends_search(fault: Fault) -> bool:
-    """Return whether no other fault acts on a request after this one."""
+    """Return whether a fault prevents all later faults from acting on the request."""
     kind = fault_kinds()[fault.kind]
     return not (kind.delays or kind.stage == "response")
 
@@ -236,7 +237,7 @@ def _ends_search(fault: Fault) -> bool:
 def _notes_on_commit(
     entry: Entry, spec: CallSpec, commits: list[Commit], listed_commits: list[Commit]
 ) -> Iterator[ExplainedStep]:
-    """Say where a new ticket is redeemed, and that a successful call changed nothing."""
+    """Explain how to redeem a new ticket, or that a successful call changed nothing."""
     if spec.call_id == "create_dev_access_ticket" and listed_commits:
         yield ExplainedStep("commit", _REDEMPTION)
     if not listed_commits and spec.idempotent and 200 <= entry.status < 300:
@@ -270,7 +271,7 @@ def _remembered_keys(entry: Entry) -> set[str]:
 
 
 def _fate(entry: Entry) -> str:
-    """Return what a fault did to a response after the commit. Empty: it arrived unchanged."""
+    """Describe a fault's effect on a response after the commit. Empty if the response is unchanged."""
     if entry.lost is not None:
         return "lost"
     if entry.altered_beyond_contract:
@@ -285,16 +286,16 @@ def _fate(entry: Entry) -> str:
 
 
 def _refusal(entry: Entry) -> str:
-    """Explain a response that is a problem or an error of a proxy. Empty: it is neither."""
+    """Explain a response that is a problem or a proxy's error. Empty if it is neither."""
     if entry.code is None and entry.status < 400:
         return ""
     if entry.code is None and entry.own_status:
-        return ""  # a fault altered the status of a success, and has a step of its own
+        return ""  # a fault altered the status of a success, and its own step explains that
     if entry.code is None and not entry.replayed:
         return f"{entry.status}, sent by a fault in place of a proxy; it is not a problem document."
     problem = problem_of(entry) or ReportedProblem(code=entry.code or "?", detail="")
     sentence = f"{entry.status} {problem.code}: {problem.detail}".rstrip(": ")
-    # The step `scope` explains a missing subject better, and a fault has a step of its own.
+    # The step `scope` explains a missing subject better, and a fault has its own step.
     has_other_step = entry.was_decided_by_fault or (
         entry.status == 404 and entry.call != REDEEM_TICKET
     )
