@@ -124,7 +124,7 @@ INVALID_MARKS = (
     ("'stuck-oper'", "*stuck-oper: *"),
     ("'missing.yaml'", "*/missing.yaml"),
     ("falts=[]", "hosting_scenario has no keyword 'falts'; * faults[?] *"),
-    ("story=[]", "hosting_scenario has no keyword 'story'; there are *"),
+    ("story=[]", "hosting_scenario has no keyword 'story'; the keywords are *"),
     ("", "hosting_scenario is empty: *"),
     ("'rate-limited', 'ticket-expired'", "hosting_scenario takes one name or file, *"),
     ("['rate-limited']", "hosting_scenario takes one name or file, *"),

@@ -210,7 +210,7 @@ def test_an_emulator_of_another_version_is_reported(
     )
 
     result.assert_outcomes(passed=1, warnings=1)
-    result.stdout.fnmatch_lines(["*is version *, and this plugin 99.0: *"])
+    result.stdout.fnmatch_lines(["*is version *, but this plugin is version 99.0. *"])
 
 
 # --- The app's settings file ---------------------------------------------------------------------

@@ -137,7 +137,7 @@ def test_a_module_in_the_current_folder_is_not_imported_by_the_emulator_process(
 def test_an_emulator_process_that_ends_at_once_raises_start_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
-    with pytest.raises(StartError, match="the emulator's process ended at once"):
+    with pytest.raises(StartError, match="the emulator's process ended immediately"):
         ProcessEmulator().start()
 
 

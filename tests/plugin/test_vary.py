@@ -109,7 +109,7 @@ def test_an_invalid_seed_is_refused_in_one_line(suite: Suite, vary: str):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--hosting-emulator-vary-only=key-order"], "--hosting-emulator-vary: give a seed"),
+        (["--hosting-emulator-vary-only=key-order"], "add a seed with --hosting-emulator-vary;"),
         (
             ["--hosting-emulator-vary=7", "--hosting-emulator-vary-only=key-orders"],
             "key-order?",
