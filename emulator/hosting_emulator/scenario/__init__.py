@@ -1,1 +1,1 @@
-"""Scenarios: a YAML document becomes a world, its faults, its timeline and its story."""
+"""Scenarios: builds a world, its faults, its timeline and its story from a YAML document."""

@@ -1,4 +1,4 @@
-"""A response as a story receives it, and a request to a page beside the API."""
+"""The response to a step of a story, and a request to a page outside the API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ OWN_URL = "http://127.0.0.1:4620"
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A request to a page beside the API, at a path or a dev origin; `own_url` is the emulator's."""
+    """A request to a page outside the API, by path or at a dev origin.
+
+    `own_url` is the URL of the emulator.
+    """
 
     method: str
     url: str
@@ -29,8 +32,8 @@ class PageRequest:
     own_url: str = OWN_URL
 
 
-#: Returns the response of a page, and the fault that breaks it on its way to the client.
-#: It passes the milliseconds of a delay to its last argument.
+#: Returns a page's response and the fault that breaks it in transit. It passes each delay in
+#: milliseconds to its last argument.
 PageHandler: TypeAlias = Callable[
     [Engine, PageRequest, Callable[[int], None]], tuple[Reply, FaultKind | None]
 ]
@@ -38,9 +41,9 @@ PageHandler: TypeAlias = Callable[
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A response: how many real milliseconds late it came, and the fault that broke it on its way.
+    """A response, its delay in real milliseconds, and the fault that broke it in transit.
 
-    `n` is the number of its request in the log.
+    `n` is the number of the request in the log.
     """
 
     reply: Reply
@@ -49,14 +52,14 @@ class Arrival:
     n: int | None = None
 
     def summary(self) -> str:
-        """Return its status and its problem code, such as `403 forbidden`."""
+        """Return the status and the problem code, such as `403 forbidden`."""
         code = self.at("code")
         if isinstance(code, str):
             return f"{self.reply.status} {code}"
         return str(self.reply.status)
 
     def report(self) -> dict[str, Any]:
-        """Return what a step reports of it."""
+        """Return the response as a member of the step's report."""
         code = self.at("code")
         detail = self.at("detail")
         return {
@@ -69,7 +72,7 @@ class Arrival:
 
     @property
     def lost(self) -> str | None:
-        """The kind of the fault that lost the response; None: it arrived."""
+        """The kind of the fault that lost the response, or None if the response arrived."""
         if self.effect is None or self.effect.delivers_response:
             return None
         return self.effect.name
@@ -80,14 +83,17 @@ class Arrival:
         return self.late_ms > 0 or (self.effect is not None and self.effect.delivers_response)
 
     def header(self, name: str) -> str | None:
-        """Return the value of a header, or None. A repeated header has its last value."""
+        """Return the value of a header, or None if it is missing.
+
+        The last value of a repeated header counts.
+        """
         headers = {"content-type": self.reply.content_type}
         for header, value in self.reply.headers:
             headers[header.lower()] = value
         return headers.get(name.lower())
 
     def at(self, path: str) -> Any:
-        """Return the value at a path, such as `key.id` or `headers.Location`, or UNSET."""
+        """Return the value at a path, such as `key.id` or `headers.Location`, or UNSET if there is none."""
         if path.startswith("headers."):
             value = self.header(path.removeprefix("headers."))
             return UNSET if value is None else value
@@ -95,5 +101,5 @@ class Arrival:
 
 
 def drip_ms(effect: FaultKind | None, reply: Reply) -> int:
-    """Return how long a response takes whose body drips."""
+    """Return the milliseconds that a fault adds by sending the body slowly."""
     return 0 if effect is None else effect.late_ms(len(reply.body))

@@ -1,6 +1,7 @@
 """Builds the world of a scenario: its records, the armed faults and outcomes, and the timeline.
 
-Everything that can be checked before the story runs is checked here: mistakes are reported together.
+Everything that can be checked before the story runs is checked here. All mistakes are reported
+together.
 """
 
 from __future__ import annotations
@@ -39,16 +40,17 @@ _RULE_SECTIONS = {"faults": FAULT, "outcomes": OUTCOME}
 
 
 def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
-    """Return the world of a scenario under a name. Raises ScenarioError for all mistakes together.
+    """Return the world of a scenario under a name.
 
-    A scenario without a seed uses `seed`: a world that loads it keeps its ids and keys.
+    Raises one ScenarioError that lists all mistakes. `seed` is used if the scenario has none: a
+    world that loads such a scenario keeps its ids and keys.
     """
     part = scenario.part
     top = scenario.location
     mistakes = Mistakes()
     source = _world_source(scenario, mistakes)
     _check_records(scenario, source, mistakes)
-    mistakes.raise_error()  # without its records nothing else can be checked
+    mistakes.raise_error()  # the other checks need the records
     with (top / "clock").refusals():
         world = new_world(name, part.seed or seed, source, machine_ms, part.world)
     change = Change(world, world.at_ms)
@@ -85,7 +87,7 @@ def _world_source(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
 
 
 def _text_without_key_values(scenario: Scenario) -> str:
-    """Return the text of a scenario, in which no API key has its value."""
+    """Return the text of a scenario without the values of its API keys."""
     if "keys" not in scenario.text:
         return scenario.text
     document = without_key_values(scenario.source.data)
@@ -106,7 +108,7 @@ def _check_records(scenario: Scenario, source: WorldSource, mistakes: Mistakes) 
 
 
 def _arm_rules(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
-    """Arm the faults and outcomes of the scenario's head."""
+    """Arm the faults and outcomes at the top level of the scenario."""
     for section, category in _RULE_SECTIONS.items():
         for index, document in enumerate(getattr(scenario.part, section)):
             location = scenario.location / section / index
@@ -118,7 +120,7 @@ def _arm_rules(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
 def _plan(
     location: Location, order: int, planned: PlannedPart, change: Change, mistakes: Mistakes
 ) -> None:
-    """Put an entry of the timeline into the world, with its event if it acts at a time."""
+    """Add an entry of the timeline to the world, and schedule an event if the entry has a time."""
     action = _action_of(planned)
     document: dict[str, Any] = getattr(planned, action)
     with mistakes.collect(location):
@@ -154,7 +156,7 @@ def _action_of(planned: PlannedPart) -> TimelineAction:
 
 
 def _check_no_variables(location: Location, document: Any) -> None:
-    """Refuse variables outside the story, where nothing has been saved."""
+    """Refuse variables outside the story, because no values are saved there."""
     for path, name in variables_in(document):
         message = f"${{{name}}} is unknown here: only the steps of a story have variables"
         raise location.below(path).error(message)
@@ -166,7 +168,7 @@ def _variation(scenario: Scenario, mistakes: Mistakes) -> Variation | None:
         return None
     section = scenario.location / "vary"
     with mistakes.collect(section / "seed"):
-        read_variation(str(vary.seed))  # a mistake in the seed is reported before those in `only`
+        read_variation(str(vary.seed))  # report a mistake in the seed before those in `only`
         for index, point in enumerate(vary.only or ()):
             (section / "only" / index).check_word("variation point", point, POINTS)
         return read_variation(str(vary.seed), vary.only)

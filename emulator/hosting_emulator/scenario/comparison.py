@@ -1,6 +1,6 @@
-"""How the response to a step differs from what the step expects.
+"""Compares the response to a step with what the step expects.
 
-To compare another word of `expect`, write a function and name it in `_WORD_COMPARISONS`.
+To compare another key of `expect`, write a function and add it to `_WORD_COMPARISONS`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from hosting_emulator.scenario.variables import Variables
 
 
 def compare_value(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:
-    """Return where an actual value differs from an expected one, whose variables are filled in.
+    """Return the differences between an actual and an expected value, whose variables are filled in.
 
-    An expected value that can never match differs, too. `at` is the path of the value in messages.
+    An expected value that can never match is also a difference. `at` is the path of the value in
+    messages.
     """
     try:
         check(kind, expected)
@@ -38,18 +39,18 @@ def compare_value(kind: ValueType, expected: Any, actual: Any, at: str) -> list[
 
 @dataclass(frozen=True, slots=True)
 class _Response:
-    """A response that arrived, and what comparisons need to know beside it."""
+    """A response that arrived, and the other data that comparisons need."""
 
     step: StepPart
     expect: ExpectPart
     arrival: Arrival
-    #: The body as JSON. MISSING: it is not JSON.
+    #: The body as JSON, or MISSING if it is not JSON.
     body: Any
     variables: Variables
     types: ResponseTypes
 
     def field(self, name: str) -> Any:
-        """Return a top-level field of the body, or MISSING."""
+        """Return a top-level field of the body, or MISSING if there is none."""
         if isinstance(self.body, dict):
             return self.body.get(name, MISSING)
         return MISSING
@@ -76,7 +77,7 @@ def compare_response(
 
 
 def _compare_success(response: _Response) -> list[Mismatch]:
-    """Compare the status for an expectation without `status`: a success, or a refusal for a `code`."""
+    """Check the status if the expectation has no `status`: a success, or a refusal if it has a `code`."""
     expected_code = MISSING
     if response.expect.code is not UNSET:
         expected_code = response.variables.fill(response.expect.code)
@@ -88,7 +89,7 @@ def _compare_success(response: _Response) -> list[Mismatch]:
     if not allows_a_code(expected_code):
         return [Mismatch("status", "success", status)]
     if response.field("code") is MISSING:
-        # An expected code means a refusal with a code, even if the code is optional.
+        # Expecting a code means expecting a refusal with a code, even if the code is optional.
         return [Mismatch("status", "a problem with a code", status)]
     return []
 
@@ -149,8 +150,8 @@ def _compare_absent(response: _Response, paths: list[Any]) -> list[Mismatch]:
 
 
 _WordComparison: TypeAlias = Callable[[_Response, Any], list[Mismatch]]
-#: The comparisons of the words of `expect`, in the order in which differences are reported.
-#: `lost` is missing: nothing else of a lost response can be compared.
+#: The comparisons for the keys of `expect`, in the order in which differences are reported. `lost`
+#: is not included, because nothing else of a lost response can be compared.
 _WORD_COMPARISONS: dict[str, _WordComparison] = {
     "delayed": _compare_delayed,
     "status": _compare_status,

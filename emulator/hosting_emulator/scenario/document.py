@@ -1,4 +1,7 @@
-"""The parts of a scenario file as types. `shape` reports what in a file does not fit them."""
+"""The parts of a scenario file as types.
+
+`shape` reports everything in a file that does not fit them.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from hosting_emulator.world.population_parts import Alias, WorldPart
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of the other parts. An unknown field is refused."""
+    """Base class of the parts. Unknown fields are refused."""
 
 
 class ClockPart(Part):
-    """`clock`: its mode, its rate (scaled only) and where world time starts."""
+    """`clock`: the mode, the rate (`scaled` only) and the start of world time."""
 
     mode: ClockMode = "frozen"
     rate: float | None = None
@@ -26,8 +29,8 @@ class ClockPart(Part):
 class PlannedPart(Part):
     """An entry of `timeline`: a fault, an outcome or an intervention, and when it acts.
 
-    It acts `at` a world time (a duration after the start, or a timestamp) or after the n-th
-    successful call. `call` limits `after_calls` to one call. A story fails if an entry never acts,
+    It acts `at` a world time (a duration after the start, or a timestamp) or `after_calls`
+    successful calls. `call` limits `after_calls` to one call. A story fails if an entry never acts,
     unless the entry is `optional`.
     """
 
@@ -41,15 +44,15 @@ class PlannedPart(Part):
 
 
 class ExpectPart(Part):
-    """What the response to a request of the story must be.
+    """The expected response to a request of the story.
 
-    Without `status` it must be a success, or a refusal if `code` names a problem. `body` names the
-    fields that matter. `*` stands for any value but null, and `/…/` is a regular expression. A
-    mapping whose keys are numbers names items of a list, from 0. `{at_least: 3}` and the like
-    compare. A list holds alternatives, except where the value is a list itself. `absent` holds
-    dotted paths of fields that the response must not have. `lost` is the kind of fault that loses
-    the response, and nothing else can be expected beside it. `delayed` says that the response comes
-    late or slowly. `same_as` names a saved response that this one must equal byte for byte.
+    Without `status` the response must be a success, or a refusal if `code` names a problem. `body`
+    names the fields that matter. `*` stands for any value except null, and `/…/` is a regular
+    expression. A mapping whose keys are numbers selects items of a list by index, from 0.
+    `{at_least: 3}` and similar mappings compare. A list holds alternatives, unless the value itself
+    is a list. `absent` holds the dotted paths of fields that the response must not have. `lost` is
+    the kind of fault that loses the response; it excludes all other expectations. `delayed` expects
+    a late or slow response. `same_as` names a saved response whose bytes this response must equal.
     """
 
     status: Any = msgspec.UNSET
@@ -65,12 +68,14 @@ class ExpectPart(Part):
 
 
 class LogPart(Part, rename={"idempotency_key": "key"}):
-    """Which requests of the request log must match, and with `count` how many (at least one).
+    """A filter for the request log.
 
-    Each value is plain, a list of alternatives, a pattern or a comparison. `project` and `user` are
-    aliases or ids. `path` may contain `*` for any text and `{name}` for one segment. `fault` is the
-    id or the kind of a fault that acted, `lost` the kind that lost the response, `why` one of the
-    sentences that explain it. `failed` says that the request was refused or its response lost.
+    `count` is the required number of matches (default: at least one). Each value is plain, a list
+    of alternatives, a pattern or a comparison. `project` and `user` are aliases or ids. In `path`,
+    `*` matches any string and `{name}` matches one segment. `fault` is the id or the kind of a
+    fault that acted, `lost` is the kind that lost the response, and `why` is one of the sentences
+    that explain the response. `failed` selects requests that were refused or whose response was
+    lost.
     """
 
     call: Any = msgspec.UNSET
@@ -91,7 +96,7 @@ class LogPart(Part, rename={"idempotency_key": "key"}):
 
 
 class ActionPart(Part):
-    """What a step does: exactly one of these, or only a note."""
+    """The action of a step: exactly one of these keys, or only a note."""
 
     note: str | None = None
     # Requests
@@ -123,14 +128,15 @@ class ActionPart(Part):
 class StepPart(ActionPart, rename={"with_": "with"}):
     """A step of `story`: a request, a manual change such as moving the clock, or a check.
 
-    A request has a new access token of `user`, unless `token` gives another. `user: nobody` sends
-    no token. `sign_in` gives a user an access token, and `api_key` an API key, to save for later
-    steps. `request` is a method with a path of the API or of the identity provider, or with an
-    address of a dev origin, sent unchanged. The requests in `together` all arrive before the first
-    response leaves. A request with `tries` is repeated with its Idempotency-Key until the response
-    is as expected, after a `pause` or after the time for which the response asks. `use` runs the
-    steps of a part, and `with` sets their variables. `save` keeps values of the response under
-    names: a path in it, or `response` for the whole response.
+    A request has a new access token of `user`, unless `token` sets another token. `user: nobody`
+    sends no token. `sign_in` creates an access token for a user, and `api_key` creates an API key;
+    later steps can use the saved values. `request` is a method followed by a path of the API or of
+    the identity provider, or by a URL at a dev origin, which is sent unchanged. The requests in
+    `together` all arrive before the first response is sent. A request with `tries` is repeated with
+    its Idempotency-Key until the response is as expected. The wait before a retry is `pause`, or
+    the time that the response asks for. `use` runs the steps of a part, and `with` sets their
+    variables. `save` stores values from the response under names. Each value is given by its path
+    in the response, or is `response` for the whole response.
     """
 
     user: str | None = None
@@ -153,14 +159,14 @@ class StepPart(ActionPart, rename={"with_": "with"}):
 
 
 class SharedPart(Part):
-    """An entry of `parts`: steps that a story runs with `use` and the part's name."""
+    """An entry of `parts`: steps that a story runs by the part's name, with `use`."""
 
     name: Alias
     steps: Annotated[list[StepPart], Meta(min_length=1)]
 
 
 class VaryPart(Part):
-    """`vary`: responses vary as the seed draws, at all points or only at those in `only`."""
+    """`vary`: the seed varies the responses, at all points or only at the points in `only`."""
 
     seed: str | int
     only: Annotated[list[str], Meta(min_length=1)] | None = None

@@ -1,7 +1,7 @@
-"""What became of each fault, outcome and timeline entry during a story.
+"""The use of each fault, outcome and timeline entry in a story.
 
-A story fails if one of them never acted, unless that entry is `optional`. This includes an entry
-that the story itself removed before it acted.
+A story fails if an entry never acted, unless the entry is `optional`. This includes an entry that
+the story itself removed before it acted.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from hosting_emulator.world.tables import SCHEDULE, TIMELINE
 
 
 def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) -> list[StoryEntry]:
-    """Return the counts of every entry of a story, with the reason why it has never acted, if so.
+    """Return the counts of every entry of a story. An entry that never acted has a reason.
 
-    `top` is the location of the scenario. `armed_at` are the locations of the steps that armed an entry,
-    by its id. Entries whose location is unknown were armed by the head of the scenario or its timeline.
+    `top` is the location of the scenario. `armed_at` maps the ids of entries to the locations of
+    the steps that armed them. Entries that are not in it were armed at the top level of the
+    scenario or by its timeline.
     """
     timeline = sorted((entry for _, entry in engine.world.rows(TIMELINE)), key=attrgetter("order"))
     locations = dict(armed_at)
@@ -98,7 +99,7 @@ def _planned(engine: Engine, top: Location, timeline: list[TimelineEntry]) -> It
 
 
 def _waiting(engine: Engine, entry: TimelineEntry, due_ms: int | None) -> str:
-    """Say what an entry of the timeline still waits for."""
+    """Return a sentence about what an entry of the timeline is still waiting for."""
     if due_ms is not None:
         now = format_timestamp(engine.now_ms())
         return f"it is due at {format_timestamp(due_ms)}, and the story ended at {now}"

@@ -1,4 +1,4 @@
-"""The error of a scenario that cannot be used."""
+"""The error for a scenario that cannot be used."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 
 class ScenarioError(Exception):
-    """A scenario cannot be used. `str()` is a line for each mistake: `file:line:column: message`.
+    """A scenario cannot be used. `str()` has one line per mistake: `file:line:column: message`.
 
     Lines and columns count from 1. Line 0 stands for the whole file. The attributes describe the
-    first mistake in the file's order; `more` holds the errors of the others.
+    first mistake in the file's order; `more` holds the errors for the other mistakes.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Checks of what a step expects: an expectation that no response of its call can meet is refused."""
+"""Checks the expectations of steps: an expectation that no response to its call can meet is refused."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ from hosting_emulator.scenario.variable_syntax import VARIABLE
 #: Every status that a response can have.
 _ALL_STATUSES = range(200, 600)
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-#: Stands for a variable in a path.
+#: A placeholder for a variable in a path.
 _ANY_ID = "0" * 26
 
 
 @dataclass(frozen=True, slots=True)
 class _Expectation:
-    """What a step expects, and what its response can be."""
+    """The expectation of a step, and the statuses and type that its response can have."""
 
     expect: ExpectPart
-    #: The words of the expectation, as the file has them.
+    #: The expectation as written in the file.
     words: Mapping[str, Any]
     #: The statuses that the expectation allows.
     statuses: list[int]
-    #: The resource that the call returns. None: the response can be anything.
+    #: The resource that the call returns, or None if the response can be anything.
     resource: str | None
 
 
@@ -58,18 +58,19 @@ class ResponseTypes:
     def __init__(self, part: ScenarioPart) -> None:
         steps = list(_all_steps(part))
         assumptions = [part.assumptions, *(step.assume for step in steps if step.assume)]
-        #: The words of open sets. A varied or altered response may have words that no list contains.
+        #: The allowed words of open sets. A varied or altered response can have words that are in
+        #: no list.
         has_any_word = part.vary is not None or _alters_responses(part, steps)
         self._words: OpenWords = {} if has_any_word else open_words(*assumptions)
         self._operation_path = _operation_path(assumptions)
-        #: The calls to which a fault responds with a body of its choice. None: all calls.
+        #: The calls to which a fault responds with a body of its choice, or None for all calls.
         self._altered_calls = set(_altered_calls(part, steps))
         self._headers = {*KNOWN_HEADERS, *_header_names(part, steps)}
 
     def check(self, step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
         """Raise Impossible if no response to a step can be as expected.
 
-        `words` is the expectation as the file has it.
+        `words` is the expectation as written in the file.
         """
         _check_loss(step, expect, words)
         for name, kind in EXPECTED.items():
@@ -83,7 +84,7 @@ class ResponseTypes:
             self._check_header(name, value)
 
     def body(self, step: StepPart, expect: ExpectPart) -> ValueType:
-        """Return the type that the body of a response to a step has, if the rest is as expected."""
+        """Return the type of a response body that fits the rest of the step's expectation."""
         return self._body(self._resource(step), _statuses(expect))
 
     def _body(self, resource: str | None, statuses: Iterable[int]) -> ValueType:
@@ -100,7 +101,7 @@ class ResponseTypes:
             raise Impossible("the response to this call is no list", ("items",), key=True)
 
     def _check_absent(self, expectation: _Expectation) -> None:
-        """Refuse paths to fields that no response to the call has, whatever its status."""
+        """Refuse paths to fields that the response to this call never has, whatever its status."""
         body = self._body(expectation.resource, _ALL_STATUSES)
         for index, path in enumerate(expectation.expect.absent):
             try:
@@ -128,16 +129,16 @@ class ResponseTypes:
         check(HEADER, value, path, variables=True)
 
     def _resource(self, step: StepPart) -> str | None:
-        """Return the name of the resource that a step responds with. None: it may be anything."""
+        """Return the name of the resource that a step's response contains, or None if it can be anything."""
         call = self._call(step)
         if call is None or None in self._altered_calls or call in self._altered_calls:
             return None
-        if call not in ALL_CALLS:  # the check of the call itself reports this mistake
+        if call not in ALL_CALLS:  # this mistake is reported by the check of the call
             return None
         return ALL_CALLS[call].response
 
     def _call(self, step: StepPart) -> str | None:
-        """Return the call that a step makes. None: it makes no call of the contract."""
+        """Return the call that a step makes, or None if it makes no call of the contract."""
         if step.poll is not None:
             return GET_OPERATION.call_id
         if step.request is None:
@@ -149,12 +150,12 @@ class ResponseTypes:
 
 
 def _may_be_lost(expect: ExpectPart) -> bool:
-    """Tell whether a step expects, or allows, that its response does not arrive."""
+    """Return whether a step expects or allows its response to be lost."""
     return allows_loss(MISSING if expect.lost is UNSET else expect.lost)
 
 
 def _check_loss(step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
-    """Refuse expectations about a response that may be lost, other than its loss."""
+    """Refuse all other expectations about a response that may be lost."""
     if "lost" in words:
         check(EXPECTED["lost"], words["lost"], ("lost",), variables=True)
     if not _may_be_lost(expect):
@@ -169,7 +170,7 @@ def _check_loss(step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) ->
 
 
 def _check_status_and_code(expectation: _Expectation) -> None:
-    """Refuse a status and a code that no response has together."""
+    """Refuse a status and a code that no response combines."""
     statuses = expectation.statuses
     if not statuses and "status" in expectation.words:
         raise Impossible("no status is like that", ("status",))
@@ -192,18 +193,18 @@ def _statuses(expect: ExpectPart) -> list[int]:
     return possible_statuses(status, code)
 
 
-# --- what a scenario makes possible ------------------------------------------------------------
+# --- the effects of a scenario's faults and assumptions -----------------------------------------
 
 
 def _all_steps(part: ScenarioPart) -> Iterator[StepPart]:
-    """Yield the steps of the story and those of every part."""
+    """Yield the steps of the story and of all parts."""
     yield from part.story
     for shared in part.parts:
         yield from shared.steps
 
 
 def _operation_path(assumptions: list[dict[str, Any]]) -> str:
-    """Return the first path of operations that the scenario assumes, or the default."""
+    """Return the first operation path that the scenario sets as an assumption, or the default."""
     for values in assumptions:
         path = values.get("operation_path")
         if path:
@@ -222,7 +223,7 @@ def _fault_documents(part: ScenarioPart, steps: list[StepPart]) -> Iterator[Mapp
 
 
 def _altered_calls(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str | None]:
-    """Yield the calls to which a fault gives a body of its choice. None: to every call."""
+    """Yield the calls to which a fault gives a body of its choice, or None for every call."""
     for document in _fault_documents(part, steps):
         if "respond" not in document and not _adds_fields(document):
             continue
@@ -239,7 +240,7 @@ def _alters_responses(part: ScenarioPart, steps: list[StepPart]) -> bool:
 
 
 def _adds_fields(document: Mapping[str, Any]) -> bool:
-    """Return whether a fault can give responses fields or values that the contract does not have."""
+    """Return whether a fault can add fields or values that are not in the contract to responses."""
     options = document.get("alter")
     if not isinstance(options, Mapping):
         return False
@@ -252,7 +253,7 @@ def _adds_fields(document: Mapping[str, Any]) -> bool:
 
 
 def _header_names(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str]:
-    """Yield the headers that faults send."""
+    """Yield the names of the headers that faults send."""
     for document in _fault_documents(part, steps):
         options = document.get("respond", document.get("alter"))
         if not isinstance(options, Mapping):

@@ -14,7 +14,7 @@ _LONGEST_QUOTE = 80
 
 
 class ScenarioLibrary:
-    """The scenarios of a folder, by name. Without a folder there are none."""
+    """The scenarios of a folder, by name. Without a folder there are no scenarios."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -26,7 +26,10 @@ class ScenarioLibrary:
         return sorted(path.stem for path in self._folder.glob("*.yaml"))
 
     def text(self, name: str) -> str:
-        """Return the text of a scenario. Raises ScenarioError if there is none of this name."""
+        """Return the text of a scenario.
+
+        Raises ScenarioError if there is no scenario with this name.
+        """
         if self._folder is not None and _NAME.fullmatch(name):
             path = self._folder / f"{name}.yaml"
             if path.is_file():

@@ -1,4 +1,4 @@
-"""The filters of a step `log`, with the type of each."""
+"""The filters of a `log` step, with the type of each."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hosting_emulator.faults.kinds import fault_kinds
 def log_filters(
     users: Mapping[str, str] | None, projects: Mapping[str, str] | None
 ) -> dict[str, ValueType]:
-    """Return the types of the filters by their names.
+    """Return the types of the filters by name.
 
-    `users` and `projects` are the ids in a world by their aliases. None: any name may exist there.
+    `users` and `projects` map the aliases in a world to ids. With None, any name is accepted.
     """
     filters = request_filters(_names(users), _names(projects), fault_kinds())
     return filters | {"count": COUNT}

@@ -1,4 +1,4 @@
-"""The step `log` of a story: which requests of the log match, and which ones come nearest."""
+"""The `log` step of a story: counts the matching requests of the log, and finds near matches."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from hosting_emulator.scenario.source import texts_in
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS, STREAMS
 from hosting_emulator.world.value import World
 
-#: How many requests a failing `log` shows.
+#: The maximum number of requests that a failing `log` step shows.
 _MOST_NEAREST = 5
 
 
 @dataclass(frozen=True, slots=True)
 class LogResult:
-    """The result of a step `log`. If it fails, `nearest` describes the requests that come nearest."""
+    """The result of a `log` step. If the step fails, `nearest` describes the nearest requests."""
 
     message: str
     mismatches: list[Mismatch]
@@ -36,9 +36,9 @@ class LogResult:
 
 
 def count_requests(engine: Engine, expected: dict[str, Any]) -> Slices[LogResult]:
-    """Count the requests that match, with the values of variables filled in.
+    """Count the requests that match `expected`, in which variables are filled in.
 
-    Raises ValueError if the log may lack requests, or if no request can ever match.
+    Raises ValueError if requests may be missing from the log, or if no request can ever match.
     """
     world = engine.world
     filters = log_filters(_ids_by_alias(world, "user"), _ids_by_alias(world, "project"))
@@ -64,7 +64,7 @@ def count_requests(engine: Engine, expected: dict[str, Any]) -> Slices[LogResult
 
 
 def _ids_by_alias(world: World, index: str) -> dict[str, str]:
-    """Return the ids of users or projects by their aliases."""
+    """Return the ids of users or projects by alias."""
     prefix = f"{index}:"
     return {
         key.removeprefix(prefix): str(id_)
@@ -74,7 +74,7 @@ def _ids_by_alias(world: World, index: str) -> dict[str, str]:
 
 
 def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
-    """Raise ValueError if no request of this world can ever have a value."""
+    """Raise ValueError if no request of this world can ever match a value."""
     try:
         check(kind, value)
     except Impossible as error:
@@ -90,7 +90,7 @@ def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
 
 
 def _log_view(world: World, entry: Entry) -> dict[str, Any]:
-    """Return the values of a request that filters of `log` compare."""
+    """Return the values of a request that the filters of `log` compare."""
     view = summary_members(world, entry)
     project = world.get(PROJECTS, view["project"] or "")
     names = (view["project"], project.alias if project else None)
@@ -105,7 +105,7 @@ def _log_view(world: World, entry: Entry) -> dict[str, Any]:
 
 
 def _value_text(value: Any) -> str:
-    """Return the value of a request for a filter in words."""
+    """Return a request's value for a filter as a string."""
     if isinstance(value, tuple):
         return " or ".join(map(str, value))
     return "none" if value is None else str(value)
@@ -114,7 +114,7 @@ def _value_text(value: Any) -> str:
 def _nearest_requests(
     filters: Mapping[str, ValueType], expected: Mapping[str, Any], views: Iterable[dict[str, Any]]
 ) -> list[str]:
-    """Say which requests match, or else which come nearest and how they differ."""
+    """Describe the matching requests or, if there are none, the nearest and their differences."""
     differences = {
         view["n"]: [
             f"{name} is {_value_text(view[name])}"

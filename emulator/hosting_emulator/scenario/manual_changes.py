@@ -1,4 +1,4 @@
-"""The steps of a story that change its world by hand: the clock, interventions, faults, assumptions."""
+"""The steps of a story that change its world manually: the clock, interventions, faults, assumptions."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ _Change = Mapping[str, Any]
 
 
 class ManualChanges:
-    """Makes the manual changes of a story. Each method returns in words what it did."""
+    """Makes the manual changes of a story. Each method returns a description of the change."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        #: The steps that armed faults and outcomes, by the ids of those.
+        #: The steps that armed faults and outcomes, by the id of the fault or outcome.
         self.armed_at: dict[str, Location] = {}
 
     def advance(self, duration: str) -> str:
-        """Move the clock by a duration."""
+        """Advance the clock by a duration."""
         self._engine.move_by(parse_duration_ms(duration))
         return f"time moved by {duration}"
 
     def move_to(self, timestamp: str) -> str:
-        """Move the clock to a moment."""
+        """Move the clock to a timestamp."""
         self._engine.move_to(parse_timestamp(timestamp))
         return f"time moved to {timestamp}"
 
     def move_until_ended(self, operation_id: str) -> str:
-        """Move the clock to the end of an operation. Raises ValueError if it cannot end."""
+        """Move the clock to the end of an operation. Raises ValueError if the operation cannot end."""
         engine = self._engine
         if engine.world.get(OPERATIONS, operation_id) is None:
             raise ValueError(f"there is no operation {operation_id}")
@@ -47,7 +47,7 @@ class ManualChanges:
         return f"the operation is {engine.world.tables[OPERATIONS.name][operation_id].state}"
 
     def intervene(self, change_document: _Change, location: Location) -> str:
-        """Make an intervention."""
+        """Carry out an intervention."""
         intervention = read_intervention(change_document["intervene"] or {})
         change = self._engine.begin_change()
         earlier_ids = {id_ for id_, _ in change.world.rows(FAULTS)}

@@ -1,4 +1,4 @@
-"""The mistakes of one scenario, collected so that its author reads all of them at once."""
+"""Collects the mistakes in one scenario, so that its author sees all of them at once."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hosting_emulator.scenario.source import Location
 
 
 class Mistakes(list[ScenarioError]):
-    """The mistakes that were found so far in one scenario."""
+    """The mistakes found so far in one scenario."""
 
     @contextmanager
     def collect(self, location: Location) -> Iterator[None]:
-        """Collect a ScenarioError of the block, or a ValueError as an error at the location.
+        """Collect a ScenarioError of the block, or turn a ValueError into an error at the location.
 
-        The caller continues behind the block.
+        Execution continues after the block.
         """
         try:
             with location.refusals():
@@ -25,7 +25,7 @@ class Mistakes(list[ScenarioError]):
             self.append(error)
 
     def raise_error(self) -> None:
-        """Raise one ScenarioError for all mistakes, in the file's order, if there are any."""
+        """Raise one ScenarioError that lists all mistakes in the file's order, if there are any."""
         if not self:
             return
         # A part that is used twice reports its mistakes twice.

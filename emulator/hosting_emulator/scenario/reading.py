@@ -15,7 +15,7 @@ from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.shape import check_shape
 from hosting_emulator.scenario.source import Location, Source
 
-#: A longer text, in characters, is not cached: it is a recorded session rather than a file of the
+#: Texts with more characters are not cached. They are recorded sessions rather than files of the
 #: library, and many of them would fill the memory.
 _LONGEST_CACHED = 32 * 1024
 #: The sections of a scenario that uses the default world.
@@ -24,7 +24,7 @@ _SECTIONS_WITHOUT_WORLD = {"name", "description", "seed", "parts", "story"}
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A scenario of the right shape: its parts, the data that they were read from, and its text."""
+    """A valid scenario: its parts, the data from which they were read, and its text."""
 
     part: ScenarioPart
     source: Source
@@ -32,13 +32,13 @@ class Scenario:
 
     @property
     def kind(self) -> Literal["world", "story"]:
-        """Whether the scenario describes a world, or only a story in the default world."""
+        """`world` if the scenario describes a world, `story` if it only has a story in the default world."""
         if self.source.data.keys() - _SECTIONS_WITHOUT_WORLD:
             return "world"
         return "story"
 
     def row(self) -> ScenarioName:
-        """Return the scenario as lists show it."""
+        """Return the scenario as a row for lists of scenarios."""
         return ScenarioName(name=self.part.name, kind=self.kind, description=self.part.description)
 
     @property
@@ -50,7 +50,7 @@ class Scenario:
 def read_scenario(text: str, file: str) -> Scenario:
     """Read the text of a scenario. Raises ScenarioError.
 
-    The same short text is read only once. `file` is its name in messages.
+    A short text is read only once, and then cached. `file` is the file name in messages.
     """
     if len(text) > _LONGEST_CACHED:
         return _read(text, file)
@@ -58,27 +58,30 @@ def read_scenario(text: str, file: str) -> Scenario:
 
 
 def _read(text: str, file: str) -> Scenario:
-    # Imported here: only a process that reads a scenario needs YAML.
+    # Imported here because only a process that reads a scenario needs YAML.
     from hosting_emulator.scenario.yaml_text import read_yaml
 
     return scenario_of(read_yaml(text, file), text)
 
 
-#: It holds the whole library, and each test that begins with a scenario of the library.
+#: The cache has room for the whole library and for each test that starts with a library scenario.
 _read_cached = lru_cache(maxsize=128)(_read)
 
 
 def scenario_of(source: Source, text: str = "") -> Scenario:
-    """Return the scenario that plain data describes. Raises ScenarioError."""
+    """Return the scenario described by plain data. Raises ScenarioError."""
     check_shape(Location(source))
     return Scenario(convert(source.data, ScenarioPart), source, text)
 
 
 def without_seed(text: str) -> str:
-    """Return a scenario without its seed, as JSON. A text without a seed is returned unchanged."""
+    """Return a scenario without its seed, as JSON.
+
+    A scenario that has no seed is returned unchanged.
+    """
     try:
         scenario = read_scenario(text, "scenario.yaml")
-    except ScenarioError:  # no world was made from this text
+    except ScenarioError:  # no world was built from this text
         return text
     if scenario.part.seed is None:
         return text

@@ -1,4 +1,5 @@
-"""Writes a session as a scenario: what was done in a world, or a span of it, as one file.
+"""Writes the session of a world, or a span of it, as a scenario file.
 
-Each file is run before it is returned, so its story passes. What a scenario cannot express is refused.
+Each file is run before it is returned, so its story passes. A session that a scenario cannot
+express is refused.
 """

@@ -1,4 +1,4 @@
-"""The head of a recorded file: the sections that describe the world in which its story begins."""
+"""The head of a recorded file: the sections that describe the world in which its story starts."""
 
 from __future__ import annotations
 
@@ -36,16 +36,17 @@ Document: TypeAlias = dict[str, Any]
 _RULE_SECTIONS = {"faults": FAULT, "outcomes": OUTCOME}
 #: The sections of a loaded scenario that describe its world.
 _WORLD_SECTIONS = ("world", "faults", "outcomes", "timeline")
-#: Tables that say how a world is run, not what it contains.
+#: Tables about how a world is run, not about its content.
 _RUN_TABLES = (CLOCK.name, ORIGIN.name, RETRY_WAITS.name)
 
 
 @dataclass(frozen=True, slots=True)
 class FileHead:
-    """The head of a file.
+    """The head of a recorded file.
 
-    `rule_ids` are the ids in the file's world of the faults and outcomes that were armed, by their
-    ids in the recorded world. The id is empty for one that the file leaves out because it is spent.
+    `rule_ids` maps the ids of the armed faults and outcomes in the recorded world to their ids in
+    the file's world. The id is empty if the file leaves the fault or outcome out because it is used
+    up.
     """
 
     document: Document
@@ -53,7 +54,7 @@ class FileHead:
 
 
 def original_head(world: World, name: str) -> FileHead | None:
-    """Return the head that describes a world as it began. None: the world differs from its source."""
+    """Return the head that describes a world at its start, or None if the world differs from its source."""
     source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     document = _basic_head(world, world.at_ms, name)
     if source.scenario is not None:
@@ -69,7 +70,7 @@ def original_head(world: World, name: str) -> FileHead | None:
 
 
 def head_of_state(world: World, at_ms: int, name: str) -> FileHead:
-    """Return the head that describes a world in its present state, as far as a file can."""
+    """Return the head that describes a world's current state, as far as a file can express it."""
     document = _basic_head(world, at_ms, name)
     document["world"] = _without_empty(msgspec.to_builtins(describe_world(world)))
     rule_ids: dict[str, str] = {}
@@ -89,7 +90,7 @@ def head_of_state(world: World, at_ms: int, name: str) -> FileHead:
 
 
 def describes_world(document: Document, world: World, at_ms: int) -> bool:
-    """Tell whether the world of a file holds the same records as a world."""
+    """Return whether the world that a file describes has the same records as a world."""
     try:
         scenario = scenario_of(Source("", {**document, "description": "-"}, {}, {}))
         built = build_world(scenario, world.name, at_ms)
@@ -123,10 +124,12 @@ def _basic_head(world: World, at_ms: int, name: str) -> Document:
 
 
 def _named_assumptions(world: World) -> dict[str, Any]:
-    """Return the assumptions that a user chose, without those that a variation drew."""
+    """Return the assumptions that a user set, without those that a variation drew."""
     source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     assumptions: dict[str, Any] = world.assumptions.changes()
-    for name in source.chosen:  # even the default: a variation leaves a chosen assumption alone
+    for name in (
+        source.chosen
+    ):  # even the default: a variation does not change an assumption that a user set
         assumptions.setdefault(name, msgspec.to_builtins(getattr(world.assumptions, name)))
     if world.variation is not None:
         for name in world.variation.assumed:
@@ -135,7 +138,7 @@ def _named_assumptions(world: World) -> dict[str, Any]:
 
 
 def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Document:
-    """Return a fault or an outcome as a file arms it, with what is left of its counts."""
+    """Return a fault or an outcome in the form used by files, with its remaining counts."""
     document = written_document(world, fault)
     if category is OUTCOME or commit_phase_of(fault) is not None:
         document["phase"] = fault.rule.commit_phase
@@ -148,7 +151,7 @@ def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Docum
 
 
 def _remaining_timeline(world: World) -> Iterator[Document]:
-    """Yield the entries of the timeline that have not happened."""
+    """Yield the entries of the timeline that have not acted."""
     due_ms = {event.subject: event.due_ms for _, event in world.rows(SCHEDULE)}
     for key, entry in sorted(world.rows(TIMELINE), key=lambda row: row[1].order):
         document = _timeline_entry(entry, due_ms.get(key))
@@ -157,7 +160,7 @@ def _remaining_timeline(world: World) -> Iterator[Document]:
 
 
 def _timeline_entry(entry: TimelineEntry, due_ms: int | None) -> Document | None:
-    """Return an entry of the timeline as a file has it. None: it can no longer happen."""
+    """Return an entry of the timeline in the form used by files, or None if it can no longer act."""
     document: Document = {}
     if due_ms is not None:
         document["at"] = moment_text(due_ms)

@@ -26,17 +26,17 @@ from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world.value import World
 
-#: How many requests that changed nothing may be left out because they cannot be repeated.
+#: The maximum number of requests to leave out because they changed nothing and cannot be repeated.
 _MOST_LEFT_OUT = 50
-#: How many differences of a failing step a refusal names.
+#: The maximum number of a failing step's differences that a refusal names.
 _MOST_DIFFERENCES = 3
-#: A story that passes with these seeds, too, needs no seed of its own.
+#: A story that also passes with these seeds needs no seed of its own.
 _OTHER_SEEDS = (DEFAULT_SEED, "another")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFile:
-    """A scenario file, the number of its steps, and sentences about what it leaves out."""
+    """A scenario file, the number of its steps, and sentences about what was left out."""
 
     text: str
     steps: int
@@ -47,8 +47,8 @@ class RecordedFile:
 class _Plan:
     """A way to express a session: a head, and the events of the story.
 
-    The responses to the first `unjudged_count` events are not judged: these events only lead to the
-    state in which the recorded span begins.
+    The responses to the first `unjudged_count` events are not judged. These events only recreate
+    the state in which the recorded span starts.
     """
 
     head: FileHead
@@ -56,15 +56,15 @@ class _Plan:
     unjudged_count: int = 0
 
     def is_judged(self, index: int) -> bool:
-        """Tell whether the response to an event is judged."""
+        """Return whether the response to an event is judged."""
         return index >= self.unjudged_count
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """Why a story fails: the index of its first failing step, and the reason.
+    """The failure of a story: the index of its first failing step, and the reason.
 
-    Without an index the file itself is refused.
+    Without an index, the file itself was refused.
     """
 
     step_index: int | None
@@ -76,9 +76,9 @@ def record_session(
 ) -> RecordedFile:
     """Write a session, or a span of it, as a scenario. Raises NotRecordable.
 
-    `first` and `last` are the number of a request (`12`), or of a commit (`commit:40`). The file of a
-    span begins with the world as it was at its start. If no file can describe that state, the story
-    first repeats the events that led to it, without judging their responses.
+    `first` and `last` are the number of a request (`12`) or of a commit (`commit:40`). The file for
+    a span starts with the state of the world at the start of the span. If no file can describe that
+    state, the story first repeats the events that led to it, without judging their responses.
     """
     span = session.span(first, last)
     beginning = original_head(session.base, name)
@@ -98,7 +98,7 @@ def record_session(
 
 
 def _plans(session: Session, span: range, name: str, beginning: FileHead | None) -> list[_Plan]:
-    """Return the ways to express a span, the most exact first."""
+    """Return the ways to express a span, with the most exact first."""
     events = session.events
     plans = []
     if beginning is not None:
@@ -121,7 +121,7 @@ def _plans(session: Session, span: range, name: str, beginning: FileHead | None)
 
 
 def _write_file(world: World, plan: _Plan, *, exact: bool) -> RecordedFile:
-    """Return the file of a plan, whose story passes. Raises NotRecordable."""
+    """Return the file of a plan, with a story that passes. Raises NotRecordable."""
     document = {**plan.head.document, "description": _description(world, plan)}
     left_out = _cut_requests(plan)
     while True:
@@ -151,7 +151,7 @@ def _description(world: World, plan: _Plan) -> str:
 
 
 def _cut_requests(plan: _Plan) -> dict[int, str]:
-    """Return the requests without effect whose body is only partly known: the reason by number."""
+    """Return the requests without effect whose body was only partly stored, as reasons by number."""
     reasons = {}
     for event in plan.events:
         entry = event.entry
@@ -178,7 +178,7 @@ def _write_steps(
 
 
 def _find_failure(document: Document, seed: str) -> _Failure | None:
-    """Run the story of a file. Returns why it fails; None: it passes."""
+    """Run the story of a file. Return its failure, or None if it passes."""
     try:
         report = run_document(document, seed=seed)
     except ScenarioError as error:
@@ -201,12 +201,12 @@ def _requests_to_leave_out(
     *,
     exact: bool,
 ) -> dict[int, str]:
-    """Return the requests without which the story may pass: the reason of each by its number.
+    """Return the requests to leave out so that the story may pass, as reasons by number.
 
     Raises NotRecordable if the failing step cannot be left out.
     """
     if exact:
-        # What they counted was rewound in the world, but the story would count it.
+        # Their counts were rewound in the world, but the story would count them.
         uncounted = {
             event.entry.n: f"{event.title}: what it counted was rewound"
             for event in plan.events
@@ -225,12 +225,12 @@ def _requests_to_leave_out(
 
 
 def _mark_unused(document: Document, seed: str) -> None:
-    """Mark as optional each entry that never acts in the story: it did not act in the session either."""
+    """Mark each entry that never acts in the story as optional, because it did not act in the session."""
     for entry in unused_entries(run_document(document, seed=seed)["entries"]):
         part: Any = document
         for name, index in re.findall(r"(\w+)|\[(\d+)\]", entry.at):
             part = part[name or int(index)]
-        if entry.at.endswith(".intervene"):  # its fields are below its word
+        if entry.at.endswith(".intervene"):  # an intervention's fields are one level deeper
             word = next(iter(part))
             part[word] = {**(part[word] or {}), "optional": True}
         else:

@@ -1,6 +1,6 @@
-"""Variables for the values that responses contain, such as ids, secrets, cursors and addresses.
+"""Variables for values from responses, such as ids, secrets, cursors and addresses.
 
-A value becomes a variable only when a later step needs it: then the earlier step saves it.
+A value becomes a variable only if a later step needs it. The earlier step then saves it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from hosting_emulator.scenario.source import KeyPath, texts_in
 from hosting_emulator.world.naming import ALIASED_TABLES
 from hosting_emulator.world.value import World
 
-#: A value that may be new in each world: an id, a secret, a cursor.
+#: A value that can be different in each world: an id, a secret, a cursor.
 _GENERATED_VALUE = re.compile(r"[A-Za-z0-9_-]{12,}")
 _URL = re.compile(r"https?://\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Producer:
-    """Where a value comes from: a step, the path of the value in its response, and a noun for it."""
+    """The origin of a value: a step, the value's path in the step's response, and a noun for the value."""
 
     step: Document
     noun: str
@@ -33,11 +33,11 @@ class Producer:
 
 
 class References:
-    """The values that steps can refer to, while the story of a recorded file is written."""
+    """The values that steps can refer to while the story of a recorded file is written."""
 
     def __init__(self, world: World, rule_ids: Mapping[str, str]) -> None:
         self._redactor = Redactor(world)
-        #: The producer of each value, or the text that stands for it in the file.
+        #: The producer of each value, or the string that the file contains in its place.
         self._values: dict[str, Producer | str] = {}
         self._name_counts: dict[str, int] = {}
         for kind, table in ALIASED_TABLES.items():
@@ -55,18 +55,18 @@ class References:
         self._values[value] = producer
 
     def alias(self, id_: str) -> str | None:
-        """Return the alias of a record by its id. None: the file's head does not contain it."""
+        """Return the alias of a record by its id, or None if the file's head does not contain the record."""
         text = self._values.get(id_)
         if not isinstance(text, str):
             return None
         return text.strip("${}").partition(".")[2]
 
     def value_ending_with(self, ending: str) -> str | None:
-        """Return the first value with an ending, such as the URL for a path. None: there is none."""
+        """Return the first value with an ending, such as the URL for a path, or None if there is none."""
         return next((value for value in self._values if value.endswith(ending)), None)
 
     def text(self, text: str) -> str:
-        """Return a text with variables in place of the values it contains, and without secrets."""
+        """Return a string with variables in place of known values, and without secrets."""
         if text in self._values:
             return self.variable(text)
         return _GENERATED_VALUE.sub(lambda match: self._generated_text(match[0]), text)
@@ -77,13 +77,16 @@ class References:
         return self._redactor.text(value)
 
     def repeated(self, value: str) -> str:
-        """Return the variable of a value that an earlier response contains. Others are unchanged."""
+        """Return the variable for a value that an earlier response contains.
+
+        Other values are unchanged.
+        """
         if value in self._values and value not in self._head_values:
             return self.variable(value)
         return value
 
     def variable(self, value: str) -> str:
-        """Return the variable that stands for a value. Its producer saves the value from now on."""
+        """Return the variable for a value. From now on, the step that produces the value saves it."""
         producer = self._values[value]
         if isinstance(producer, str):
             return producer
@@ -93,13 +96,13 @@ class References:
         return f"${{{name}}}"
 
     def new_name(self, noun: str) -> str:
-        """Return a new name of a variable, such as `operation_2`."""
+        """Return a new variable name, such as `operation_2`."""
         count = self._name_counts.get(noun, 0) + 1
         self._name_counts[noun] = count
         return f"{noun}_{count}"
 
     def add_response(self, entry: Entry, step: Document) -> None:
-        """Add the values that the response to a step contains. A lost response has none."""
+        """Add the values in the response to a step. A lost response has no values."""
         if entry.lost is not None or entry.response_bytes > len(entry.response_body):
             return
         document = document_of(entry.response_body)
@@ -114,19 +117,19 @@ class References:
             self._values[key_value(key.get("id"))] = Producer(step, "key_value", "value")
 
     def add_api_keys(self, ids: Iterable[str], step: Document) -> None:
-        """Add API keys that a step `api_key` creates, and their values."""
+        """Add the API keys that an `api_key` step creates, and their values."""
         for id_ in ids:
             self._values[id_] = Producer(step, "key", "key.id")
             self._values[key_value(id_)] = Producer(step, "key_value", "value")
 
 
 def key_value(key_id: object) -> str:
-    """Return the reference to the value of an API key, which is stored nowhere."""
+    """Return a reference to the value of an API key. The value itself is not stored anywhere."""
     return f"value of {key_id}"
 
 
 def _noun_of(path: KeyPath, entry: Entry) -> str:
-    """Return a noun for the value at a path of a response: its name, or that of its record."""
+    """Return a noun for the value at a path of a response: the field's name, or the record's."""
     names = list(map(str, path))
     noun = names[-1].removesuffix("_id").removeprefix("next_")
     if noun != "id":

@@ -1,4 +1,4 @@
-"""What a recorded step expects of its response."""
+"""The expectations of recorded steps."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.scenario.recording.heads import Document
 
-#: A word of the contract, which is the same in each run. Other texts may be new in each world.
+#: A word of the contract, which is the same in each run. Other strings can differ in each world.
 _CONTRACT_WORD = re.compile(r"[a-z][a-z_]*")
 
 
 def any_response() -> Document:
-    """Return what a step expects whose response is not judged: any response that arrives."""
+    """Return the expectation of a step whose response is not judged: any response that arrives."""
     return {"status": {"at_least": 200}}
 
 
 def expected_response(entry: Entry, name_value: Callable[[str], str]) -> Document:
-    """Return what a step expects, without what may differ in each run, such as ids and times.
+    """Return a step's expectation without values that can differ in each run, such as ids and times.
 
-    `name_value` returns the variable of a value that an earlier response contains, or the value.
+    `name_value` returns the variable for a value that an earlier response contains, and any other
+    value unchanged.
     """
     if entry.lost is not None:
         return {"lost": entry.lost}

@@ -1,4 +1,4 @@
-"""What was done in a world until now: its requests and manual changes, without what was rewound."""
+"""The session of a world: its requests and manual changes so far, without those that were rewound."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _MOST_DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class SessionEvent:
-    """A request or a manual change, at a moment of world time.
+    """A request or a manual change, with its world time.
 
-    `before` is the world that the event found. `is_uncounted` means that the request changed nothing,
-    and what it counted for faults or the rate limit was rewound.
+    `before` is the world before the event. `is_uncounted` means that the request changed nothing,
+    and that its effect on the counts of faults and of the rate limit was rewound.
     """
 
     title: str
@@ -28,20 +28,20 @@ class SessionEvent:
     before: World
     first_commit: int
     last_commit: int
-    #: The request. None for a manual change.
+    #: The request, or None for a manual change.
     entry: Entry | None = None
-    #: The manual change. None for a request.
+    #: The manual change, or None for a request.
     commit: Commit | None = None
     is_uncounted: bool = False
 
     @property
     def request_number(self) -> int | None:
-        """The number of the request in the log. None for a manual change."""
+        """The number of the request in the log, or None for a manual change."""
         return None if self.entry is None else self.entry.n
 
     @property
     def order(self) -> tuple[int, int]:
-        """The position among other events: a request follows the commit whose world it found."""
+        """A sort key among events. A request follows the commit whose world it was handled in."""
         if self.entry is None:
             return self.first_commit, 0
         return self.entry.world.commit, self.entry.n
@@ -49,9 +49,9 @@ class SessionEvent:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The events of a world in their order, from the world `base` to the world as it is now.
+    """The events of a world in order, from the world `base` to the current world.
 
-    `base` is the world as it began, if the log and the history still hold everything since then.
+    `base` is the world at its start, if the log and the history still hold everything since then.
     """
 
     world: World
@@ -59,7 +59,7 @@ class Session:
     events: list[SessionEvent]
 
     def span(self, first: str | None, last: str | None) -> range:
-        """Return the indexes of the events of a span. Raises NotRecordable if it is empty.
+        """Return the indexes of the events in a span. Raises NotRecordable if the span is empty.
 
         `first` and `last` are the number of a request (`12`) or of a commit (`commit:40`).
         """
@@ -105,7 +105,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """Where a span begins or ends: the number of a request, or of a commit."""
+    """The start or end of a span: the number of a request or of a commit."""
 
     number: int
     is_commit: bool
@@ -119,7 +119,7 @@ def _read_limit(text: str, name: str) -> _Limit:
 
 
 class _Lineage:
-    """The commits that led to a world as it is now, oldest first, as far as the history holds them."""
+    """The commits that led to the current world, oldest first, as far as the history holds them."""
 
     def __init__(self, engine: Engine) -> None:
         self.commits = _lineage_commits(engine)
@@ -127,16 +127,16 @@ class _Lineage:
         self.base = oldest.before if oldest.writes else oldest.world
         self.numbers = {self.base.commit, *(commit.number for commit in self.commits)}
         restored_states = [commit.restored for commit in self.commits if commit.restored]
-        #: When the states were saved to which the world returned, by their commits.
+        #: The times at which the restored states were saved, by the states' commits.
         self.saved_ms = {state.world.commit: state.at_ms for state in restored_states}
         self._all_commits: Mapping[int, Commit] = {
             commit.number: commit for commit in engine.history
         }
 
     def equal_state(self, number: int) -> int | None:
-        """Return the commit of the lineage that has the same state as a commit. None: there is none.
+        """Return the commit of the lineage with the same state as a commit, or None if there is none.
 
-        Commits that only count requests have the same state as the commit before them.
+        Commits that only count requests have the same state as the previous commit.
         """
         while number not in self.numbers:
             commit = self._all_commits.get(number)
@@ -147,7 +147,7 @@ class _Lineage:
 
 
 def _lineage_commits(engine: Engine) -> list[Commit]:
-    # Of commits with the same number, the oldest counts.
+    # Among commits with the same number, the oldest counts.
     commits = {commit.number: commit for commit in reversed(engine.history)}
     beginnings = [
         number for number, commit in commits.items() if not commit.writes and not commit.restored
@@ -167,14 +167,14 @@ def _lineage_commits(engine: Engine) -> list[Commit]:
 
 
 def session_of(engine: Engine) -> Session:
-    """Return what was done in a world until now, without what was rewound. Raises NotRecordable."""
+    """Return the session of a world, without events that were rewound. Raises NotRecordable."""
     engine.run_due()
     lineage = _Lineage(engine)
     requests = list(_request_events(engine, lineage))
     base = lineage.base
     log_is_complete = engine.log.count == len(engine.log)
     if requests and not log_is_complete:
-        # Earlier requests are unknown. A request that waited may have found a later world.
+        # Earlier requests are unknown. A delayed request may have been handled in a later world.
         base = min((event.before for event in requests), key=lambda world: world.commit)
     manual_changes = _manual_change_events(lineage, base)
     events = sorted([*requests, *manual_changes], key=lambda event: event.order)
@@ -189,7 +189,7 @@ def _request_events(engine: Engine, lineage: _Lineage) -> Iterator[SessionEvent]
 
 
 def _request_event(entry: Entry, lineage: _Lineage) -> SessionEvent | None:
-    """Return the event of a request. None: the request was rewound."""
+    """Return the event of a request, or None if the request was rewound."""
     are_present = [commit.number in lineage.numbers for commit in entry.commits]
     has_changed_world = any(commit.is_listed for commit in entry.commits)
     if has_changed_world and are_present[0] and not are_present[-1]:
@@ -200,7 +200,7 @@ def _request_event(entry: Entry, lineage: _Lineage) -> SessionEvent | None:
     if not all(are_present) and has_changed_world:
         return None
     if not any(are_present) and entry.at_ms > lineage.saved_ms.get(state, entry.at_ms):
-        return None  # it came after the state to which the world returned
+        return None  # it came after the state to which the world was restored
     numbers = [commit.number for commit in entry.commits] or [entry.world.commit]
     return SessionEvent(
         title=f"request {entry.n} ({entry.method} {entry.call or 'no call'})",

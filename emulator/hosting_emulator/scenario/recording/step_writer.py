@@ -33,7 +33,7 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import API_KEYS, FAULTS, ORGANIZATIONS, OUTCOMES, PROJECTS, USERS
 from hosting_emulator.world.value import Change, World
 
-#: Headers that every client sends and that change no response, and those that keys of a step send.
+#: Headers that every client sends and that change no response, and headers that a step's keys set.
 _CLIENT_HEADER = re.compile(
     r"host|user-agent|accept(-.*)?|connection|content-length|transfer-encoding|cookie|origin|referer"
     r"|sec-.*|x-forwarded-.*|forwarded|via|priority|dnt|cache-control|pragma|traceparent|tracestate"
@@ -45,16 +45,16 @@ _RULE_TABLES = {"fault": FAULTS, "outcome": OUTCOMES}
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """A step of a recorded story, and the event that it repeats. A note repeats none."""
+    """A step of a recorded story, and the event that it repeats. A note repeats no event."""
 
     document: Document
     event: SessionEvent | None = None
 
 
 class StepWriter:
-    """Writes the steps of one story: `steps`, as far as they are written.
+    """Writes the steps of one story to `steps`.
 
-    With `exact` it repeats the time between events in milliseconds, otherwise in seconds.
+    With `exact`, the time between events is repeated in milliseconds, otherwise in seconds.
     """
 
     def __init__(self, world: World, head: FileHead, *, exact: bool) -> None:
@@ -65,7 +65,7 @@ class StepWriter:
         self._references = References(world, head.rule_ids)
 
     def add_note(self, note: str) -> None:
-        """Write a step that does nothing."""
+        """Write a step that only has a note."""
         self.steps.append(RecordedStep({"note": note}))
 
     def write(self, event: SessionEvent, *, judged: bool) -> None:
@@ -96,11 +96,11 @@ class StepWriter:
         if not set(manual_change) & set(ACTIONS):
             raise NotRecordable(f"{event.title}: a story cannot express it")
         step: Document = manual_change
-        # The records that an intervention adds have no names before it.
+        # An intervention's new records have no names before it.
         if "add" not in (manual_change.get("intervene") or ()):
             step = each_text(manual_change, self._references.text)
         if "" in step.values():
-            return  # it removes a fault that is spent, and that the file therefore leaves out
+            return  # it removes a fault that is used up, and that the file therefore leaves out
         for noun, table in _RULE_TABLES.items():
             if noun in step:
                 for id_ in commit.writes[table.name]:
@@ -142,7 +142,7 @@ class StepWriter:
         return step
 
     def _ticket_url(self, entry: Entry, target: str) -> str:
-        """Return the URL of a ticket that was redeemed."""
+        """Return the URL at which a ticket was redeemed."""
         url = self._references.value_ending_with(target)
         if url is not None:
             return url
@@ -151,7 +151,7 @@ class StepWriter:
         return f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
 
     def _call(self, entry: Entry) -> Document | None:
-        """Return a step that names its call. None: such a step would not send the same request."""
+        """Return a step that names its call, or None if such a step would send a different request."""
         if entry.call is None or entry.body_bytes > len(entry.body):
             return None
         match = calls_at(entry.world.assumptions.operation_path).recognize(entry.method, entry.path)
@@ -190,7 +190,7 @@ class StepWriter:
             return {"text": self._references.text(text)}
 
     def _headers(self, entry: Entry) -> dict[str, str]:
-        """Return the headers that the step must name, because it would not send them otherwise."""
+        """Return the headers that the step must list, because it would not send them by default."""
         headers = {}
         for raw_name, value in entry.raw_headers:
             name = raw_name.decode("latin-1")
@@ -226,12 +226,12 @@ class StepWriter:
         return self._token_options(entry, step, user)
 
     def _token_options(self, entry: Entry, step: Document, user: User) -> Document:
-        """Return the keys of a step that make an access token like the one of a request."""
+        """Return the keys of a step that create an access token like that of a request."""
         principal = entry.principal
         options: Document = {}
         if user.alias != DEFAULT_ALIASES["user"]:
             options["user"] = user.alias
-        # The contract asks for a current session: one that has ended does not count.
+        # The contract requires a current session: a session that has ended does not count.
         if not is_current(entry.world, principal.session_id, user.id):
             options["interactive"] = False
         if principal.organization_id == home_of(entry.world, user):
@@ -248,7 +248,7 @@ class StepWriter:
         return self._sign_in(user, options, self._index_without_organization(user))
 
     def _sign_in(self, user: User, options: Mapping[str, Any], index: int) -> Document:
-        """Insert a step that signs a user in, and return the key that uses its token."""
+        """Insert a step that signs a user in, and return the key that uses the token."""
         name = self._references.new_name("token")
         step = {"sign_in": user.alias, **options, "save": {name: "access_token"}}
         self.steps.insert(index, RecordedStep(step))
@@ -267,7 +267,7 @@ class StepWriter:
 
 
 def _is_relevant_header(entry: Entry, name: str, value: bytes) -> bool:
-    """Tell whether a header of a request may change its response, and no key of a step sends it."""
+    """Return whether a request's header can change its response and is not set by a key of a step."""
     lower_name = name.lower()
     if lower_name == "content-type":
         is_usual = bool(entry.body) and value.lower() == b"application/json"
@@ -282,6 +282,6 @@ def _is_relevant_header(entry: Entry, name: str, value: bytes) -> bool:
 
 
 def _headers_of_faults(world: World) -> set[str]:
-    """Return the names of the headers that faults look at, in lower case."""
+    """Return the lowercase names of the headers that faults match."""
     headers = [fault.rule.header or {} for _, fault in world.rows(FAULTS)]
     return {name.lower() for names in headers for name in names}
