@@ -1,4 +1,4 @@
-"""The JSON Schema of scenario files, with which editors complete and check them."""
+"""The JSON Schema of scenario files, which editors use to complete and check them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hosting_emulator.world.fault_records import Rule
 Schema: TypeAlias = dict[str, Any]
 
 _ASSUMPTIONS: Schema = {"$ref": "#/$defs/Assumptions"}
-#: The schemas of what can be armed or planned, by its key.
+#: The schemas of everything that can be armed or planned, by key.
 _CHANGES: dict[str, Schema] = {
     "fault": {"$ref": "#/$defs/Fault"},
     "outcome": {"$ref": "#/$defs/Outcome"},
@@ -65,7 +65,7 @@ def scenario_schema() -> Schema:
 
 
 def _rule_schema(rule: Schema, category: RuleCategory) -> Schema:
-    """Return the schema of a fault or an outcome: one effect, and the fields of its rule."""
+    """Return the schema of a fault or an outcome: one effect, and the fields of a rule."""
     properties = {name: dict(rule["properties"][name]) for name in category.fields}
     for field in properties.values():
         # The description comes last, where readers look for it.
@@ -89,7 +89,7 @@ def _intervention_schema(definitions: dict[str, Schema]) -> Schema:
         name = intervention.__name__
         properties[word] = _reference(name)
         if not definitions[name].get("required"):
-            # Without required fields, nothing needs to follow the word.
+            # Without required fields, the value can be empty.
             properties[word] = _nullable(properties[word])
     return {
         "type": "object",
@@ -149,7 +149,7 @@ def _complete_expectation(schema: Schema) -> None:
     expected = schema["properties"]
     expected |= {name: kind.expected_schema() for name, kind in EXPECTED.items()}
     expected["headers"]["additionalProperties"] = HEADER.expected_schema()
-    # Nothing else can be expected of a response that may be lost.
+    # A response that may be lost excludes all other expectations.
     loss = {"enum": [*LOST_WORDS, True]}
     allows_loss = {"anyOf": [loss, {"type": "array", "contains": loss}]}
     schema["if"] = {"required": ["lost"], "properties": {"lost": allows_loss}}

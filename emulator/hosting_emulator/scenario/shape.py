@@ -1,6 +1,7 @@
 """Checks that plain data has the shape of a scenario, and reports each mistake with its location.
 
-What the parts mean is checked later: `build` checks the world and the timeline, `story_check` the story.
+The meaning of the parts is checked later: `build` checks the world and the timeline, `story_check`
+the story.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from hosting_emulator.scenario.step_keys import (
 from hosting_emulator.scenario.variable_syntax import NOBODY
 
 _LONGEST_QUOTE = 60
-#: The fields of a part. Finding them takes long.
+#: The fields of a part. They are cached, because looking them up takes a long time.
 _fields = cache(msgspec.structs.fields)
 
 
 def check_shape(top: Location) -> None:
-    """Check the data of a whole file. Raises ScenarioError for all mistakes together."""
+    """Check the data of a whole file. Raises one ScenarioError that lists all mistakes."""
     if not isinstance(top.value, dict):
         raise top.error("a scenario is a mapping with name, description and more")
     mistakes = Mistakes(_field_errors(top, ScenarioPart))
@@ -51,7 +52,7 @@ def check_shape(top: Location) -> None:
 
 
 def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
-    """Yield the entries of a section that is a list, or else the section, each with its type."""
+    """Yield the section, or its entries if it is a list. Each has its type."""
     is_list = isinstance(section.value, list) and get_origin(kind) is list
     if not is_list or not section.value:
         yield section, kind
@@ -65,7 +66,7 @@ def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
 
 
 def _check_type(location: Location, kind: Any) -> None:
-    """Check that a value has a type. Raises ScenarioError at the innermost value that has not."""
+    """Check the type of a value. Raises ScenarioError at the innermost value with a wrong type."""
     try:
         convert(location.value, kind)
     except msgspec.ValidationError as error:
@@ -74,7 +75,7 @@ def _check_type(location: Location, kind: Any) -> None:
 
 
 def _type_error(location: Location, reason: str, path: str) -> ScenarioError:
-    """Return the error for what msgspec reports: the reason, and the path below the location."""
+    """Return the error for a msgspec message, from its reason and the path below the location."""
     words: list[str] = []
     for name in re.findall(r"\.{3}|\w+", path):
         key = name
@@ -104,7 +105,7 @@ def _type_error(location: Location, reason: str, path: str) -> ScenarioError:
 
 
 def _first_misfit(mapping: dict[str, Any], words: Sequence[str]) -> str:
-    """Return the first key whose value is none of some words or, without words, is not a text."""
+    """Return the first key whose value is not in `words` or, without words, is not a string."""
     for key, value in mapping.items():
         fits = value in words if words else isinstance(value, str)
         if not fits:
@@ -113,21 +114,21 @@ def _first_misfit(mapping: dict[str, Any], words: Sequence[str]) -> str:
 
 
 def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[ScenarioError]:
-    """Yield an error for each unknown field of a mapping, or else for each missing field."""
+    """Yield an error for each unknown field of a mapping or, if there are none, for each missing field."""
     fields = {field.encode_name: field for field in _fields(kind)}
     unknown_names = [name for name in location.value if name not in fields]
     for name in unknown_names:
         hint = nearest(name, fields) or f"; there are {', '.join(fields)}"
         yield (location / name).error(f"unknown field {name!r}{hint}", key=True)
     if unknown_names:
-        return  # a misspelled name would be reported as missing, too
+        return  # a misspelled name would also be reported as missing
     for name, field in fields.items():
         if field.required and name not in location.value:
             yield location.error(f"the field {name!r} is missing here")
 
 
 def _display(value: Any) -> str:
-    """Return a refused value for a message, shortened if it is long."""
+    """Return a refused value in the form used by messages, shortened if it is long."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -141,7 +142,7 @@ def _display(value: Any) -> str:
     return repr(str(value)[:_LONGEST_QUOTE]) + "…"
 
 
-# --- keys that belong together, or exclude each other ------------------------------------------
+# --- keys that depend on each other ------------------------------------------------------------
 
 
 def _check_keys(location: Location, kind: Any) -> None:

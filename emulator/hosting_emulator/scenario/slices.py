@@ -1,4 +1,4 @@
-"""Work that yields between its parts, so that a server can respond to others meanwhile."""
+"""Work in slices: it yields between them, so that a server can respond to other requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Slices: TypeAlias = Generator[None, None, T]
 
 
 def run_slices(slices: Slices[T]) -> T:
-    """Run a part of a story to its end, without a pause. Returns its result."""
+    """Run a part of a story to its end without a pause. Return its result."""
     while True:
         try:
             next(slices)

@@ -1,4 +1,4 @@
-"""Plain data that remembers where in its file each part was written."""
+"""Plain data with the position of each part in its file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.scenario.errors import ScenarioError
 
-#: The keys and indexes that lead to a value.
+#: The keys and indexes on the way to a value.
 KeyPath: TypeAlias = tuple[str | int, ...]
-#: A line and a column, which count from 1.
+#: A line and a column. Both count from 1.
 Position: TypeAlias = tuple[int, int]
 
 _START_OF_FILE: Position = (1, 1)
@@ -22,8 +22,8 @@ _START_OF_FILE: Position = (1, 1)
 class Source:
     """Plain data, and the positions of its parts in the file.
 
-    `positions` holds those of keys and of items of lists, `value_positions` those of the plain
-    values that follow a key.
+    `positions` holds the positions of keys and of list items. `value_positions` holds the positions
+    of the plain values that follow keys.
     """
 
     file: str
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A location in a source: `location / "story" / 3 / "user"`."""
+    """A location in a source, built with `/`: `location / "story" / 3 / "user"`."""
 
     source: Source
     path: KeyPath = ()
@@ -43,7 +43,7 @@ class Location:
         return Location(self.source, (*self.path, name))
 
     def below(self, path: Iterable[str | int]) -> Location:
-        """Return the location at a path from here."""
+        """Return the location at a path relative to this location."""
         return Location(self.source, (*self.path, *path))
 
     @property
@@ -62,9 +62,9 @@ class Location:
     def error(self, message: str, *, key: bool = False) -> ScenarioError:
         """Return an error at this location.
 
-        Its position is that of the plain value here, otherwise that of the key. With `key`, or if
-        the message quotes the key, it is always that of the key. If there is nothing at this
-        location, the error has the position of the nearest parent.
+        The error has the position of the plain value at this location, otherwise the position of
+        the key. With `key`, or if the message quotes the key, it always has the position of the
+        key. If there is nothing at this location, it has the position of the nearest parent.
         """
         source = self.source
         path = self.path
@@ -78,9 +78,10 @@ class Location:
 
     @contextmanager
     def refusals(self) -> Iterator[None]:
-        """Raise ScenarioError for a ValueError in the block.
+        """Turn a ValueError in the block into a ScenarioError.
 
-        Its location is this one, or the field below it that the error names as `field`.
+        The error is at this location, or at the field below it that the ValueError names as
+        `field`.
         """
         try:
             yield
@@ -92,9 +93,10 @@ class Location:
             raise location.error(str(error)) from None
 
     def check_word(self, noun: str, word: str | None, words: Iterable[str]) -> None:
-        """Raise ScenarioError if a word is none of `words`. None is accepted.
+        """Raise ScenarioError if a word is not in `words`. None is accepted.
 
-        The message names the nearest word, or all words. `noun` says what a word stands for.
+        The message suggests the nearest word, or lists all words. `noun` says what kind of word is
+        expected.
         """
         names = list(words)
         if word is not None and word not in names:
@@ -108,7 +110,7 @@ def _key_or_index(text: str) -> str | int:
 
 
 def walk(value: Any) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield a value and everything inside it, each with the path to it."""
+    """Yield a value and everything inside it, each with its path."""
     yield (), value
     children: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
@@ -121,7 +123,7 @@ def walk(value: Any) -> Iterator[tuple[KeyPath, Any]]:
 
 
 def texts_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
-    """Yield every text inside a value, each with the path to it."""
+    """Yield every string inside a value, each with its path."""
     for path, inner in walk(value):
         if isinstance(inner, str):
             yield path, inner

@@ -1,6 +1,6 @@
-"""Checks of one step before its story runs: variables, the value of each key, aliases, expectations.
+"""Checks one step before its story runs: variables, the value of each key, aliases, expectations.
 
-To check another key, write a function and name it in `_KEY_CHECKS`.
+To check another key, write a function and add it to `_KEY_CHECKS`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _API_KEY_FIELDS = ("name", "permissions")
 
 
 def check_variables(scope: StoryScope, location: Location) -> None:
-    """Refuse variables of a step that have no value when the step runs. Raises ScenarioError."""
+    """Refuse variables that have no value yet when the step runs. Raises ScenarioError."""
     for path, name in variables_in(location.value):
         _check_variable(scope, location.below(path), name)
 
@@ -109,8 +109,8 @@ def _check_intervention(scope: StoryScope, location: Location, document: dict[st
 def check_manual_change(location: Location, document: dict[str, Any], change: Change) -> None:
     """Check a fault, an outcome or an intervention against a world. Raises ScenarioError.
 
-    The last key of the location says which of them it is. A fault or an outcome with variables is
-    checked when it is armed.
+    The last key of the location names its category. A fault or an outcome with variables is checked
+    when it is armed.
     """
     action = location.path[-1]
     if action == "intervene":
@@ -137,7 +137,7 @@ def _check_timestamp(scope: StoryScope, location: Location, text: str) -> None:
 
 
 def _check_pause(scope: StoryScope, location: Location, text: str) -> None:
-    """Check a pause, in which variables have no values."""
+    """Check a pause. Its variables have no values yet."""
     with location.refusals():
         parse_duration_ms(text)
 
@@ -169,7 +169,7 @@ def _check_value(location: Location, kind: ValueType, value: Any) -> None:
         check(kind, value, variables=True)
     except Impossible as error:
         raise location.below(error.path).error(str(error), key=error.key) from None
-    except PatternError as error:  # matching it against the possible words took too long
+    except PatternError as error:  # comparing the pattern with the possible words took too long
         raise location.error(str(error)) from None
 
 
@@ -191,7 +191,7 @@ def _check_outcome_id(scope: StoryScope, location: Location, id_: str) -> None:
 
 
 def _check_api_key_body(location: Location, body: Any) -> None:
-    """Refuse fields that the API key of a step `api_key` does not have."""
+    """Refuse fields that the API key of an `api_key` step does not have."""
     if not isinstance(body, dict):
         raise location.error("the body of api_key is a mapping with name and permissions")
     for name in body:
@@ -221,7 +221,7 @@ _KEY_CHECKS: dict[str, _KeyCheck] = {
 }
 
 
-# --- several keys together ---------------------------------------------------------------------
+# --- combinations of keys ----------------------------------------------------------------------
 
 
 def check_aliases(scope: StoryScope, location: Location, step: StepPart) -> None:
@@ -240,7 +240,7 @@ def check_aliases(scope: StoryScope, location: Location, step: StepPart) -> None
 
 
 def _needed_kinds(step: StepPart) -> set[str]:
-    """Return the kinds of the records that a step needs, by its own alias or by the default."""
+    """Return the kinds of records that a step needs, by alias or by default."""
     kinds: set[str] = set()
     spec = CALLS.get(step.call or "")
     if spec is not None:
@@ -251,7 +251,7 @@ def _needed_kinds(step: StepPart) -> set[str]:
 
 
 def _alias_fields(step: StepPart) -> dict[str, str]:
-    """Return the field of a step that names each kind of record."""
+    """Return, for each kind of record, the field of a step that names it."""
     user_field = "user"
     if step.sign_in is not None:
         user_field = "sign_in"
@@ -277,5 +277,5 @@ def check_expectation(
         scope.types.check(step, expect, location.value)
     except Impossible as error:
         raise location.below(error.path).error(str(error), key=error.key) from None
-    except PatternError as error:  # matching it against the possible words took too long
+    except PatternError as error:  # comparing the pattern with the possible words took too long
         raise location.error(str(error)) from None

@@ -1,7 +1,7 @@
-"""The keys of a step: what each action can do, and which other keys belong to it.
+"""The keys of a step: the properties of each action, and the other keys that each action accepts.
 
-To add an action: its field in `ActionPart`, its entry in `ACTION_KEYS`, and its function in
-`story_actions`. To add another key: its field in `StepPart` and its entry in `OPTION_ACTIONS`.
+To add an action, add its field to `ActionPart`, its entry to `ACTION_KEYS`, and its function to
+`story_actions`. To add another key, add its field to `StepPart` and its entry to `OPTION_ACTIONS`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias, get_args
 
 @dataclass(frozen=True, slots=True)
 class ActionKey:
-    """A key that says what a step does."""
+    """A key that selects the action of a step."""
 
-    #: The step receives a response, which can be expected and saved.
+    #: The step receives a response, so it can have expectations and save values.
     has_response: bool = False
     #: The step can be one of several in `together`.
     can_join: bool = False
@@ -55,8 +55,8 @@ TimelineAction: TypeAlias = Literal["fault", "outcome", "intervene"]
 TIMELINE_ACTIONS: tuple[TimelineAction, ...] = get_args(TimelineAction)
 
 _API_REQUESTS = ("call", "poll", "request")
-#: The other keys of a step, with the actions to which each belongs. `note` and `times`, which are
-#: missing here, belong to every action.
+#: The other keys of a step, with the actions that accept each key. `note` and `times` are not
+#: listed here, because every action accepts them.
 OPTION_ACTIONS: dict[str, tuple[str, ...]] = {
     "expect": REQUESTS,
     "save": (*REQUESTS, "fault", "outcome"),
@@ -83,10 +83,10 @@ EXCLUSIVE_OPTIONS = (
     ("body", "form"),
     ("text", "form"),
 )
-#: The headers that keys of a step send, with those keys.
+#: The headers that keys of a step send, with the names of those keys.
 HEADER_OPTIONS = {"authorization": ("token", "user"), "idempotency-key": ("key",)}
 
 
 def is_page(url: str) -> bool:
-    """Tell whether the URL of a `request` leads to a page of the emulator, and not to the API."""
+    """Return whether the URL of a `request` leads to a page of the emulator, not to the API."""
     return not url.startswith("/") or url.startswith("/_emulator/")

@@ -1,7 +1,7 @@
-"""The requests of a story: what a step sends, and how requests that come together are handled.
+"""The requests of a story: what a step sends, and how concurrent requests are handled.
 
-They take the engine's steps as a socket's requests do. Nobody waits in real time: a delay is added
-up, and a running clock moves on by it.
+Story requests take the same steps through the engine as requests from a socket. There is no waiting
+in real time: delays are added up, and a running clock advances by them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from hosting_emulator.world.value import Change
 
 @dataclass(order=True, slots=True)
 class _Waiting:
-    """An exchange that continues at a time, in milliseconds after it began."""
+    """An exchange that continues at a time, in milliseconds after its start."""
 
     at_ms: int
     order: int
@@ -49,7 +49,7 @@ class _Waiting:
 
 
 class StepRequests:
-    """Sends the requests of a story's steps. Without a `page_handler` the story has no pages."""
+    """Sends the requests of a story's steps. Without a `page_handler`, the story has no pages."""
 
     def __init__(
         self, engine: Engine, variables: Variables, page_handler: PageHandler | None
@@ -57,9 +57,9 @@ class StepRequests:
         self._engine = engine
         self._variables = variables
         self._page_handler = page_handler
-        #: How many Idempotency-Keys the story has made up.
+        #: The number of Idempotency-Keys that the story has generated.
         self.key_count = 0
-        #: How many real milliseconds a client would have waited for the responses of this step.
+        #: The real milliseconds that a client would have waited for the responses to this step.
         self.waited_ms = 0
 
     def visit_page(self, step: StepPart, method: str, url: str) -> Arrival:
@@ -70,7 +70,7 @@ class StepRequests:
             separator = "&" if "?" in url else "?"
             url = f"{url}{separator}{_query(step)}"
         began_ms = self.waited_ms
-        # A browser has no token: a page finds out by itself who its user is.
+        # A browser sends no token. A page determines by itself who its user is.
         headers = self._headers(step, None, NOBODY)
         request = PageRequest(method, url, headers, _body(step))
         reply, effect = self._page_handler(self._engine, request, self._wait)
@@ -78,9 +78,9 @@ class StepRequests:
         return Arrival(reply, self.waited_ms - began_ms, effect)
 
     def send(self, steps: Sequence[StepPart]) -> Slices[list[Arrival]]:
-        """Let all requests arrive, in their order, before any response leaves.
+        """Let all requests arrive in order before any response is sent.
 
-        Then each response leaves as its delays end. The arrivals have the order of the steps.
+        Each response is then sent when its delays end. The result has the order of the steps.
         """
         began_ms = self.waited_ms
         requests = []
@@ -119,9 +119,10 @@ class StepRequests:
         return [arrivals[index] for index in range(len(steps))]
 
     def _pass_world_time(self, effect: FaultKind | None) -> int:
-        """Let the world time pass for which a fault stops the response, and return its real time.
+        """Let world time pass while a fault holds the response back.
 
-        No step of a story can move the clock while the response is awaited, so the clock moves here.
+        Return the real time this takes. No step of a story can move the clock while the response is
+        pending, so the clock moves here.
         """
         pause_ms = 0 if effect is None else effect.world_pause_ms()
         clock = self._engine.world.clock
@@ -136,7 +137,7 @@ class StepRequests:
         self._engine.skip_time(ms)
 
     def _request(self, step: StepPart) -> tuple[ExchangeContext, Sequence[Step]]:
-        """Return the request of a step, and the steps of the engine that handle it."""
+        """Return the request of a step, and the engine's steps that handle it."""
         if step.redeem is not None:
             return self._redemption(step, step.redeem), REDEEM_STEPS
         method, url = self._target(step)
@@ -149,7 +150,7 @@ class StepRequests:
         project = project_at(Change(self._engine.world, 0), address.hostname or "")
         if project is None:
             raise ValueError(f"{url} is at no project's dev origin")
-        # A visit to a dev origin has no token, unless the step names a user.
+        # A visit to a dev origin sends no token unless the step names a user.
         headers = self._headers(step, None, NOBODY)
         target = f"{address.path}?{address.query}"
         return self._context(step, "GET", target, headers, project=project, port=address.port)
@@ -223,12 +224,12 @@ class StepRequests:
         return self._engine.mint(user, organization_id, OWN_URL, interactive=step.interactive)
 
     def user_and_organization(self, name: str, step: StepPart) -> tuple[User, str | None]:
-        """Return a user, and the organization that a step names, or else the user's."""
+        """Return a user and an organization: the step's organization or, without one, the user's."""
         world = self._engine.world
         user = world.get(USERS, self._variables.id_of("user", name))
         if user is None:
             raise ValueError(f"there is no user {name!r}")
-        # The field `organization` of a call about an organization is the subject of the call.
+        # In a call about an organization, the field `organization` is the subject of the call.
         subject = CALLS[step.call].subject if step.call else ""
         if step.organization is not None and subject != "organization":
             return user, self._variables.id_of("organization", step.organization)
@@ -240,7 +241,7 @@ def _query(step: StepPart) -> str:
 
 
 def _sent_text(value: Any) -> str:
-    """Return a value of a query or a form as it is sent: `true`, and not `True`."""
+    """Return a value of a query or a form as sent: `true` rather than `True`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""The title of a step in reports, for a step without a note."""
+"""The title in reports of a step without a note."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hosting_emulator.scenario.step_keys import REQUESTS, TIMELINE_ACTIONS
 
 
 def title_of(action: str, step: StepPart) -> str:
-    """Return what a step does in a few words, such as `call list_deployments as reader`."""
+    """Return a short description of a step, such as `call list_deployments as reader`."""
     if step.together is not None:
         return " and ".join(_titles_of_requests(step.together))
     value = getattr(step, action, "")

@@ -1,7 +1,7 @@
-"""Runs a story: its steps in order against a world, and the report of what differed.
+"""Runs a story: its steps in order against a world, and the report of all differences.
 
-Requests take the same way through the engine as those of a server, but without a socket and without
-waiting in real time.
+Requests take the same way through the engine as a server's requests, but without a socket and
+without waiting in real time.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ from hosting_emulator.scenario.variables import POSSIBLE, Variables
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import World
 
-#: The time between two tries if neither the step nor the response says one.
+#: The time between two attempts if neither the step nor the response sets it.
 _DEFAULT_PAUSE_MS = 1000
 
 
 def check_text(text: str, file: str, page_handler: PageHandler | None = None) -> dict[str, Any]:
-    """Run the story of a scenario's text in its world. Returns the report. Raises ScenarioError."""
+    """Run the story in a scenario's text in the scenario's world. Return the report.
+
+    Raises ScenarioError.
+    """
     scenario = read_scenario(text, file)
     world = build_world(scenario, "default", machine_ms())
     return run_in_other_world(scenario, world, page_handler)
@@ -49,9 +52,10 @@ def run_in_other_world(
     page_handler: PageHandler | None = None,
     judged_step: KeyPath | None = None,
 ) -> dict[str, Any]:
-    """Run a story in a separate world. Returns the report. For `judged_step` see `StoryRun.run`.
+    """Run a story in a separate world. Return the report.
 
-    Time passes there only by the story's own steps and by delays that a client would wait for.
+    For `judged_step` see `StoryRun.run`. In the separate world, time passes only by the story's own
+    steps and by the delays that a client would wait for.
     """
     return story_in_other_world(scenario, world, page_handler).run(judged_step)
 
@@ -59,7 +63,7 @@ def run_in_other_world(
 def story_in_other_world(
     scenario: Scenario, world: World, page_handler: PageHandler | None = None
 ) -> StoryRun:
-    """Return the run of a story in a separate world. The run has not begun."""
+    """Return the run of a story in a separate world. The run has not started."""
     engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
     return StoryRun(scenario, engine, page_handler)
 
@@ -70,9 +74,9 @@ def run_document(
     judged_step: KeyPath | None = None,
     seed: str = DEFAULT_SEED,
 ) -> dict[str, Any]:
-    """Run the story of plain data, as `run_in_other_world` does. Raises ScenarioError.
+    """Run the story of plain data, like `run_in_other_world`. Raises ScenarioError.
 
-    Reports give line n + 1 for step n.
+    In reports, step n is at line n + 1.
     """
     positions: dict[KeyPath, Position] = {
         ("story", index): (index + 2, 1) for index in range(len(document["story"]))
@@ -83,7 +87,7 @@ def run_document(
 
 
 class StoryRun:
-    """One run of a scenario's story in one world. Without a `page_handler` it has no pages."""
+    """One run of a scenario's story in one world. Without a `page_handler`, the story has no pages."""
 
     def __init__(
         self, scenario: Scenario, engine: Engine, page_handler: PageHandler | None = None
@@ -93,22 +97,22 @@ class StoryRun:
         self._variables = Variables(engine)
         self._types = ResponseTypes(scenario.part)
         self._actions = StoryActions(engine, self._variables, self._types, page_handler)
-        #: The keys of the timeline's entries that were refused so far.
+        #: The keys of the timeline entries that have been refused so far.
         self._refused_keys: set[str] = set()
         #: The latest attempt of the current step.
         self._attempt = Attempt(scenario.location)
 
     def run(self, judged_step: KeyPath | None = None) -> dict[str, Any]:
-        """Run all steps, up to the first that fails. Returns the report.
+        """Run all steps up to the first that fails. Return the report.
 
-        The story also fails if a fault, an outcome or an entry of the timeline never acted, unless
-        that is `optional`. With `judged_step`, the path of one step, each other step passes if it
-        can be carried out at all.
+        The story also fails if a fault, an outcome or a timeline entry never acted and is not
+        `optional`. With `judged_step`, the path of one step, every other step passes if it can be
+        carried out.
         """
         return run_slices(self.run_in_slices(judged_step))
 
     def run_in_slices(self, judged_step: KeyPath | None = None) -> Slices[dict[str, Any]]:
-        """Run the story as `run` does, but yield after each request, so that others can run."""
+        """Run the story like `run`, but yield after each request so that other work can run."""
         steps: list[dict[str, Any]] = []
         story = self._steps(self._scenario.location / "story", self._scenario.part.story)
         for location, step in story:
@@ -134,7 +138,7 @@ class StoryRun:
     def _steps(
         self, location: Location, steps: Sequence[StepPart]
     ) -> Iterator[tuple[Location, StepPart]]:
-        """Yield the steps with their locations, and those of a part where it is used."""
+        """Yield the steps with their locations. A part's steps are yielded where the part is used."""
         for index, step in enumerate(steps):
             if step.use is None:
                 yield location / index, step
@@ -148,7 +152,7 @@ class StoryRun:
                     yield from self._steps(part_steps, part.steps)
 
     def _step(self, number: int, location: Location, step: StepPart) -> Slices[dict[str, Any]]:
-        """Run a step as often as it says, and return its report."""
+        """Run a step as many times as its `times` says, and return its report."""
         action = _action_of(step)
         message = ""
         differences: list[Mismatch] = []
@@ -182,9 +186,10 @@ class StoryRun:
     def _try(
         self, step: StepPart, action: str, location: Location
     ) -> Slices[tuple[str, list[Mismatch]]]:
-        """Carry out a step. With `tries` its request is repeated until the response is as expected.
+        """Carry out a step.
 
-        Returns what the last try did, in words, and its differences.
+        With `tries`, its request is repeated until the response is as expected. Returns a
+        description of the last attempt, and its differences.
         """
         message = ""
         differences: list[Mismatch] = []
@@ -193,7 +198,7 @@ class StoryRun:
         for number in range(step.tries):
             if number:
                 self._engine.move_by(_pause_ms(step, self._attempt.response))
-            requests.key_count = key_count  # a retry has the key of the first attempt
+            requests.key_count = key_count  # a retry reuses the key of the first attempt
             self._attempt = Attempt(location)
             message = yield from self._actions.run(action, step, self._attempt)
             yield
@@ -206,7 +211,7 @@ class StoryRun:
         return message, differences
 
     def _refused_entries(self) -> list[Mismatch]:
-        """Return the entries of the timeline that were refused since the last step."""
+        """Return the timeline entries that were refused since the last step."""
         refused = {key: entry for key, entry in self._engine.world.rows(TIMELINE) if entry.refused}
         differences = [
             Mismatch(f"timeline[{entry.order}]", POSSIBLE, entry.message)
@@ -226,7 +231,7 @@ def _action_of(step: StepPart) -> str:
 
 
 def _pause_ms(step: StepPart, response: Arrival) -> int:
-    """Return the time before a retry: what the step says, or what the last response asks for."""
+    """Return the wait before a retry: the step's pause, or the time that the last response asks for."""
     if step.pause is not None:
         return parse_duration_ms(step.pause)
     seconds = response.header("Retry-After") or response.at("progress.next_poll_after_seconds")
@@ -236,5 +241,5 @@ def _pause_ms(step: StepPart, response: Arrival) -> int:
 
 
 def _was_possible(report: dict[str, Any]) -> bool:
-    """Tell whether a step could be carried out, as its report says."""
+    """Return whether a step could be carried out, according to its report."""
     return all(difference["expected"] != POSSIBLE for difference in report["differences"])

@@ -1,6 +1,6 @@
-"""What the steps of a story do. `story` decides when a step runs and whether it passes.
+"""The actions of a story's steps. `story` decides when a step runs and whether it passes.
 
-To add an action, write a method, name it in `_ACTIONS`, and give it its entry in `step_keys`.
+To add an action, write a method, add it to `_ACTIONS`, and add its entry to `step_keys`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hosting_emulator.scenario.step_requests import StepRequests
 from hosting_emulator.scenario.variables import Variables
 from hosting_emulator.world.tables import ORGANIZATIONS
 
-#: Fields whose variables are filled in when they are compared, or that have no variables.
+#: Fields without variables, or with variables that are filled in only when they are compared.
 _UNFILLED_FIELDS = {
     "note",
     "call",
@@ -51,21 +51,21 @@ NO_ARRIVAL = Arrival(Reply(0, b"", headers=()))
 
 @dataclass(slots=True)
 class Attempt:
-    """One attempt to carry out a step: what it received, and what it reports beside a message."""
+    """One attempt to carry out a step: its responses, and the parts of its report besides the message."""
 
     location: Location
-    #: The response that the step can expect and save.
+    #: The response whose values the step can compare and save.
     response: Arrival = NO_ARRIVAL
-    #: Every response to a request of the attempt, in their order.
+    #: All responses to requests of the attempt, in order.
     arrivals: list[Arrival] = field(default_factory=list)
-    #: The differences that the action found itself.
+    #: The differences found by the action itself.
     mismatches: list[Mismatch] = field(default_factory=list)
-    #: The requests that come nearest to those that a step `log` names.
+    #: The requests that are nearest to the filters of a `log` step.
     nearest: list[str] = field(default_factory=list)
 
 
 class StoryActions:
-    """Carries out the actions of a story's steps. Without a `page_handler` it has no pages."""
+    """Carries out the actions of a story's steps. Without a `page_handler`, the story has no pages."""
 
     def __init__(
         self,
@@ -80,17 +80,20 @@ class StoryActions:
         self.requests = StepRequests(engine, variables, page_handler)
         self.changes = ManualChanges(engine)
         self._digest = sha256()
-        #: The assumptions that contradict the contract, at any time of the story.
+        #: Warnings about assumptions that contradicted the contract at any time in the story.
         self.warnings: dict[str, None] = {}
         self._note_warnings()
 
     @property
     def digest(self) -> str:
-        """The digest of all responses so far, in hexadecimal digits."""
+        """The digest of all responses so far, in hexadecimal."""
         return self._digest.hexdigest()
 
     def run(self, action: str, step: StepPart, attempt: Attempt) -> Slices[str]:
-        """Carry out a step, and return in words what it did. Raises ValueError if that is impossible."""
+        """Carry out a step, and return a description of it.
+
+        Raises ValueError if this is impossible.
+        """
         result = _ACTIONS[action](self, self._with_values(step), attempt)
         if isinstance(result, str):
             return result
@@ -98,7 +101,7 @@ class StoryActions:
         return message
 
     def _with_values(self, step: StepPart) -> StepPart:
-        """Return a step in which variables have their values."""
+        """Return a step in which variables are replaced by their values."""
         values = {name: getattr(step, name) for name in _FILLED_FIELDS}
         filled = {name: self._variables.fill(value) for name, value in values.items() if value}
         return replace(step, **filled)
@@ -135,7 +138,7 @@ class StoryActions:
         return ", ".join(messages)
 
     def _note_arrival(self, attempt: Attempt, arrival: Arrival) -> str:
-        """Record a response, and return in words what arrived."""
+        """Record a response, and return a description of it."""
         attempt.response = arrival
         attempt.arrivals.append(arrival)
         reply = arrival.reply
@@ -232,12 +235,13 @@ class StoryActions:
 
 
 def _document_arrival(status: int, document: Any) -> Arrival:
-    """Return a document as a response, so that a step can expect and save its values."""
+    """Return a document in the form of a response, so that a step can compare and save its values."""
     return Arrival(Reply(status, msgspec.json.encode(document), headers=()))
 
 
 _Action: TypeAlias = Callable[[StoryActions, StepPart, Attempt], str | Slices[str]]
-#: The methods of the actions. `use` is missing: a story runs the steps of the part instead.
+#: The methods of the actions. `use` is not included, because a story runs the steps of the part
+#: instead.
 _ACTIONS: dict[str, _Action] = {
     "call": StoryActions._send,
     "poll": StoryActions._send,

@@ -1,4 +1,4 @@
-"""Checks a whole story before it runs: its steps in order, its parts, and how they are used."""
+"""Checks a whole story before it runs: its steps in order, its parts, and their use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hosting_emulator.scenario.story_scope import StoryScope
 from hosting_emulator.scenario.variable_syntax import NOW, WHOLE_RESPONSE, read_saved_value
 from hosting_emulator.world.value import Change
 
-#: How many steps a story may run, including those of its parts.
+#: The maximum number of steps in a story, including the steps of its parts.
 _MOST_STEPS = 20_000
 
 
@@ -36,7 +36,7 @@ class StoryCheck:
         self._used_names: set[str] = set()
 
     def run(self) -> None:
-        """Check the story and its parts. Raises ScenarioError for all mistakes together."""
+        """Check the story and its parts. Raises one ScenarioError that lists all mistakes."""
         self._apply_timeline()
         step_counts = self._check_parts()
         story = self._part.story
@@ -53,7 +53,7 @@ class StoryCheck:
                 self._scope.apply_addition(location, planned.intervene)
 
     def _check_parts(self) -> dict[str, int]:
-        """Check names and uses of the parts, and return the number of steps of each."""
+        """Check the names and uses of the parts, and return the number of steps in each part."""
         mistakes = self._mistakes
         step_counts: dict[str, int] = {}
         for index, shared in enumerate(self._part.parts):
@@ -65,12 +65,12 @@ class StoryCheck:
             for step_index, step in enumerate(shared.steps):
                 use = steps / step_index / "use"
                 with mistakes.collect(use):
-                    # Only parts above: therefore no part can use itself.
+                    # A part can use only the parts above it, so no part can use itself.
                     use.check_word("part above this one", step.use, step_counts)
             step_counts[shared.name] = _count_steps(steps, shared.steps, step_counts)
             self._parts[shared.name] = (steps, shared)
         if self._part.parts:
-            mistakes.raise_error()  # following a part that uses itself would never end
+            mistakes.raise_error()  # a part that uses itself would be expanded forever
         return step_counts
 
     def _check_part_use(self) -> None:
@@ -92,7 +92,7 @@ class StoryCheck:
         with mistakes.collect(location):
             check_keys(scope, location, step)
         if step.intervene and "add" in step.intervene:
-            mistakes.raise_error()  # later steps would lack the record that was not added
+            mistakes.raise_error()  # later steps would not have the record that could not be added
         with mistakes.collect(location):
             check_aliases(scope, location, step)
         with mistakes.collect(location):
@@ -106,7 +106,7 @@ class StoryCheck:
         self._check_saves(location / "save", step)
 
     def _check_use(self, step: StepPart, name: str) -> None:
-        """Check the steps of a part with the variables that a step sets for them."""
+        """Check the steps of a part with the variables that the using step sets."""
         self._used_names.add(name)
         location, shared = self._parts[name]
         saved_values = self._scope.saved_values
@@ -131,7 +131,7 @@ class StoryCheck:
 def _count_steps(
     location: Location, steps: Iterable[StepPart], step_counts: Mapping[str, int]
 ) -> int:
-    """Count steps, those of a part as often as it is used. Raises ScenarioError for too many."""
+    """Count steps, including a part's steps at each use. Raises ScenarioError for too many."""
     total = sum(step_counts.get(step.use or "", 0) * step.times or 1 for step in steps)
     if total > _MOST_STEPS:
         raise location.error(f"with all parts this is more than {_MOST_STEPS} steps")

@@ -1,4 +1,4 @@
-"""What a step of a story can refer to: records by alias, and the values that earlier steps saved."""
+"""What a step of a story can refer to: records by alias, and values that earlier steps saved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from hosting_emulator.world.value import Change
 
 
 class StoryScope:
-    """What is known before a step runs. It grows while the steps of a story are checked in order."""
+    """The names that exist before a step runs.
+
+    They grow while a story's steps are checked in order.
+    """
 
     def __init__(self, change: Change, types: ResponseTypes) -> None:
         self.change = change
@@ -28,19 +31,19 @@ class StoryScope:
         return sorted(key.split(":")[1] for key in indexes if key.startswith(f"{kind}:"))
 
     def has_alias(self, kind: str, alias: str) -> bool:
-        """Tell whether a record of a kind has an alias."""
+        """Return whether a record of a kind has an alias."""
         return self.change.world.indexes.get(f"{kind}:{alias}") is not None
 
     def ids_by_alias(self, kind: str) -> dict[str, str]:
-        """Return the ids of all records of a kind by their aliases."""
+        """Return the ids of all records of a kind by alias."""
         indexes = self.change.world.indexes
         return {alias: str(indexes[f"{kind}:{alias}"]) for alias in self.aliases(kind)}
 
     def apply_addition(self, location: Location, document: dict[str, Any] | None) -> None:
-        """Add the records that an intervention `add` creates, so that later steps can name them.
+        """Add the records that an `add` intervention creates, so that later steps can name them.
 
-        An addition with variables is left out: its records are unknown before the story runs.
-        Raises ScenarioError.
+        An addition with variables is skipped, because its records are unknown before the story
+        runs. Raises ScenarioError.
         """
         if not document or "add" not in document:
             return

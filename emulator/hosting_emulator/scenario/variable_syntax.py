@@ -1,4 +1,4 @@
-"""How a scenario writes variables and saved values. `variables` holds their values while a story runs."""
+"""The syntax of variables and saved values. `variables` holds their values while a story runs."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from hosting_emulator.scenario.source import KeyPath, texts_in
 
 #: The variable for the world's time.
 NOW = "now"
-#: What a step saves with `response`: the whole response.
+#: The path with which a step saves the whole response.
 WHOLE_RESPONSE = "response"
-#: The aliases that a step of a story uses by default, by the kind of record. A variable such as
-#: `${project.shop}` stands for the id of an alias of one of these kinds.
+#: The aliases that the steps of a story use by default, by kind of record. A variable such as
+#: `${project.shop}` is the id of the record of this kind with this alias.
 DEFAULT_ALIASES = {"project": "shop", "organization": "acme", "user": "owner"}
 #: The user of a step that sends no credentials.
 NOBODY = "nobody"
-#: A variable in a text.
+#: A variable in a string.
 VARIABLE = re.compile(r"\$\{([^}]*)\}")
-#: The name of a variable for a time before or after another, such as `now+10m`.
+#: The name of a variable for a time before or after another time, such as `now+10m`.
 MOMENT = re.compile(r"(.+?)([+-])(\d[\d.a-z]*)")
 _SAVED_VALUE = re.compile(r"(\S+)(?: /(.+)/)?")
 
 
 def variables_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the name of every variable in a value, with the path to the text that contains it."""
+    """Yield the name of every variable in a value, with the path to the string that contains it."""
     for path, text in texts_in(value):
         for name in VARIABLE.findall(text):
             yield path, name
@@ -35,7 +35,7 @@ def variables_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
 
 @dataclass(frozen=True, slots=True)
 class SavedValue:
-    """What `save` takes from a response: the value at a path, or the part that matches a pattern."""
+    """A value to save from a response: the value at a path, or the part that a pattern matches."""
 
     path: str
     pattern: Expression | None = None

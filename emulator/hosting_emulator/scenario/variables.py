@@ -1,4 +1,4 @@
-"""The variables of a running story: what its steps saved, the world's time, and ids by alias."""
+"""The variables of a running story: values saved by its steps, the world's time, and ids by alias."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hosting_emulator.scenario.variable_syntax import (
     read_saved_value,
 )
 
-#: What is expected of a step that cannot be carried out at all.
+#: The expectation that a report gives for a step that cannot be carried out.
 POSSIBLE = "to be possible"
 
 
@@ -37,15 +37,18 @@ class Variables:
         self._bodies: dict[str, bytes] = {}
 
     def saved_body(self, name: str) -> bytes | None:
-        """Return the body of a response that was saved as a whole, or None."""
+        """Return the body of a response that was saved as a whole, or None if there is none."""
         return self._bodies.get(name)
 
     def id_of(self, kind: str, name: str) -> str:
-        """Return the id that an alias stands for. Anything else stands for itself."""
+        """Return the id for an alias. Any other string is returned unchanged."""
         return str(self._engine.world.indexes.get(f"{kind}:{name}") or name)
 
     def fill(self, value: Any) -> Any:
-        """Replace variables by their values. A text that is one variable takes the value's type."""
+        """Replace variables with their values.
+
+        A string that is a single variable becomes its value.
+        """
         return each_text(value, self._fill_text)
 
     def _fill_text(self, text: str) -> Any:
@@ -76,7 +79,7 @@ class Variables:
 
     @contextmanager
     def scope(self, values: Mapping[str, Any]) -> Iterator[None]:
-        """Set variables for the steps of a part. Afterwards those names have their former values."""
+        """Set variables for the steps of a part, and restore their previous values afterwards."""
         former = self._saved
         self._saved = {**former, **values}
         yield
@@ -87,7 +90,7 @@ class Variables:
         self._saved = saved
 
     def save(self, save: Mapping[str, str], arrival: Arrival) -> list[Mismatch]:
-        """Save values of a response, and return those that it does not have."""
+        """Save values of a response, and return a mismatch for each value that is missing."""
         missing = []
         for name, text in save.items():
             saved = read_saved_value(text)
@@ -104,9 +107,10 @@ class Variables:
 
 
 def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
-    """Return what a step saves of a response: with a pattern, the first group or the whole match.
+    """Return the value of a response to save.
 
-    UNSET: the response was lost, or has no such value.
+    With a pattern, this is the first group or the whole match. Returns UNSET if the response was
+    lost or has no such value.
     """
     if arrival.lost:
         return UNSET
@@ -120,7 +124,7 @@ def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
 
 
 def _why_not_saved(arrival: Arrival, name: str, text: str) -> str:
-    """Say why a value cannot be saved."""
+    """Return the reason why a value cannot be saved."""
     if arrival.lost:
         return f"the response was lost ({arrival.lost}): there is no {text} to save as {name}"
     if arrival.reply.status >= 400:

@@ -1,7 +1,7 @@
-"""Reads YAML text as plain data that remembers its positions, and writes plain data as YAML.
+"""Reads YAML text into plain data with positions, and writes plain data as YAML.
 
-Only mappings with text keys, lists and plain scalars of YAML 1.2 are read. Aliases are refused: no
-scenario needs them, and a few of them can stand for gigabytes.
+Only mappings with string keys, lists and plain scalars of YAML 1.2 are read. Aliases are refused:
+no scenario needs them, and a few of them can stand for gigabytes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from ruamel.yaml.reader import ReaderError
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.source import KeyPath, Position, Source
 
-#: How many levels a file may have. A deeper file is a mistake or an attack.
+#: The maximum number of levels. A deeper file is a mistake or an attack.
 DEEPEST = 20
-#: How many characters a file may have.
+#: The maximum number of characters in a file.
 LONGEST = 250_000
-#: How many values, keys and brackets a file may have. Reading this many takes a second or two.
+#: The maximum number of values, keys and brackets in a file. Reading this many takes a second or
+#: two.
 MOST = 20_000
 #: The largest number. Numbers beyond 64 bits do not survive every JSON library.
 LARGEST = 2**63
@@ -46,7 +47,7 @@ def read_yaml(text: str, file: str) -> Source:
 
 
 def _compose(text: str, file: str) -> Any:
-    """Return the root node of a document. None: the document is empty. Raises ScenarioError."""
+    """Return the root node of a document, or None if the document is empty. Raises ScenarioError."""
     reader = YAML(typ="safe", pure=True)
     try:
         reader.Parser = type("_", (_LimitedParser,), {"file": file})
@@ -63,7 +64,7 @@ def _compose(text: str, file: str) -> Any:
 
 
 def write_yaml(document: Any) -> str:
-    """Write plain data as YAML. A short list or mapping of plain values takes a single line."""
+    """Write plain data as YAML. A short list or mapping of plain values takes one line."""
     writer = YAML(typ="rt", pure=True)
     writer.default_flow_style = None
     writer.allow_unicode = True
@@ -75,7 +76,10 @@ def write_yaml(document: Any) -> str:
 
 
 def _syntax_error(error: MarkedYAMLError, file: str) -> ScenarioError:
-    """Return the error at the position to correct: for a quote or bracket that is never closed, its start."""
+    """Return the error at the position to correct.
+
+    For an unclosed quote or bracket this is its start.
+    """
     problem = error.problem or error.context or "it cannot be read"
     problem_mark = error.problem_mark
     context_mark = error.context_mark
@@ -95,7 +99,7 @@ def _syntax_error(error: MarkedYAMLError, file: str) -> ScenarioError:
 
 
 class _LimitedParser(Parser):
-    """A parser that refuses a document that is too large, before anything is built from it."""
+    """A parser that refuses a document that is too large before anything is built from it."""
 
     file = ""
     _count = -1  # the first event has no value
@@ -121,7 +125,7 @@ class _LimitedParser(Parser):
 
 
 def _plain(node: Any, path: KeyPath, source: Source) -> Any:
-    """Return a node as plain data, and note the positions of everything inside it in `source`."""
+    """Return a node as plain data, and record the positions of everything inside it in `source`."""
     source.positions.setdefault(path, _position(node))
     tag = str(node.tag).removeprefix(_TAG_PREFIX)
     match node, tag:
@@ -167,7 +171,7 @@ def _integer(node: Any, source: Source) -> int:
     digits = text.replace("_", "")
     base = 10
     if digits[:2] in ("0x", "0o"):
-        base = 0  # the prefix says it
+        base = 0  # the prefix determines the base
     try:
         number = int(digits, base)
     except ValueError:
