@@ -1,1 +1,1 @@
-"""Faults: how a call's response goes wrong on purpose. The server carries out what is decided here."""
+"""Faults make a call's response go wrong on purpose. This package decides, and the server acts on it."""

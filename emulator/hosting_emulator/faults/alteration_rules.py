@@ -1,4 +1,4 @@
-"""Refuses a fault that alters responses, but could alter none."""
+"""Refuses an alteration fault that could not alter any response."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator.faults.kinds.alter import Alter
 from hosting_emulator.faults.possible_rules import possible_calls
 from hosting_emulator.world.fault_records import Rule
 
-#: The fields with which a rule acts on only some of the responses that it matches.
+#: The fields that make a rule act on only some of the responses that it matches.
 _PARTIAL = (
     "times",
     "skip_first",
@@ -31,16 +31,16 @@ _PARTIAL = (
 
 
 def refuse_phase(kind: str, document: Mapping[str, Any]) -> None:
-    """Raise DocumentRefused if the document of a fault without a commit phase names one."""
+    """Raise DocumentRefused if a document sets `phase` for a fault that has no commit phase."""
     if "phase" in document:
         message = f"{kind} has no phase: it changes the response after the call has been handled"
         raise DocumentRefused(message, "phase")
 
 
 def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None:
-    """Refuse an alteration that no response can have. Raises DocumentRefused.
+    """Raise DocumentRefused for an alteration that is not possible in any response.
 
-    The reason names the contract's sentence where the contract is the reason.
+    If the contract forbids the alteration, the message names the contract's sentence.
     """
     if rule.call in DOORS:
         message = f"alter changes responses of the API, and {rule.call} is none; use respond"
@@ -55,7 +55,7 @@ def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None
 
 
 def _check_acts_always(alter: Alter, rule: Rule) -> None:
-    """Refuse to change the end of an operation in only some of the responses that show it."""
+    """Raise DocumentRefused if a fault would change an operation's end in only some of its responses."""
     usual = Rule()
     for name in _PARTIAL:
         if getattr(rule, name) == getattr(usual, name):

@@ -1,7 +1,7 @@
-"""Deciding which armed faults alter a response, in the order they were armed.
+"""Alters a response with the armed faults, in the order in which they were armed.
 
-Each alters what the one before it has left, and none keeps another from acting. A fault that matches
-a request but does not act on its response counts the request as seen.
+Each fault alters the result of the previous fault, and no fault prevents another from acting. A fault
+that matches a request but does not act on the response still counts the request as seen.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _A_REPLAY = (
 
 
 class AlteredBy(msgspec.Struct, frozen=True):
-    """A fault that altered a response, with its count, and the parts that it changed."""
+    """A fault that altered a response, with its counts, and the parts that it changed."""
 
     fault: Fault
     changes: tuple[PartChange, ...]
@@ -47,7 +47,7 @@ class AlteredBy(msgspec.Struct, frozen=True):
 class AlterationDecision(msgspec.Struct, frozen=True):
     """A response after the armed faults have altered it.
 
-    `reasons` say, by the id of a fault that matched the request, why it did not act.
+    `reasons` maps the id of a fault that matched the request to the reason why it did not act.
     """
 
     response: SentResponse
@@ -56,7 +56,10 @@ class AlterationDecision(msgspec.Struct, frozen=True):
 
 
 def altering_faults(world: World, *, breaking: bool) -> list[Fault]:
-    """Return the armed faults that alter responses beyond the contract, or within it, in order."""
+    """Return the armed faults that alter responses beyond the contract (`breaking`) or within it.
+
+    They are in the order in which they were armed.
+    """
     return [
         fault
         for fault in faults_in_order(world)
@@ -77,9 +80,9 @@ def decide_alterations(
     spec: CallSpec,
     response: SentResponse,
 ) -> AlterationDecision:
-    """Count a request for faults that alter responses, and return its response as they leave it.
+    """Count a request for alteration faults, and return the response after their alterations.
 
-    `response` is the call's own, before any alteration of these faults.
+    `response` is the call's own response, before any of these alterations.
     """
     acted: list[AlteredBy] = []
     reasons: dict[str, str] = {}
@@ -117,7 +120,7 @@ def _alter(
     spec: CallSpec,
     response: SentResponse,
 ) -> Altered | Unaltered:
-    """Return a response as a fault alters it, or why it does not."""
+    """Return the response as altered by a fault, or the reason why the fault does not alter it."""
     if alter.changes_lasting_part and not alter.breaking and _was_shown(fault, response):
         reason = "the operation ended before the fault was armed, so other responses show its end"
         return Unaltered(reason)

@@ -1,9 +1,9 @@
-"""Arming a fault or an outcome from a document, as people write it.
+"""Arms a fault or an outcome from a document in the form that people write.
 
     {"abort": {"code": "service_unavailable"}, "call": "apply_project_domains", "times": 2}
     {"fail": {"phase": "deploying"}, "project": "blog"}
 
-A kind, call, code, project or field that does not exist is refused when the document is armed.
+Arming refuses a document with a kind, call, code, project or field that does not exist.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from hosting_emulator.world.value import Change, World
 
 
 def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT) -> Fault:
-    """Arm a fault or outcome in a world, after those that are already armed. Raises DocumentRefused."""
+    """Arm a fault or outcome, after all armed entries of the world. Raises DocumentRefused."""
     fault = read_fault(change, document, category)
     change.put(category.table, fault.id, fault)
     return fault
@@ -43,7 +43,7 @@ def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FA
 def read_fault(
     change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT
 ) -> Fault:
-    """Read and check a fault, or an outcome, which usually acts once. Raises DocumentRefused."""
+    """Read and check a fault or an outcome. An outcome acts once by default. Raises DocumentRefused."""
     check_field_names(document, category)
     kind = only_kind(document, category)
     options = read_effect(kind, document[kind], category)
@@ -66,7 +66,7 @@ def read_fault(
 
 
 def _check_stage(kind: str, rule: Rule, world: World) -> None:
-    """Refuse a rule that a kind cannot have because of the stage in which it acts."""
+    """Raise DocumentRefused for a rule that does not fit the stage in which the kind acts."""
     stage = fault_kinds()[kind].stage
     if stage == "upload":
         check_upload_rule(kind, rule, calls_at(world.assumptions.operation_path))
@@ -75,7 +75,7 @@ def _check_stage(kind: str, rule: Rule, world: World) -> None:
 
 
 def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -> Rule:
-    """Return the rule of a document, with names and durations as they are written."""
+    """Return the rule in a document, with unresolved names and durations."""
     fields = {name: value for name, value in document.items() if name not in (kind, "while")}
     if category is OUTCOME:
         fields.setdefault("times", 1)
@@ -91,7 +91,7 @@ def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -
 
 
 def _check_phase(kind: str, options: Mapping[str, Any], rule: Rule) -> None:
-    """Refuse an outcome whose phase no operation of the rule's calls has."""
+    """Raise DocumentRefused for an outcome if no operation of the rule's calls has its phase."""
     outcome = convert(options, outcome_kinds()[kind])
     calls = OUTCOME.calls
     if rule.call:
@@ -105,12 +105,12 @@ def _check_phase(kind: str, options: Mapping[str, Any], rule: Rule) -> None:
 
 
 def invalid_reason(fault: Fault, category: RuleCategory) -> str | None:
-    """Say why an imported fault or outcome could not act. None: it could."""
+    """Return the reason why an imported fault or outcome could not act, or None if it could."""
     if fault.kind not in category.kinds:
         return f"there is no kind of {category.noun} {fault.kind!r}"
     try:
         read_effect(fault.kind, fault.options, category)
-        # Each property parses a timestamp.
+        # Reading a property parses its timestamp, which may raise an error.
         _ = fault.rule.from_ms
         _ = fault.rule.until_ms
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The two categories of rules, faults and outcomes, and what a rule of each may contain."""
+"""The two categories of rules, faults and outcomes, and the possible content of their rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PROJE
 
 METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
 RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
-#: The fields of a rule that name a record, in the order in which they are shown.
+#: The fields of a rule that name a record, in display order.
 RECORD_TABLES: dict[str, Table[Any]] = {
     "project": PROJECTS,
     "organization": ORGANIZATIONS,
@@ -29,7 +29,7 @@ RECORD_TABLES: dict[str, Table[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class RuleCategory:
-    """A category of rules: its noun and its table, and the fields and calls that a rule can name."""
+    """A category of rules: its noun and table, and the fields and calls that a rule can name."""
 
     noun: str
     noun_with_article: str
@@ -39,7 +39,7 @@ class RuleCategory:
 
     @property
     def kinds(self) -> Mapping[str, type[FaultKind] | type[OutcomeKind]]:
-        """Every kind by its name, in the order of lists."""
+        """All kinds by name, in the order used by lists."""
         if self.noun == "fault":
             return fault_kinds()
         return outcome_kinds()
@@ -47,7 +47,7 @@ class RuleCategory:
 
 FAULT = RuleCategory("fault", "a fault", FAULTS, RULE_FIELDS, (*ALL_CALLS, *DOORS))
 _OF_REQUESTS = ("method", "path", "header", "query", "body", "credentials", "phase")
-#: An outcome is about the operation that a call begins, and not about one request.
+#: An outcome applies to the operation that a call starts, not to a single request.
 OUTCOME = RuleCategory(
     "outcome",
     "an outcome",

@@ -1,4 +1,4 @@
-"""Conditions on the world under which a fault acts."""
+"""The conditions on the world that must hold for a fault to act."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hosting_emulator.world.value import World
 def unmet_condition(
     condition: Condition, world: World, project_id: str | None, organization_id: str | None
 ) -> str | None:
-    """Say why a condition does not hold for a project, or else for an organization. None: it holds."""
+    """Return the reason why a condition does not hold for a project or organization, or None if it holds."""
     project = world.get(PROJECTS, project_id or "")
     if project is not None:
         organization_id = project.organization_id
@@ -56,7 +56,7 @@ def _unmet_by_project(
 
 
 def _difference(name: str, expected: Any, actual: Any) -> str | None:
-    """Say that a value is none of the expected ones. None: it is."""
+    """Describe a value that is not one of the expected values, or return None if it is one of them."""
     alternatives = expected if isinstance(expected, tuple) else (expected,)
     if actual in alternatives:
         return None
@@ -64,7 +64,7 @@ def _difference(name: str, expected: Any, actual: Any) -> str | None:
 
 
 def _project_value(name: str, world: World, project: Project) -> Any:
-    """Return the value of a project that a field of a condition is about."""
+    """Return the project's current value for a field of a condition."""
     if name == "deployed":
         return _has_ready_deployment(world, project)
     if name == "claim":
@@ -80,7 +80,7 @@ def _project_value(name: str, world: World, project: Project) -> Any:
 
 
 def _has_ready_deployment(world: World, project: Project) -> bool:
-    """Return whether a deployment is ready. The newest are looked at first."""
+    """Return whether a deployment of the project is ready. Checks the newest deployments first."""
     count = deployment_count(world.indexes, project.id)
     chunks = deployment_chunks(world.indexes, project.id, 0, count)
     return any(
@@ -101,7 +101,7 @@ def _database_value(name: str, world: World, project: Project) -> Any:
 
 
 def condition_text(condition: Condition) -> str:
-    """Write a condition as people read it: `dns is pending or expired, credits_below is 1`."""
+    """Return a condition as text, such as `dns is pending or expired, credits_below is 1`."""
     parts = []
     for name, expected in _expected_values(condition).items():
         if name == "not":
@@ -112,7 +112,7 @@ def condition_text(condition: Condition) -> str:
 
 
 def _expected_values(condition: Condition) -> dict[str, Any]:
-    """Return the expected values of a condition, by their names in a document."""
+    """Return the expected values of a condition by their field names in a document."""
     values = msgspec.structs.astuple(condition)
     fields = zip(condition.__struct_encode_fields__, values, strict=True)
     return {name: expected for name, expected in fields if expected is not None}

@@ -1,8 +1,8 @@
-"""Deciding which armed faults act on a request, in the order they were armed.
+"""Decides which armed faults act on a request, in the order in which they were armed.
 
-Every fault that matches counts the request as seen. If its time has come, it acts. Latencies add up, and
-let later faults act. The first fault of another kind ends the search, over both commit phases. A fault that
-acts after the commit also counts the requests that are refused, and does not act on them.
+Every matching fault counts the request as seen, and acts if its other conditions hold. Latencies add up
+and let later faults act. The first fault of another kind ends the search across both commit phases. A
+fault that acts after the commit counts refused requests too, but does not act on them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _by_order = attrgetter("order")
 class Decision(msgspec.Struct, frozen=True, gc=False):
     """The effect of faults on a request: a delay in real milliseconds, and at most one other effect.
 
-    `acted` are the faults that act, in order. `problem` is the problem with which the effect responds.
+    `acted` are the faults that act, in order. `problem` is the problem that the effect sends, if any.
     """
 
     delay_ms: int = 0
@@ -58,9 +58,9 @@ def is_spent(fault: Fault, now_ms: int) -> bool:
 def decide(
     change: Change, subject: FaultSubject, stage: Stage, *, refused: bool = False
 ) -> Decision:
-    """Count the request for the faults of one stage, and return their effect on it.
+    """Count the request for the faults of one stage, and return their effect on the request.
 
-    On a refused request they have no effect.
+    The faults have no effect on a refused request.
     """
     delay_ms = 0
     acted: tuple[Fault, ...] = ()
@@ -88,7 +88,7 @@ def decide(
 
 
 def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | None:
-    """Count the operation that a request begins, and return the first outcome that applies to it."""
+    """Count the operation that a request starts, and return the first outcome that applies to it."""
     for armed in faults_in_order(change.world, OUTCOMES):
         if not matches(armed.rule, subject):
             continue
@@ -104,9 +104,9 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
 
 
 def is_chosen(change: Change, fault: Fault, subject: FaultSubject, stream: str = "faults") -> bool:
-    """Return whether a fault or outcome acts on a request that it has counted.
+    """Return whether a fault or outcome acts on a request that it has already counted.
 
-    A probability is drawn from a `stream` of the world's seed.
+    If the rule has a probability, draws a number from the random stream `stream` of the world.
     """
     probability = fault.rule.probability
     idle = _idle_reason(fault, change.now_ms, change.world, subject.project, subject.organization)
@@ -116,7 +116,7 @@ def is_chosen(change: Change, fault: Fault, subject: FaultSubject, stream: str =
 def idle_reason(
     fault: Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
 ) -> str:
-    """Say why a fault that matched a request did not act on it."""
+    """Return the reason why a fault that matched a request did not act on it."""
     reason = _idle_reason(fault, now_ms, world, project_id, organization_id)
     if reason is None and fault.rule.probability < 1:
         reason = f"its probability is {fault.rule.probability:g}, and it was not drawn this time"
@@ -148,5 +148,5 @@ def _idle_reason(
 
 
 def _chance(change: Change, stream: str = "faults") -> float:
-    """Draw a number from [0, 1). Faults have their own stream, so a draw shifts no id and no secret."""
+    """Draw a number from [0, 1). Faults have their own stream, so a draw changes no later id or secret."""
     return int.from_bytes(draw(change, stream, 7), "big") / 2**56

@@ -1,11 +1,11 @@
-"""What is refused when a fault at the TLS handshake is armed, because it could never act."""
+"""Refuses a fault at the TLS handshake that could never act."""
 
 from __future__ import annotations
 
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.world.fault_records import Rule
 
-#: What is unknown before a request is sent.
+#: The fields of a rule that are unknown before a request is sent.
 _OF_REQUESTS = (
     "call",
     "organization",
@@ -20,7 +20,7 @@ _OF_REQUESTS = (
 
 
 def check_handshake_rule(kind: str, rule: Rule) -> None:
-    """Refuse a rule that depends on a request. Raises DocumentRefused."""
+    """Raise DocumentRefused for a rule that depends on a request."""
     for field in _OF_REQUESTS:
         if getattr(rule, field) is not None:
             message = f"{kind} acts at the TLS handshake, before a request has a {field}; match by project"

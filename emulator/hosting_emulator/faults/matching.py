@@ -1,4 +1,4 @@
-"""Whether the rule of a fault or an outcome matches a request, and in which fields it differs."""
+"""Decides whether the rule of a fault or an outcome matches a request, and lists differing fields."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from hosting_emulator.world.fault_records import Rule
 class FaultSubject(msgspec.Struct, frozen=True, gc=False):
     """An authenticated request that a fault can match.
 
-    `call` is the id of a call or of another endpoint. `headers` returns every value of a header.
-    `credentials` says which kind of credentials the request has. `has_body`: it has a body, even if
-    that has not been read yet.
+    `call` is the id of a call or of another endpoint. `headers` returns all values of a header.
+    `credentials` is the kind of credentials in the request. `has_body` means that the request has a
+    body, even if the body has not been read yet.
     """
 
     call: str
@@ -84,7 +84,7 @@ def _values(rule: Rule, subject: FaultSubject, name: str) -> Mapping[str, Sequen
 
 
 def request_value(rule: Rule, subject: FaultSubject, name: str) -> Any:
-    """Return the value of a request that a field of a rule is compared with, for messages."""
+    """Return the request's value for a field of a rule, for use in messages."""
     if name not in ("header", "query", "body"):
         return getattr(subject, name)
     values = _values(rule, subject, name)
@@ -94,7 +94,7 @@ def request_value(rule: Rule, subject: FaultSubject, name: str) -> Any:
 
 
 def _has(values: Mapping[str, Sequence[Any]], expected: Mapping[str, Any]) -> bool:
-    """Return whether each name has an expected value. In a text `*` stands for any text."""
+    """Return whether each name has its expected value. In a string, `*` matches any text."""
     return all(
         any(_value_matches(value, pattern) for value in values.get(name, ()))
         for name, pattern in expected.items()
@@ -108,7 +108,7 @@ def _value_matches(value: Any, pattern: Any) -> bool:
 
 
 def _members(body: bytes, paths: Iterable[str]) -> Mapping[str, Sequence[Any]]:
-    """Return the values of a JSON body at some paths (`key.name`, `items.0`), or the fields of a form."""
+    """Return the values at `paths` (`key.name`, `items.0`) in a JSON body, or the fields of a form."""
     try:
         document = read_json(body)
     except JsonRefused:
@@ -118,7 +118,7 @@ def _members(body: bytes, paths: Iterable[str]) -> Mapping[str, Sequence[Any]]:
 
 
 def value_at(document: Any, path: str) -> Any:
-    """Return the value at a path (`items.0.name`) of a JSON document, or UNSET."""
+    """Return the value at a path (`items.0.name`) in a JSON document, or UNSET if there is none."""
     for part in path.split("."):
         if isinstance(document, dict) and part in document:
             document = document[part]
@@ -134,14 +134,14 @@ def value_at(document: Any, path: str) -> Any:
 
 
 def text_matches(text: str, pattern: str) -> bool:
-    """Return whether a text matches a pattern, in which `*` stands for any text."""
+    """Return whether a string matches a pattern, in which `*` matches any text."""
     return _expression(pattern).fullmatch(text) is not None
 
 
 @lru_cache(maxsize=256)
 def _expression(pattern: str) -> re.Pattern[str]:
     first, *parts = map(re.escape, pattern.split("*"))
-    # Each part matches at its first position only. Trying all positions would take a time that grows
-    # with the length to the power of the number of stars.
+    # Each part only matches at its first possible position. Trying all positions would take time
+    # exponential in the number of stars.
     between = "".join(f"(?>.*?{part})" for part in parts[:-1])
     return re.compile(first + between + "".join(f".*{part}" for part in parts[-1:]), re.DOTALL)

@@ -1,6 +1,6 @@
-"""The request that came nearest to a fault or an outcome which did not act on it, and how they differ.
+"""The request nearest to a fault or an outcome that did not act, and the differences between them.
 
-An entry is a fault or an outcome.
+In this module, an entry is a fault or an outcome.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from hosting_emulator.faults.matching import FaultSubject, differing_fields, req
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import World
 
-#: Values under these names may be secrets, so no report shows them.
+#: Values with these names may be secrets, so reports do not show them.
 _SECRET = re.compile("token|secret|key|ticket|code|password|auth|cookie|verifier", re.IGNORECASE)
 _LONGEST_VALUE = 60
-#: A request for another call is further away than one that differs in any other single field.
+#: A different call counts more than a difference in any other single field.
 _CALL_DISTANCE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field in which a request differs from an entry, with both values as text."""
+    """A field in which a request differs from an entry, with both values as strings."""
 
     field: str
     expected: str
@@ -32,7 +32,7 @@ class Difference:
 
     @property
     def distance(self) -> int:
-        """How far a request is from an entry because of this field."""
+        """The distance between a request and an entry that this field causes."""
         if self.field == "call":
             return _CALL_DISTANCE
         return 1
@@ -44,10 +44,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class NearestRequest:
-    """The request that came nearest to an entry which did not act on it.
+    """The request nearest to an entry that did not act on it.
 
-    `number` is its number in the request log; None for a request to a page, which the log does not
-    contain. `reason` says why the entry did not act on a request that matched it.
+    `number` is the request's number in the log, or None for a request to a page, because the log does
+    not contain such requests. `reason` tells why the entry did not act on a matching request.
     """
 
     number: int | None
@@ -58,11 +58,11 @@ class NearestRequest:
 
     @property
     def distance(self) -> int:
-        """How far the request is from the entry: 0 for a request that matched."""
+        """The distance between the request and the entry. It is 0 for a matching request."""
         return sum(difference.distance for difference in self.differences)
 
     def describe(self) -> str:
-        """Describe the request and what kept the entry from acting on it, as the end of a sentence."""
+        """Describe the request, and the reason why the entry did not act on it, as the end of a sentence."""
         request = f"{self.method} {self.path}"
         if self.number is not None:
             request = f"number {self.number}, {request}"
@@ -74,7 +74,7 @@ class NearestRequest:
 
 
 def find_differences(world: World, entry: Fault, subject: FaultSubject) -> tuple[Difference, ...]:
-    """Return the fields in which a request differs from an entry. Empty: it matches."""
+    """Return the fields in which a request differs from an entry. Empty if the request matches."""
     differences = []
     for name in differing_fields(entry.rule, subject):
         expected = _field_text(world, name, _expected_value(entry, name))
@@ -84,14 +84,14 @@ def find_differences(world: World, entry: Fault, subject: FaultSubject) -> tuple
 
 
 def _expected_value(entry: Fault, name: str) -> Any:
-    """Return the value of a rule's field, or words for a field that the rule does not name."""
+    """Return the value of a rule's field, or a description if the rule does not set the field."""
     if name == "credentials" and entry.rule.credentials is None:
         return "a valid token or key"
     return getattr(entry.rule, name) or "any call of the API"
 
 
 def _field_text(world: World, name: str, value: Any) -> str:
-    """Return a value of a field as people write it in a scenario."""
+    """Return the value of a field as written in a scenario."""
     if name in RECORD_TABLES:
         record: Any = world.get(RECORD_TABLES[name], value or "")
         if record is None:
@@ -104,7 +104,7 @@ def _field_text(world: World, name: str, value: Any) -> str:
 
 
 def _part_text(name: str, value: str) -> str:
-    """Return a value of a header, a query or a body, unless it may be a secret or is long."""
+    """Return a value from a header, a query or a body, unless it is long or may be a secret."""
     may_be_secret = _SECRET.search(name) is not None and name.lower() != "idempotency-key"
     if may_be_secret or len(value) > _LONGEST_VALUE:
         return "…"

@@ -8,7 +8,7 @@ from hosting_emulator.world.records import OperationOutcome
 
 
 def outcome_text(outcome: OperationOutcome) -> str:
-    """Describe the steps of an outcome that have not happened yet. Empty: there are none."""
+    """Describe the steps of an outcome that have not happened yet. Empty if there are none."""
     remaining = outcome.steps[outcome.steps_taken :]
     if remaining:
         return _steps_text(outcome, remaining)

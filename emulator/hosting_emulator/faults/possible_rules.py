@@ -1,4 +1,4 @@
-"""Refuses a rule of a fault or an outcome that could never act."""
+"""Refuses a rule with which a fault or an outcome could never act."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from hosting_emulator.criteria.request_filters import may_have_path
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.fault_records import Rule
 
-#: A message names this many calls at most.
+#: The maximum number of calls in a message.
 _MOST_CALLS = 3
-#: The fields of a rule that tell which calls it can match.
+#: The fields of a rule that limit the calls that it can match.
 _CALL_FIELDS = ("call", "method", "project", "path")
 
 
 def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
-    """Refuse a rule that no request can match, and name the field that excludes the last call.
+    """Raise DocumentRefused for a rule that no request can match.
 
-    `calls` are those that the rule's category allows. Raises DocumentRefused.
+    The message names the field that excludes the last call. `calls` are the calls that the rule's
+    category allows.
     """
     if rule.call in DOORS:
         _check_endpoint(rule)
@@ -44,7 +45,7 @@ def possible_calls(rule: Rule, calls: Iterable[CallSpec]) -> list[CallSpec]:
 
 
 def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:
-    """Return whether a request of a call can match a field of a rule."""
+    """Return whether a request for a call can match a field of a rule."""
     if getattr(rule, field) is None:
         return True
     if field == "call":
@@ -57,7 +58,7 @@ def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:
 
 
 def _check_endpoint(rule: Rule) -> None:
-    """Refuse a rule for an endpoint outside the API that names what its requests do not have."""
+    """Refuse a rule for an endpoint outside the API if its requests do not have a field of the rule."""
     fields = ["principal", "organization", "credentials"]
     if rule.call != REDEEM_TICKET:
         fields.append("project")
@@ -67,7 +68,7 @@ def _check_endpoint(rule: Rule) -> None:
 
 
 def _check_without_user(rule: Rule) -> None:
-    """Refuse a rule for requests without valid credentials that needs a user or a commit."""
+    """Refuse a rule for requests without valid credentials if the rule needs a user or a commit."""
     if rule.principal is not None:
         field = "principal"
     elif rule.commit_phase == "after_commit":
@@ -79,7 +80,10 @@ def _check_without_user(rule: Rule) -> None:
 
 
 def check_at_identity_provider(kind: str, rule: Rule) -> None:
-    """Refuse an effect that the identity provider, which has no problems, cannot have."""
+    """Raise DocumentRefused for an effect that is impossible at the identity provider.
+
+    It sends no problem documents, and its responses can only be broken after the commit.
+    """
     if kind in ("abort", "rate_limit"):
         message = f"{kind} returns a problem of the API, and {rule.call} has none; use respond"
         raise DocumentRefused(message, kind)

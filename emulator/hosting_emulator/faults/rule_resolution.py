@@ -1,4 +1,4 @@
-"""Resolves the rule of a fault or an outcome: ids for names, and timestamps for durations."""
+"""Resolves the rule of a fault or an outcome: names become ids, and durations become timestamps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hosting_emulator.world.value import World
 
 
 def resolve_rule(rule: Rule, world: World, now_ms: int, category: RuleCategory) -> Rule:
-    """Return a rule as an armed fault has it. Raises DocumentRefused for one that could never act."""
+    """Return the resolved rule for an armed fault. Raises DocumentRefused if it could never act."""
     rule = _resolve_times(rule, now_ms)
     rule = _resolve_names(rule, world, category)
     calls = calls_at(world.assumptions.operation_path)
@@ -30,7 +30,7 @@ def resolve_rule(rule: Rule, world: World, now_ms: int, category: RuleCategory) 
 
 
 def _resolve_times(rule: Rule, now_ms: int) -> Rule:
-    """Return a rule with timestamps. The earlier of `until` and the end of `ttl` becomes `until`."""
+    """Return a rule with timestamps. `until` becomes the earlier of `until` and the end of `ttl`."""
     from_ms = _read_moment(rule.from_, "from", now_ms)
     until_ms = _read_moment(rule.until, "until", now_ms)
     if rule.ttl is not None:
@@ -55,7 +55,7 @@ def _timestamp(at_ms: int | None) -> str | None:
 
 
 def _read_moment(text: str | None, field: str, now_ms: int) -> int | None:
-    """Return a moment in milliseconds. None: there is no text. Raises DocumentRefused."""
+    """Return a time in milliseconds, or None if the text is None. Raises DocumentRefused."""
     if text is None:
         return None
     at_ms = moment_ms(text, now_ms)
@@ -66,7 +66,7 @@ def _read_moment(text: str | None, field: str, now_ms: int) -> int | None:
 
 
 def moment_ms(text: str, now_ms: int) -> int | None:
-    """Return the moment of a timestamp, or of a duration from now. None: the text is neither."""
+    """Return the time of a timestamp or of a duration from now, or None if the text is neither."""
     with suppress(ValueError):
         return now_ms + parse_duration_ms(text)
     with suppress(ValueError):
@@ -75,7 +75,7 @@ def moment_ms(text: str, now_ms: int) -> int | None:
 
 
 def _resolve_names(rule: Rule, world: World, category: RuleCategory) -> Rule:
-    """Return a rule with ids for the names of records. Raises DocumentRefused for an unknown name."""
+    """Return a rule with ids in place of record names. Raises DocumentRefused for an unknown name."""
     call = rule.call
     if call is not None:
         call = call_named(call)
@@ -95,7 +95,7 @@ def _resolve_names(rule: Rule, world: World, category: RuleCategory) -> Rule:
 
 
 def _check_word(word: str, field: str, words: Sequence[str]) -> None:
-    """Raise DocumentRefused for a word that is not one of `words`."""
+    """Raise DocumentRefused if a word is not in `words`."""
     if word not in words:
         hint = nearest(word, words) or f"; it is one of {', '.join(words)}"
         raise DocumentRefused(f"there is no {field} {word!r}{hint}", field)

@@ -15,7 +15,10 @@ from hosting_emulator.world.value import World
 
 
 def entry_counts(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> EntryCounts:
-    """Return the counts of a fault or an outcome. `unused` says why it has never acted, or is None."""
+    """Return the counts of a fault or an outcome.
+
+    `unused` is the reason why it has never acted, or None if it has acted.
+    """
     return EntryCounts(
         id=entry.id,
         kind=entry.kind,
@@ -28,7 +31,7 @@ def entry_counts(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> 
 
 
 def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> str | None:
-    """Say why a fault or outcome has never acted. None: it has acted."""
+    """Return the reason why a fault or outcome has never acted, or None if it has acted."""
     is_outcome = entry.kind in outcome_kinds()
     if entry.hits:
         if is_outcome:
@@ -49,7 +52,10 @@ def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) ->
 
 
 def _unfinished_reason(world: World, outcome: Fault) -> str | None:
-    """Say why an outcome that applies to operations has changed none of them. None: it has."""
+    """Return the reason why an outcome has not changed any operation to which it applies.
+
+    Returns None if it has changed an operation, or applies to none.
+    """
     waiting: Operation | None = None
     phase = ""
     for _, operation in world.rows(OPERATIONS):

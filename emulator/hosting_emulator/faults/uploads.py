@@ -1,4 +1,4 @@
-"""What the faults that act on a request's body mean for the reader of that body."""
+"""The limits for reading a request's body that result from faults."""
 
 from __future__ import annotations
 
@@ -9,34 +9,35 @@ from hosting_emulator.faults.kinds import FaultKind, kind_of
 
 
 class UploadLimits(NamedTuple):
-    """How a request's body is read: at most this many bytes in a real second, and at most this many.
+    """The limits for reading a request's body: bytes per real second, and bytes in total.
 
-    None: there is no limit. With `most_bytes` the connection is reset after them, and before the last byte.
+    None means no limit. After `most_bytes` bytes, and in any case before the last byte, the connection
+    is reset.
     """
 
     bytes_per_second: int | None = None
     most_bytes: int | None = None
 
     def late_ms(self, body_bytes: int) -> int:
-        """Return how many real milliseconds the reading of a body takes."""
+        """Return the number of real milliseconds that it takes to read a body."""
         if self.bytes_per_second is None:
             return 0
         return self.bytes_to_read(body_bytes) * 1000 // self.bytes_per_second
 
     def bytes_to_read(self, body_bytes: int) -> int:
-        """Return how many bytes of a body are read."""
+        """Return the number of body bytes to read."""
         if self.most_bytes is None:
             return body_bytes
         return min(self.most_bytes, max(0, body_bytes - 1))
 
 
 def upload_limits(*kinds: FaultKind) -> UploadLimits:
-    """Return the limits of all faults that act on a request's body."""
+    """Return the limits that result from all faults on a request's body."""
     rates = [rate for kind in kinds if (rate := kind.upload_rate()) is not None]
     lengths = [length for kind in kinds if (length := kind.upload_bytes()) is not None]
     return UploadLimits(min(rates, default=None), min(lengths, default=None))
 
 
 def limits_of_decision(decision: Decision) -> UploadLimits:
-    """Return the limits of all faults that were decided to act on a request's body."""
+    """Return the limits that result from a decision about the faults on a request's body."""
     return upload_limits(*map(kind_of, decision.acted))

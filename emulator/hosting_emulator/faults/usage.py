@@ -1,8 +1,8 @@
-"""How often each armed fault and outcome was considered, and which request came nearest to it.
+"""Counts how many times each armed fault and outcome was considered, and remembers the nearest request.
 
-These counts are kept beside the world value. Considering an entry is not a change of the world, so
-it makes no commit. A rewind leaves these counts alone, and a fork starts without them. How often an
-entry matched and acted is part of the world (`Fault.seen`, `Fault.hits`).
+These counts are stored outside the world value. Considering an entry does not change the world, so
+there is no commit. A rewind does not change these counts, and a fork starts without them. The numbers
+of matches and actions are part of the world (`Fault.seen`, `Fault.hits`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NO_REASONS: Mapping[str, str] = MappingProxyType({})
 
 
 class EntryUsage:
-    """The counts of one fault or outcome beside its world."""
+    """The counts of one fault or outcome that are stored outside its world."""
 
     __slots__ = ("considered", "nearest")
 
@@ -38,15 +38,15 @@ class EntryUsage:
 
 
 class UsageCounter:
-    """The counts of all faults and outcomes of one world, and the entries removed before they acted."""
+    """The counts of all faults and outcomes of one world, and the removed entries."""
 
     def __init__(self) -> None:
         self._entries: dict[str, EntryUsage] = {}
-        #: Entries that were removed, as they were then, by id.
+        #: Removed entries by id, in their last state before removal.
         self.removed: dict[str, Fault] = {}
 
     def of(self, entry_id: str) -> EntryUsage:
-        """Return the counts of an entry. Those of an unknown entry are zero."""
+        """Return the counts of an entry. For an unknown entry, all counts are zero."""
         return self._entries.get(entry_id) or EntryUsage()
 
     def observe_removals(self, before: World, writes: Mapping[str, Any]) -> None:
@@ -70,11 +70,11 @@ class UsageCounter:
         reasons: Mapping[str, str] = NO_REASONS,
         ended_by: str = "",
     ) -> None:
-        """Count a request for the faults of one commit phase, in their order.
+        """Count a request for the faults of one stage, in order.
 
-        `world` is the world after the decision, so its faults have counted the request already.
-        `reasons` say of some faults that matched, by id, why they did not act. `ended_by` is the id of a
-        fault of an earlier stage that ended the search.
+        `world` is the world after the decision, so its faults have already counted the request.
+        `reasons` maps the ids of some matching faults to the reason why they did not act. `ended_by` is
+        the id of a fault in an earlier stage that ended the search.
         """
         acted = {fault.id for fault in decision.acted}
         for fault in faults:
@@ -106,7 +106,7 @@ class UsageCounter:
         *,
         refused: bool,
     ) -> None:
-        """Count a request that begins an operation for the outcomes that were armed `before` it."""
+        """Count a request that starts an operation, for the outcomes that were armed in `before`."""
         ended = False
         for outcome in faults_in_order(before, OUTCOMES):
             usage = self._entries.setdefault(outcome.id, EntryUsage())
@@ -131,7 +131,10 @@ class UsageCounter:
 def _outcome_differences(
     world: World, outcome: Fault, subject: FaultSubject
 ) -> tuple[Difference, ...]:
-    """Return how a request differs from an outcome: also if its operation lacks the outcome's phase."""
+    """Return the differences between a request and an outcome's conditions.
+
+    An operation without the outcome's phase counts as a difference.
+    """
     differences = find_differences(world, outcome, subject)
     kind = outcome_of(outcome)
     if differences or kind.operation_outcome(outcome.id, subject.call) is not None:
@@ -140,7 +143,7 @@ def _outcome_differences(
 
 
 def _has_nearer(usage: EntryUsage, fault: Fault, subject: FaultSubject) -> bool:
-    """Return whether a nearer request is known, without comparing all fields."""
+    """Return whether a nearer request is already known, without comparing all fields."""
     nearest = usage.nearest
     if nearest is None or nearest.distance > 1:
         return False
@@ -156,7 +159,7 @@ def _keep_nearer(
 ) -> None:
     nearer = NearestRequest(number, subject.method, subject.path, differences, reason)
     nearest = usage.nearest
-    # The latest request that matched says most, because its counts are the highest.
+    # The latest matching request is the most informative, because its counts are the highest.
     if nearest is None or nearer.distance < nearest.distance or not differences:
         usage.nearest = nearer
 
@@ -170,7 +173,7 @@ def _fault_reason(
     *,
     refused: bool,
 ) -> str:
-    """Say why a fault that matched a request did not act on it."""
+    """Return the reason why a fault that matched a request did not act on it."""
     if ended_by:
         return f"{ended_by} acted first"
     if fault.skips_replays and subject.replayed:

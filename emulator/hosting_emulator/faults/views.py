@@ -1,4 +1,4 @@
-"""Faults and outcomes as the control API shows them, and the catalogue of their kinds."""
+"""Builds the control API's view of faults and outcomes, and the catalogue of their kinds."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ from hosting_emulator.messages import (
 from hosting_emulator.world.fault_records import Condition, Fault, Rule
 from hosting_emulator.world.value import World
 
-#: The fields that say what a rule matches. The others say when it acts.
+#: The fields that select the requests that a rule matches. The other fields decide when it acts.
 _MATCHES = RULE_FIELDS[: RULE_FIELDS.index("times")]
-#: The fields that follow the others of a written fault, or stand beside it.
+#: The fields that come after the others in a written fault, or are added to it.
 _LATER_FIELDS = (*RECORD_TABLES, "from", "until", "phase", "optional")
 
 
 def written_document(world: World, fault: Fault) -> JsonObject:
-    """Return a fault or outcome as people write it: its kind with options, and the fields of its rule."""
+    """Return a fault or outcome in the form that people write.
+
+    The document contains its kind with options, and the fields of its rule.
+    """
     rule: JsonObject = msgspec.to_builtins(fault.rule)
     document: JsonObject = {fault.kind: fault.options}
     for name in RULE_FIELDS:
@@ -54,7 +57,7 @@ def written_document(world: World, fault: Fault) -> JsonObject:
 def fault_state(
     world: World, fault: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
 ) -> FaultState:
-    """Return an armed fault. `usage` has the counts that are stored beside the world."""
+    """Return the state of an armed fault. `usage` has the counts that are stored outside the world."""
     return FaultState(
         id=fault.id,
         order=fault.order,
@@ -75,7 +78,7 @@ def fault_state(
 def outcome_state(
     world: World, outcome: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
 ) -> OutcomeState:
-    """Return an armed outcome. `usage` has the counts that are stored beside the world."""
+    """Return the state of an armed outcome. `usage` has the counts that are stored outside the world."""
     return OutcomeState(
         id=outcome.id,
         order=outcome.order,
@@ -100,10 +103,10 @@ def armed_document(
     *,
     is_protected: bool = False,
 ) -> JsonObject:
-    """Return an armed fault or outcome as the control API sends it.
+    """Return an armed fault or outcome in the form that the control API sends.
 
-    The members that somebody wrote stand beside those of FaultState or OutcomeState. Their names are
-    those of all kinds and fields, so the document is a JSON object.
+    The document combines the members of the written fault with those of FaultState or OutcomeState.
+    It is a plain JSON object, because the written members depend on the kind and the rule.
     """
     state: FaultState | OutcomeState
     if category is FAULT:
@@ -114,12 +117,12 @@ def armed_document(
 
 
 def describe_outcome_kinds() -> FaultKinds:
-    """Return the catalogue of the kinds of outcomes."""
+    """Return the catalogue of outcome kinds."""
     return describe_kinds(OUTCOME)
 
 
 def describe_kinds(category: RuleCategory = FAULT) -> FaultKinds:
-    """Return the catalogue of a category: its effects, and what a rule can match and when it acts."""
+    """Return the catalogue of a category: its effects, and the fields of its rules."""
     fields = _descriptions(Rule)
     matches = {}
     conditions = {}

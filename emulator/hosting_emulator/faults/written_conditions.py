@@ -14,7 +14,7 @@ from hosting_emulator.world.fault_records import Condition
 
 
 def read_condition(document: Any, path: str) -> Condition:
-    """Return a condition. `path` is where the document stands. Raises DocumentRefused."""
+    """Return a condition. `path` is the position of the document, for messages. Raises DocumentRefused."""
     if not isinstance(document, Mapping) or not document:
         raise DocumentRefused(f"{path} takes conditions, such as {{dns: expired}}", path)
     _check_names(document, path)

@@ -1,4 +1,4 @@
-"""Reads the effect of a fault or an outcome from a document: its kind, with options."""
+"""Reads the effect of a fault or an outcome (its kind with options) from a document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator.faults.categories import FAULT, RuleCategory
 
 
 def check_field_names(document: Mapping[str, Any], category: RuleCategory) -> None:
-    """Refuse a field that is neither a kind nor a field of a rule. Raises DocumentRefused."""
+    """Raise DocumentRefused for a field that is neither a kind nor a field of a rule."""
     for name, value in document.items():
         if name in category.kinds or name in category.fields:
             continue
@@ -27,7 +27,7 @@ def _unknown_field(name: str, value: Any, category: RuleCategory) -> str:
         kind = "abort" if category is FAULT else "fail"
         hint = f"; it is a problem's code: write {kind} code={name}"
     if isinstance(value, Mapping):
-        # It has options, as an effect does.
+        # The value looks like the options of an effect.
         if not hint:
             hint = f"; there are {', '.join(category.kinds)}"
         return f"there is no {category.noun} {name!r}{hint}"
@@ -35,7 +35,7 @@ def _unknown_field(name: str, value: Any, category: RuleCategory) -> str:
 
 
 def only_kind(document: Mapping[str, Any], category: RuleCategory) -> str:
-    """Return the only kind that a document names. Raises DocumentRefused."""
+    """Return the kind that a document names. Raises DocumentRefused unless there is exactly one."""
     names = [name for name in document if name in category.kinds]
     if len(names) == 1:
         return names[0]

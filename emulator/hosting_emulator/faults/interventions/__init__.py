@@ -1,10 +1,10 @@
-"""Interventions: changes of a world from outside the contract. Each has a name and does one thing.
+"""Interventions: changes to a world from outside the contract. Each has a name and does one thing.
 
-A module declares the interventions of one topic, each as one function. Its parameters are the fields of
-the document. A parameter whose type is a record is named in the document, by its alias or id.
+A module declares the interventions for one topic, each as a function. The function's parameters are the
+fields of the document. If a parameter's type is a record, the document names it by alias or id.
 """
 
-# Interventions are listed in the order in which these modules are imported.
+# Lists show interventions in the order in which these modules are imported.
 # isort: off
 import hosting_emulator.faults.interventions.adding
 import hosting_emulator.faults.interventions.operations

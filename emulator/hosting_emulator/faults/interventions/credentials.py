@@ -1,6 +1,6 @@
 """Interventions in dev access tickets, API keys and sessions.
 
-A ticket is named by its id, or by the user it was issued to. An API key is named by its id or name.
+A document names a ticket by its id or by its user, and an API key by its id or name.
 """
 
 from __future__ import annotations

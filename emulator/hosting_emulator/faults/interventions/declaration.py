@@ -1,8 +1,8 @@
-"""How an intervention is declared, read as people write it, described and carried out.
+"""Declares interventions, reads them from documents, describes them and carries them out.
 
-A declaration is one function: its name is the word of the intervention, its docstring says what it does,
-and its parameters are the fields. A parameter whose type is a record is written as a name, and looked up
-in the world.
+A declaration is a function. The function's name is the name of the intervention, its docstring says what
+the intervention does, and its parameters are the fields. If a parameter's type is a record, the document
+contains the record's name, which is looked up in the world.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from hosting_emulator.messages import InterventionField, InterventionRow
 from hosting_emulator.world.tables import Table
 from hosting_emulator.world.value import Change
 
-#: An intervention. It changes a world, and returns one sentence about what it did.
+#: The function of an intervention. It changes a world, and returns a sentence about its effect.
 Function = Callable[..., str]
 F = TypeVar("F", bound=Function)
 
 
 class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An intervention as it is written: base of the types that the declarations give."""
+    """Base class of all written interventions. Each declaration creates a subclass."""
 
     function: ClassVar[Function]
     parameters: ClassVar[dict[str, Any]]
@@ -39,7 +39,10 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     aliased_fields: ClassVar[dict[str, Table[Any]]]
 
     def apply(self, change: Change) -> str:
-        """Change the world and say what was done. Raises DocumentRefused, with nothing changed."""
+        """Change the world, and return a sentence about the effect.
+
+        On failure, raises DocumentRefused and changes nothing.
+        """
         if getattr(self, "all", False):
             return self._apply_to_all(change)
         arguments = {
@@ -48,7 +51,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.function(change, **arguments)
 
     def _argument(self, change: Change, name: str, kind: Any) -> Any:
-        """Return the argument for a parameter: the record that its fields name, or the field's value."""
+        """Return the argument for a parameter, which is the named record or the field's value."""
         if kind in TABLES_BY_RECORD:
             return find_record(TABLES_BY_RECORD[kind], change, getattr(self, name))
         if kind in SUBJECTS:
@@ -58,7 +61,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return getattr(self, name)
 
     def _apply_to_all(self, change: Change) -> str:
-        """Apply the intervention to all records, the oldest first. Records that refuse it are skipped."""
+        """Apply the intervention to all records, oldest first. Records that refuse it are skipped."""
         subject = next(SUBJECTS[kind] for kind in self.parameters.values() if kind in SUBJECTS)
         if getattr(self, subject.name) is not None:
             raise DocumentRefused(f"give either {subject.name} or all, not both", subject.name)
@@ -83,13 +86,13 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return message
 
     def _selected_ids(self, change: Change, subject: Subject) -> list[str]:
-        """Return the ids of the records of the named owners that are not over, the oldest first."""
+        """Return the ids of all active records that belong to the named owners, oldest first."""
         owner_ids = {}
         for field, owner in subject.owners.items():
             name = getattr(self, field)
             if name is not None:
                 owner_ids[owner.member] = find_record(owner.table, change, name).id
-        # Several interventions may share a change, so its rows count too.
+        # Several interventions may share a change, so its uncommitted rows count too.
         rows = change.applied().rows(subject.table)
         selected = [
             key
@@ -97,11 +100,14 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if not subject.over(record)
             and all(getattr(record, member) == id_ for member, id_ in owner_ids.items())
         ]
-        # Ids sort in the order in which they were made.
+        # Ids sort by creation time.
         return sorted(selected)
 
     def check_names(self, change: Change) -> None:
-        """Check the records it names by alias, but for variables of a story. Raises DocumentRefused."""
+        """Raise DocumentRefused if a record named by alias does not exist.
+
+        Names with story variables are not checked.
+        """
         for field, table in self.aliased_fields.items():
             name = getattr(self, field)
             if name is not None and "${" not in name:
@@ -111,7 +117,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                     raise DocumentRefused(str(error), field) from None
 
 
-#: Every intervention by its word, such as `stick_operation`.
+#: All interventions by name, such as `stick_operation`.
 INTERVENTIONS: dict[str, type[Intervention]] = {}
 
 
@@ -152,7 +158,7 @@ def intervention(function: F) -> F:
 
 
 def read_intervention(document: Mapping[str, Any]) -> Intervention:
-    """Read an intervention, `{"stick_operation": {"project": "shop"}}`. Raises DocumentRefused."""
+    """Read an intervention such as `{"stick_operation": {"project": "shop"}}`. Raises DocumentRefused."""
     if len(document) != 1:
         raise DocumentRefused(
             "an intervention is an object with one word, such as "
@@ -166,7 +172,7 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
 
 
 def describe_interventions() -> list[InterventionRow]:
-    """Return every intervention: its word, what it does, its fields and which are required."""
+    """Return a description of every intervention: its name, effect, fields and required fields."""
     return [_describe(word, kind) for word, kind in INTERVENTIONS.items()]
 
 

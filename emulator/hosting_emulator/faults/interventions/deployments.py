@@ -44,7 +44,7 @@ def add_deployments(
         raise DocumentRefused(str(error), "at" if ago is None else "ago") from None
     created_at = format_timestamp(created_ms)
     for latest in latest_deployments(change.world.indexes, project.id, 1):
-        if created_at < latest.created_at:  # deployments are listed in the order of their creation
+        if created_at < latest.created_at:  # deployments are listed in creation order
             raise DocumentRefused(
                 f"{project.alias} has a later deployment, from {latest.created_at}: give a time "
                 "after it"

@@ -1,4 +1,4 @@
-"""Finds the records that an intervention names: by alias, by id, or by a record that they belong to."""
+"""Finds the records that an intervention names by alias, by id or by owner."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import Change
 
-#: The tables of records that are named by alias or id, in a field with the name of their parameter.
+#: The tables by record type, for records that a field names by alias or id.
 TABLES_BY_RECORD: Mapping[Any, Table[Any]] = {
     table.kind: table for table in ALIASED_TABLES.values()
 }
 
 
 def find_record(table: Table[AliasedRecord], change: Change, name: str) -> AliasedRecord:
-    """Return the record of this alias or id. Raises DocumentRefused."""
+    """Return the record with an alias or id. Raises DocumentRefused."""
     record = change.get(table, id_of(change.world, table, name))
     if record is None:
         raise DocumentRefused(not_found_message(change.world, table, name))
@@ -38,7 +38,7 @@ def find_record(table: Table[AliasedRecord], change: Change, name: str) -> Alias
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A record to which a subject belongs: its table, and the subject's member with its id."""
+    """An owner of subjects: the owner's table, and the subject's member that contains the owner's id."""
 
     table: Table[Any]
     member: str
@@ -46,11 +46,11 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A type of record that is named by its id, in the field `name`, or by its owners.
+    """A type of record that is named by its id in the field `name`, or by its owners.
 
-    `owners` are the fields that name an owner. `find` returns the record; its arguments are a change
-    and the values of all these fields, and it raises DocumentRefused. An intervention in all records
-    leaves out those that are `over`.
+    `owners` are the fields that name an owner. `find` takes a change and the values of all these fields,
+    and returns the record or raises DocumentRefused. `over` returns whether a record is no longer
+    active. An intervention in all records omits such records.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Subject:
 
 
 def _find_operation(change: Change, operation_id: str | None, project: str | None) -> Operation:
-    """Return an unfinished operation: by id, or by the project whose claim it holds."""
+    """Return an unfinished operation by its id, or by the project whose claim it holds."""
     if (operation_id is None) == (project is None):
         raise DocumentRefused("name either the operation (by id) or the project it holds")
     if operation_id is None:
@@ -86,7 +86,7 @@ def _find_operation(change: Change, operation_id: str | None, project: str | Non
 
 
 def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Ticket:
-    """Return an unused ticket: by id, or the last one of a user."""
+    """Return an unused ticket by its id, or a user's latest ticket."""
     if (ticket_id is None) == (user is None):
         raise DocumentRefused("name either the ticket (by id) or the user it was issued to")
     if ticket_id is None:
@@ -108,7 +108,7 @@ def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Tic
 def _find_key(
     change: Change, name: str | None, user: str | None, organization: str | None
 ) -> ApiKey:
-    """Return an active API key: by id, or the only active key of a name."""
+    """Return an active API key by its id, or the only active key with a name."""
     if name is None or user is not None or organization is not None:
         raise DocumentRefused(
             "name the key (by id or name), or all keys, optionally of one user or organization"
@@ -123,7 +123,7 @@ def _find_key(
 
 
 def _find_key_by_name(change: Change, name: str) -> ApiKey:
-    """Return the only active key of a name, or else the newest key. Raises DocumentRefused."""
+    """Return the only active key with a name or, if none is active, the newest. Raises DocumentRefused."""
     keys = [key for _, key in change.applied().rows(API_KEYS) if key.name == name]
     if not keys:
         raise DocumentRefused(f"there is no API key {name[:80]!r} (by id or name)")

@@ -1,6 +1,6 @@
 """Interventions in operations, reconciliation and the mutation claim of a project.
 
-An operation is named by its id, or by the project whose claim it holds.
+A document names an operation by its id, or by the project whose claim the operation holds.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def _set_provider_failing(
 
 
 def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
-    """Return the databases of an environment, or of both: a shared database belongs to both."""
+    """Return the databases of an environment or of both. A shared database belongs to both."""
     databases = {
         name: change.get(DATABASES, f"{project.id}/{name}") or Database("separate")
         for name in ("dev", "prod")
@@ -139,7 +139,7 @@ def set_database(
     databases = _databases(change, project, environment)
     before = databases
     if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
-        # One physical database for both environments (contract, DatabaseCompute): dev's.
+        # Both environments share one physical database (contract, DatabaseCompute), which is dev's.
         database = min(databases.values(), key=lambda record: record.placement is None)
         before = dict.fromkeys(databases, database)
     for name, record in before.items():
@@ -153,7 +153,7 @@ def set_database(
 def _new_placement(
     before: Placement | None, state: str | None, details: Mapping[str, object]
 ) -> Placement | None:
-    """Return the placement of a changed database. None: it is absent. Raises DocumentRefused."""
+    """Return the placement of a changed database, or None if it is absent. Raises DocumentRefused."""
     if before is None and state is None and details:
         raise DocumentRefused("the database is absent; give it a state too")
     if state == "absent" or (before is None and state is None):
@@ -178,7 +178,7 @@ def connect_domain(change: Change, project: Project, domain: str) -> str:
 
 
 def _check_dns_name(text: str, noun: str) -> None:
-    """Raise DocumentRefused for a text that is not a DNS name. `noun` says what the text stands for."""
+    """Raise DocumentRefused if a string is not a DNS name. `noun` names its meaning in the message."""
     if not 4 <= len(text) <= 253 or not re.fullmatch(DNS_NAME, text):
         raise DocumentRefused(f"{text[:80]!r} is not a {noun}: write it like example.com")
 

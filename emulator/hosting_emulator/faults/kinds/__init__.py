@@ -1,6 +1,6 @@
-"""The kinds of faults. Each has a file in this package, and no other file needs to name it.
+"""The kinds of faults. Each kind has its own file in this package, and no other file has to mention it.
 
-A kind is a struct. Its fields are its options, and its docstring is its help text.
+A kind is a struct whose fields are its options and whose docstring is its help text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.fault_records import CommitPhase, Fault, Rule
 
-#: The order of the kinds in lists. A kind that is not named here follows, by its name.
+#: The order of the kinds in lists. Kinds that are not named here follow in alphabetical order.
 _LIST_ORDER = (
     "abort",
     "gateway_error",
@@ -43,8 +43,8 @@ _LIST_ORDER = (
     "bad_certificate",
     "alter",
 )
-#: The order in which explore tries kinds: the ones that reveal most come first, because a bounded run
-#: leaves out the last ones. A kind that is not named here follows, by its name.
+#: The order in which explore tries kinds. The most revealing kinds come first, because a limited run
+#: omits the last kinds. Kinds that are not named here follow in alphabetical order.
 _EXPLORE_ORDER = (
     "timeout",
     "abort",
@@ -58,30 +58,30 @@ _EXPLORE_ORDER = (
     "slow_response",
 )
 
-#: When a fault is decided on: at the TLS handshake, while the request's body is still to be read, in its
-#: rule's commit phase, or once the call has returned its response.
+#: The stage of an exchange in which a fault is chosen to act: at the TLS handshake, before the request's
+#: body is read, in the rule's commit phase, or after the call has returned its response.
 Stage: TypeAlias = Literal["handshake", "upload", "response"] | CommitPhase
 #: Draws a number from [0, 1).
 Chance = Callable[[], float]
 
 
 class Wire(Protocol):
-    """The connection of a response. `head` and `body` are all of its bytes."""
+    """The connection on which a response is sent. `head` and `body` contain all bytes of the response."""
 
     head: bytes
     body: bytes
 
     async def send(self, data: bytes) -> None:
-        """Send bytes. Waits while the client does not read them."""
+        """Send bytes. Waits while the client is not reading."""
 
     async def end(self) -> None:
         """End the response. The connection can then serve another request."""
 
     async def wait(self, within_s: float | None = None) -> None:
-        """Wait until the client has closed the connection, at most for this many real seconds."""
+        """Wait until the client has closed the connection, for at most `within_s` real seconds."""
 
     async def wait_for_world_time(self, ms: int) -> None:
-        """Wait until world time has moved on by `ms`, or the client has closed the connection."""
+        """Wait until world time has advanced by `ms`, or until the client has closed the connection."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -90,14 +90,14 @@ class Wire(Protocol):
         """Reset the connection (TCP RST)."""
 
     def refuse(self, for_s: float) -> None:
-        """Let the server refuse every new connection for this many real seconds."""
+        """Make the server refuse all new connections for `for_s` real seconds."""
 
 
 def cut(wire: Wire, length: int) -> bytes:
-    """Return a response up to this many bytes of its body, but never all of it.
+    """Return a response cut off after `length` bytes of its body, but never the whole response.
 
-    A response without a body is cut in its first line, because clients accept one that lacks only its
-    last headers.
+    A response without a body is cut off in its first line, because clients accept a response that only
+    lacks its last headers.
     """
     if not wire.body:
         return wire.head[:8]
@@ -105,7 +105,7 @@ def cut(wire: Wire, length: int) -> bytes:
 
 
 def cut_at(length: int, body_bytes: int) -> int:
-    """Return how many bytes of a body are sent: at most `length`, and at most all but one."""
+    """Return the number of body bytes to send: `length`, but at most all bytes except the last."""
     return min(length, max(0, body_bytes - 1))
 
 
@@ -120,15 +120,17 @@ class PageResponse:
 
 
 class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of all kinds. A kind overrides what it does.
+    """Base class of all kinds. A kind overrides the methods for its effects.
 
-    With `delays` other faults act on the same request too. With `replaces_response` the kind responds
-    instead of the call. With `sends_nothing` no byte of a response is sent, so before a commit the call
-    is not made. With `delivers_response` the client receives a whole response. With `is_explored`
-    explore tries the kind. A kind of the stage `upload` acts before the request's body is read, and
-    only on a request that has one. A kind of the stage `handshake` acts before there is a request. A kind
-    of the stage `response` changes the response that the call returned, and lets other faults act; it
-    has no commit phase.
+    With `delays`, other faults can act on the same request too. With `replaces_response`, the kind sends
+    its own response in place of the call's. With `sends_nothing`, no byte of a response is sent, so the
+    call is not made if the fault acts before the commit. With `delivers_response`, the client receives
+    a whole response. With `is_explored`, explore tries the kind.
+
+    A kind with the stage `upload` acts before the request's body is read, and only on a request with a
+    body. A kind with the stage `handshake` acts before there is a request. A kind with the stage
+    `response` changes the response that the call returned, and lets other faults act. Such a kind has
+    no commit phase.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -141,11 +143,11 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     @property
     def name(self) -> str:
-        """The name of the kind, which is the name of its file."""
+        """The name of the kind, which is also the name of its file."""
         return _name_of(type(self))
 
     def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
-        """Count a request that the fault matched. Return the fault, and whether it acts on the request."""
+        """Count a matching request, and return the new fault and whether it acts on the request."""
         return fault, True
 
     def delay(self, chance: Chance) -> int:
@@ -153,19 +155,19 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return 0
 
     def upload_rate(self) -> int | None:
-        """Return how many bytes of the request's body are read in a real second. None: all at once."""
+        """Return the number of body bytes to read per real second, or None to read at full speed."""
         return None
 
     def upload_bytes(self) -> int | None:
-        """Return after how many bytes of its body the request breaks off. None: it does not."""
+        """Return the number of body bytes after which the request is cut off, or None."""
         return None
 
     def problem(self, fault: Fault, now_ms: int) -> Refused | None:
-        """Return the problem that is sent instead of the call's response. None: the kind sends none."""
+        """Return the problem to send instead of the call's response, or None."""
         return None
 
     def page(self) -> PageResponse | None:
-        """Return the page that is sent instead of the call's response. None: the kind sends none."""
+        """Return the page to send instead of the call's response, or None."""
         return None
 
     def late_ms(self, body_bytes: int) -> int:
@@ -173,36 +175,36 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return 0
 
     def world_pause_ms(self) -> int:
-        """Return for how many milliseconds of world time a response stops."""
+        """Return the length of the pause in a response, in milliseconds of world time."""
         return 0
 
     def deviation(self, body_bytes: int) -> str | None:
-        """Describe how the effect on a response deviates from the options. None: it does not."""
+        """Describe how the effect on a response deviates from the options, or return None."""
         return None
 
     async def send(self, wire: Wire) -> None:
-        """Send the response as the fault changes it."""
+        """Send the response with the changes that the fault makes."""
         await wire.send(wire.head + wire.body)
         await wire.end()
 
     @classmethod
     def note(cls, rule: Rule) -> str | None:
-        """Return what a user should know of a fault with this rule when it is armed. None: nothing."""
+        """Return a note for the user who arms a fault with this rule, or None."""
         return None
 
     @classmethod
     def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
-        """Return the options that explore uses for a response of this many bytes.
+        """Return the options that explore uses for a response with `body_bytes` bytes.
 
-        If the kind delays, the last byte is `late_ms` real milliseconds late. `detail` is the second
-        part of explore's word, such as `forbidden` in `abort:forbidden`.
+        If the kind delays, the last byte arrives `late_ms` real milliseconds late. `detail` is the
+        second part of the name that explore uses, such as `forbidden` in `abort:forbidden`.
         """
         return {}
 
 
 @cache
 def fault_kinds() -> Mapping[str, type[FaultKind]]:
-    """Return every kind by its name, in the order of lists."""
+    """Return all kinds by name, in the order used by lists."""
     for module in pkgutil.iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")
     kinds = {_name_of(kind): kind for kind in FaultKind.__subclasses__()}
@@ -210,7 +212,7 @@ def fault_kinds() -> Mapping[str, type[FaultKind]]:
 
 
 def explored_kinds() -> tuple[str, ...]:
-    """Return the names of the kinds that explore tries, in its order."""
+    """Return the names of the kinds that explore tries, in the order in which it tries them."""
     names = [name for name, kind in fault_kinds().items() if kind.is_explored]
     return tuple(_ordered(names, _EXPLORE_ORDER))
 
@@ -221,12 +223,12 @@ def kind_of(fault: Fault) -> FaultKind:
 
 
 def stage_of(fault: Fault) -> Stage:
-    """Return when a fault is decided on."""
+    """Return the stage in which a fault is chosen to act."""
     return fault_kinds()[fault.kind].stage or fault.rule.commit_phase
 
 
 def commit_phase_of(fault: Fault) -> CommitPhase | None:
-    """Return the commit phase in which a fault acts. None: it has none, because it alters the response."""
+    """Return the commit phase in which a fault acts, or None if it alters the response."""
     return None if stage_of(fault) == "response" else fault.rule.commit_phase
 
 
@@ -235,7 +237,7 @@ def _name_of(kind: type[FaultKind]) -> str:
 
 
 def _ordered(names: Iterable[str], order: tuple[str, ...]) -> list[str]:
-    """Return names in an order. Names that it lacks follow, sorted."""
+    """Return names in the given order. Names that are not in `order` follow in alphabetical order."""
     return sorted(
         names, key=lambda name: (order.index(name) if name in order else len(order), name)
     )

@@ -1,4 +1,4 @@
-"""A problem of the contract instead of the response."""
+"""Sends a problem of the contract instead of the call's response."""
 
 from typing import Annotated, Any, ClassVar
 

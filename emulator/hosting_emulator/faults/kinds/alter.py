@@ -1,4 +1,4 @@
-"""A true response in which one part is changed."""
+"""Changes one part of a true response."""
 
 from typing import ClassVar
 

@@ -1,11 +1,11 @@
-"""A TLS certificate that clients refuse."""
+"""Shows a TLS certificate that clients reject."""
 
 from typing import ClassVar, Literal, TypeAlias
 
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.world.fault_records import Rule
 
-#: What is wrong with a certificate.
+#: The flaw of a certificate.
 CertificateProblem: TypeAlias = Literal["expired", "wrong_host", "untrusted"]
 
 

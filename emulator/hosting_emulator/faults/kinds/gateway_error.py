@@ -1,4 +1,4 @@
-"""The error page of a proxy instead of the response."""
+"""Sends a proxy's error page instead of the call's response."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Latency(FaultKind, frozen=True):
             shift = 2 * drawn - 1
         elif self.distribution == "exponential":
             shift = -math.log(1 - drawn)
-        else:  # normal, by Box and Muller
+        else:  # normal distribution, with the Box-Muller transform
             shift = math.sqrt(-2 * math.log(1 - drawn)) * math.cos(math.tau * chance())
         delay_ms = round(self.delay_ms + shift * self.jitter_ms)
         return max(0, min(LONGEST_DELAY_MS, delay_ms))

@@ -2,7 +2,7 @@
 
 from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
-#: Bytes that begin no JSON and are no UTF-8, so that no parser accepts them.
+#: Bytes that are neither the beginning of JSON nor valid UTF-8, so that no parser accepts them.
 _GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
 
 

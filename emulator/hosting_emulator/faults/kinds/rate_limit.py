@@ -1,4 +1,4 @@
-"""A limit on the number of requests in a window of time."""
+"""Limits the number of requests in a time window."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -41,7 +41,7 @@ class RateLimit(FaultKind, frozen=True):
         )
 
     def _window(self, fault: Fault, now_ms: int) -> tuple[int, int]:
-        """Return when the current window began, and the number of its requests so far."""
+        """Return the start of the current window, and the number of requests in it so far."""
         ends_ms = fault.window_began_ms + parse_duration_ms(self.window)
         if now_ms >= ends_ms or not fault.window_count:
             return now_ms, 0

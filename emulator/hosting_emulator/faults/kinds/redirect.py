@@ -1,4 +1,4 @@
-"""A redirect to another address instead of the response."""
+"""Sends a redirect to another address instead of the call's response."""
 
 from __future__ import annotations
 

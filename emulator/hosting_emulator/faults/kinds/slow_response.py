@@ -20,7 +20,7 @@ class SlowResponse(FaultKind, frozen=True):
 
     async def send(self, wire: Wire) -> None:
         await wire.send(wire.head)
-        piece = max(1, self.bytes_per_second // 10)  # ten pieces a second
+        piece = max(1, self.bytes_per_second // 10)  # ten pieces per second
         for start in range(0, len(wire.body), piece):
             part = wire.body[start : start + piece]
             await wire.wait(len(part) / self.bytes_per_second)

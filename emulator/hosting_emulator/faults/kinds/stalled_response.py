@@ -1,4 +1,4 @@
-"""A response that stops in its middle, and continues after a pause."""
+"""A response that stops in the middle and continues after a pause."""
 
 from typing import Annotated, ClassVar
 

@@ -1,4 +1,4 @@
-"""A response whose Content-Length does not fit its body."""
+"""A response whose Content-Length does not match its body."""
 
 import re
 from typing import Annotated, ClassVar

@@ -1,8 +1,8 @@
-"""Outcomes: how the next operation ends, set in advance.
+"""Outcomes, which set in advance how the next operation ends.
 
-Each kind has a file in this package, and no other file needs to name it. A kind is a struct. Its fields
-are its options, and its docstring is its help text. It creates the record that an operation carries from
-its beginning to its end.
+Each kind has its own file in this package, and no other file has to mention it. A kind is a struct whose
+fields are its options and whose docstring is its help text. A kind creates an OperationOutcome, which
+is stored with the operation until the operation ends.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from hosting_emulator.world.records import OperationOutcome
 OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
 
-#: The order of the kinds in lists. A kind that is not named here follows, by its name.
+#: The order of the kinds in lists. Kinds that are not named here follow in alphabetical order.
 _LIST_ORDER = ("succeed", "fail", "cancel", "stick", "reconcile")
 
 
 def phases_of(call: str | None) -> tuple[str, ...]:
-    """Return the phases of an operation that a call begins, without the final one.
+    """Return the phases of an operation that a call starts, except the final phase.
 
-    Without a call, return those of the operation with the most phases.
+    If `call` is None, returns the phases of the operation with the most phases.
     """
     if call is None or call == INITIALIZE:
         return _phases(DEPLOYING_PLAN)
@@ -44,7 +44,7 @@ def _phases(plan: Sequence[Step]) -> tuple[str, ...]:
 
 
 def read_ms(duration: str | None) -> int | None:
-    """Return a duration in milliseconds of world time. Raises ValueError."""
+    """Return a duration in milliseconds of world time, or None for None. Raises ValueError."""
     if duration is None:
         return None
     return parse_duration_ms(duration)
@@ -53,9 +53,9 @@ def read_ms(duration: str | None) -> int | None:
 class OutcomeKind(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
 ):
-    """Base of all kinds. `queued` and `running` are durations: how long the operation is each.
+    """Base class of all kinds. The durations `queued` and `running` set how long the operation is in each.
 
-    `steps` happen one after the other at the end of the phase `at` (see `OperationOutcome`).
+    The `steps` happen one after the other at the end of the phase `at` (see `OperationOutcome`).
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -65,21 +65,21 @@ class OutcomeKind(
     running: str | None = None
 
     def __post_init__(self) -> None:
-        # It reads each duration, and so refuses a text that is not a duration.
+        # This parses all durations, so that an invalid duration is refused here.
         self.operation_outcome("", INITIALIZE)
 
     @property
     def name(self) -> str:
-        """The name of the kind, which is the name of its file."""
+        """The name of the kind, which is also the name of its file."""
         return _name_of(type(self))
 
     @property
     def at(self) -> str:
-        """The phase at whose end the steps happen. Empty: there are no steps."""
+        """The phase at whose end the steps happen. Empty if there are no steps."""
         return getattr(self, "phase", "")
 
     def operation_outcome(self, id_: str, call: str) -> OperationOutcome | None:
-        """Return the outcome of an operation that a call begins. None: it has no phase `at`."""
+        """Return the outcome of an operation that a call starts, or None if it has no phase `at`."""
         if self.at and self.at not in phases_of(call):
             return None
         return OperationOutcome(
@@ -94,7 +94,7 @@ class OutcomeKind(
 
 @cache
 def outcome_kinds() -> Mapping[str, type[OutcomeKind]]:
-    """Return every kind by its name, in the order of lists."""
+    """Return all kinds by name, in the order used by lists."""
     for module in pkgutil.iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")
     kinds = {_name_of(kind): kind for kind in OutcomeKind.__subclasses__()}
