@@ -118,17 +118,27 @@ def _variation_lines(variation: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {name:<7}  {text}"
 
 
-def stories_summary(reports: Sequence[StoryResult]) -> str:
-    """Write how many stories passed, and which variation may have made them fail."""
-    stories = [report for report in reports if "error" in report or report["steps"]]
+def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
+    """Write how many stories passed, and which variation may have made them fail.
+
+    `error_verb` says what could not be done with a scenario that has an error: `read` or `run`.
+    """
+    readable = [report for report in reports if "error" not in report]
+    stories = [report for report in readable if report["steps"]]
     passed = sum(bool(report["passed"]) for report in stories)
-    noun = "stories"
-    if len(stories) == 1:
-        noun = "story"
-    summary = f"{len(stories)} {noun}: {passed} passed, {len(stories) - passed} failed."
-    without_story = len(reports) - len(stories)
+    sentences = []
+    if stories or len(readable) == len(reports):
+        noun = "story" if len(stories) == 1 else "stories"
+        failed = len(stories) - passed
+        sentences.append(f"{len(stories)} {noun}: {passed} passed, {failed} failed.")
+    without_story = len(readable) - len(stories)
     if without_story:
-        summary += f" {without_story} without a story."
+        sentences.append(f"{without_story} without a story.")
+    unreadable = len(reports) - len(readable)
+    if unreadable:
+        noun = "scenario" if unreadable == 1 else "scenarios"
+        sentences.append(f"{unreadable} {noun} could not be {error_verb}.")
+    summary = " ".join(sentences)
     points: dict[str, None] = {}
     for report in reports:
         if not report["passed"] and report.get("variation"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from hosting_emulator.scenario.reading import Scenario
 from hosting_emulator.scenario.recording.responses import any_response
 from hosting_emulator.scenario.source import KeyPath
 from hosting_emulator.scenario.step_keys import REQUESTS
+from hosting_emulator.scenario.step_titles import title_of
 from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator_lab.delta_debugging import read_target, smallest
@@ -37,7 +39,7 @@ class NotKept(ValueError):
 class SmallestScenario(NamedTuple):
     """What is left of a scenario, with the number of its steps, and of how many, in how many runs.
 
-    `finished`: without any single one of them the last step is not answered as it expects.
+    `finished`: without any one or two of them the last step is not answered as it expects.
     """
 
     text: str
@@ -79,13 +81,23 @@ def shrink_scenario(
         raise NotKept(f"step {target + 1} does not get the response it expects: {why}")
     left, runs, finished = tuple[KeyPath, ...](), 2, True
     if places and failed(()) is not None:
-        smaller = smallest(places, lambda kept: failed(kept) is None, max_runs)
+        smaller = smallest(places, lambda kept: failed(kept) is None, max_runs, try_pairs=True)
         left, runs, finished = smaller.items, runs + smaller.tries, smaller.finished
     document = _true(_with_used_parts(_reduced(whole, {*left, last})), visit)
     story = document["story"]
+    if len(left) < len(places) or len(story) < len(scenario.part.story):
+        document["description"] = _description(scenario, target)
     return SmallestScenario(
         write_yaml(document), len(story), len(scenario.part.story), runs, finished
     )
+
+
+def _description(scenario: Scenario, target: int) -> str:
+    """Return the description of what is left: the old one describes steps that are gone."""
+    step = scenario.part.story[target]
+    action = next(name for name in REQUESTS if getattr(step, name) is not None)
+    title = step.note or title_of(action, step)
+    return f"Step {target + 1} of the longer story {scenario.part.name} ({title}), with all that it needs."
 
 
 def _target(scenario: Scenario, keeps: str) -> int:
@@ -146,8 +158,14 @@ def _true(document: dict[str, Any], visit: PageHandler | None) -> dict[str, Any]
         for difference in step["differences"]:
             lost = difference["found"] if difference["at"] == "lost" else lost
         failing["expect"] = any_response() if lost is None else {"lost": lost}
-    said = json.dumps([{**step, "save": None} for step in story])
+    text = json.dumps([{**step, "save": None} for step in story])
     for step in story:
-        saved = {name: at for name, at in step.pop("save", {}).items() if name in said}
-        step |= {"save": saved} if saved else {}
+        saved = {name: path for name, path in step.pop("save", {}).items() if _is_used(name, text)}
+        if saved:
+            step["save"] = saved
     return document
+
+
+def _is_used(name: str, text: str) -> bool:
+    """Return whether the text of a story contains the name of a saved value."""
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None

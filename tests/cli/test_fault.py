@@ -123,7 +123,7 @@ def test_intervene_list_needs_no_emulator(run):
 
     assert [line.split()[0] for line in lines[1:]] == intervention_words()
     row = next(line for line in lines if line.startswith("move_dns"))
-    assert "project to [zone] [expires_in]" in row
+    assert "[project] to [zone] [expires_in]" in row
 
 
 def test_intervene_list_asks_the_emulator_of_the_option_url(run, control: FakeControl):

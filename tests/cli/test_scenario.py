@@ -175,7 +175,7 @@ def test_scenario_check_continues_after_a_broken_file(run, file: Path, tmp_path:
     assert lines[0].startswith(f"ERROR {broken}:4:")
     assert "'cal'" in lines[0]
     assert "call?" in lines[0]
-    assert result.stderr == "3 stories: 2 passed, 1 failed.\n"
+    assert result.stderr == "2 stories: 2 passed, 0 failed. 1 scenario could not be read.\n"
 
 
 def test_scenario_check_prints_all_errors_of_a_file(run, tmp_path: Path):
@@ -189,6 +189,7 @@ def test_scenario_check_prints_all_errors_of_a_file(run, tmp_path: Path):
     lines = result.stdout.splitlines()
     assert [line.split(":")[1] for line in lines] == ["4", "5"]
     assert all(line.startswith(f"ERROR {path}:") for line in lines)
+    assert result.stderr == "1 scenario could not be read.\n"
 
 
 def test_a_file_without_a_story_is_no_passed_story(run, file: Path, tmp_path: Path):

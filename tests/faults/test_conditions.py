@@ -69,7 +69,7 @@ CASES: list[tuple[dict[str, Any], Do, Do]] = [
         intervention("disconnect_domain", project="shop"),
     ),
     (
-        {"not": {"plan": "paid", "flag": False}},
+        {"not": {"plan": "free", "flag": False}},
         flag(True),
         flag(False),
     ),
@@ -121,6 +121,31 @@ def test_every_part_of_a_condition_must_hold():
     api.intervene("set_credits", organization="acme", credits=0)
 
     assert api.dns().status == 503
+
+
+def test_a_fault_acts_while_none_of_the_conditions_in_not_holds():
+    api = InProcess()
+    armed(api, {"not": {"plan": "free", "dns": "expired"}}, call="get_dns_authorization")
+    assert api.dns().status == 503
+
+    api.intervene("move_dns", project="shop", to="expired")
+    assert api.dns().status == 200
+
+    fault = next(iter(api.world.tables["faults"].values()))
+    reason = idle_reason(fault, api.world.at_ms, api.world, api.project_id("shop"), None)
+    assert reason == (
+        "it acts only while none of (dns is expired, plan is free): "
+        "dns is expired, which must not be"
+    )
+
+
+def test_a_condition_of_a_fault_after_commit_is_about_the_state_after_the_change():
+    api = InProcess()
+    armed(api, {"flag": True}, phase="after_commit", call="set_project_powered_by_flag")
+
+    statuses = [api.set_flag(False).status, api.set_flag(True).status]
+
+    assert statuses == [200, 503]
 
 
 def test_a_condition_on_a_project_fails_for_a_request_without_a_project():

@@ -26,6 +26,17 @@ def test_a_single_failing_point_is_isolated_in_few_runs():
         assert smallest(POINTS, fails, 200).tries <= 20
 
 
+def test_two_points_that_only_go_together_are_removed_together():
+    def fails(points):
+        return {"p1", "p9", "p17"} <= {*points} and ("p3" in points) == ("p20" in points)
+
+    one_by_one = smallest(POINTS[:21], fails, 500)
+    in_pairs = smallest(POINTS[:21], fails, 500, try_pairs=True)
+
+    assert one_by_one.items == ("p1", "p3", "p9", "p17", "p20")
+    assert (in_pairs.items, in_pairs.finished) == (("p1", "p9", "p17"), True)
+
+
 def test_a_single_point_needs_no_run():
     assert smallest(("p0",), lambda _: False, 5).tries == 0
 

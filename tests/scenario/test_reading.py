@@ -40,6 +40,14 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
         ("clock: {mode: scaled}", 3, "clock:", "a scaled clock needs a rate"),
         ("clock: {at: tomorrow}", 3, "tomorrow", "'tomorrow'"),
         ("seed: 5", 3, "5", "seed must be text, not 5; put it in quotes"),
+        ("story: [{advance: 5}]", 3, "5", "advance must be a duration, such as 5s, not 5"),
+        (
+            "timeline: [{at: 5, fault: {timeout: }}]",
+            3,
+            "5",
+            "at must be a timestamp such as 2026-01-31T09:30:00Z, or a duration such as 5s, not 5",
+        ),
+        ("assumptions: {token_lifetime: 5}", 3, "5", "it must be a duration, such as 5s"),
         ("assumptions: {token_lifetme: 1h}", 3, "token_lifetme:", "did you mean"),
         ("assumptions:\n  token_lifetime: long", 4, "long", "'long' is not a duration"),
         ("faults: [{abort: {}}]", 3, "abort:", "abort: the field 'code' is missing"),
@@ -152,16 +160,18 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
         ),
         ("story: [{assume: {token_lifetme: 1h}}]", 3, "token_lifetme:", "did you mean"),
         (
-            WORLD + "story: [{call: list_deployments, user: boss}]",
-            11,
+            WORLD
+            + "    - {alias: blog, organization: acme}\n"
+            + "story: [{call: list_deployments, user: boss}]",
+            12,
             "{call:",
             "name the project",
         ),
         (
-            WORLD + "story: [{poll: x}]",
-            11,
+            WORLD.replace("  projects", "    - {alias: ann}\n  projects") + "story: [{poll: x}]",
+            12,
             "{poll:",
-            "name the user with `user`: there are boss",
+            "name the user with `user`: there are ann, boss",
         ),
         (
             WORLD.replace("acme: owner", "acne: owner"),

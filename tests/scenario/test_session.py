@@ -408,6 +408,42 @@ def test_a_shrunk_scenario_has_only_the_parts_that_its_step_needs(keeps: str):
     assert check_text(shrunk.text, "much.yaml")["passed"]
 
 
+PAIRS = """
+name: held
+description: An operation is stuck, something else happens, and it continues.
+story:
+  - call: apply_project_domains
+    save: {operation: id, p: state}
+  - intervene: {stick_operation: {project: shop}}
+  - {advance: 10s}
+  - intervene: {release_operation: {project: shop}}
+  - until: ${operation}
+  - poll: ${operation}
+    expect: {body: {state: succeeded}}
+  - {advance: 10s}
+"""
+
+
+def test_shrinking_removes_two_steps_that_only_go_together():
+    shrunk = shrink_scenario(read_scenario(PAIRS, "held.yaml"), "n=6")
+
+    story = read_scenario(shrunk.text, "held.yaml").source.data["story"]
+    assert [next(iter(step)) for step in story] == ["call", "until", "poll"]
+    assert story[0]["save"] == {"operation": "id"}
+
+
+def test_a_shrunk_scenario_describes_what_is_left():
+    scenario = read_scenario(PAIRS, "held.yaml")
+    text = shrink_scenario(scenario, "n=6").text
+    shrunk = read_scenario(text, "held.yaml")
+    again = read_scenario(shrink_scenario(shrunk, "n=3").text, "held.yaml")
+
+    assert shrunk.part.description == (
+        "Step 6 of the longer story held (poll ${operation}), with all that it needs."
+    )
+    assert again.part.description == shrunk.part.description
+
+
 WITH_PARTS = """
 name: parts
 description: A part uses another; one step uses neither.

@@ -406,3 +406,62 @@ def test_a_running_clock_stands_still_between_the_steps_of_a_story():
     )
 
     assert report["passed"], last(report)
+
+
+ONLY_PROJECT = """
+world:
+  organizations: [{alias: studio}]
+  users: [{alias: ann, organizations: {studio: owner}}]
+  projects: [{alias: site, organization: studio}]
+"""
+
+
+def test_a_story_need_not_name_what_a_world_has_only_once():
+    report = run(f"""{ONLY_PROJECT}
+story:
+  - call: apply_project_domains
+    save: {{operation: id}}
+  - intervene: {{stick_operation: {{}}}}
+  - {{advance: 10m}}
+  - poll: ${{operation}}
+    expect: {{body: {{state: {{not: succeeded}}}}}}
+  - intervene: {{set_plan: {{plan: free}}}}
+  - call: create_user_api_key
+    body: {{name: ci}}
+  - intervene: {{move_dns: {{to: pending}}}}
+  - call: get_dns_authorization
+    expect: {{body: {{status: pending}}}}
+""")
+
+    assert report["passed"], report
+
+
+def test_a_timeline_need_not_name_the_only_project():
+    report = run(f"""{ONLY_PROJECT}
+timeline: [{{at: 5s, intervene: {{move_dns: {{to: pending}}}}}}]
+story:
+  - advance: 10s
+  - call: get_dns_authorization
+    expect: {{body: {{status: pending}}}}
+""")
+
+    assert report["passed"], report
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (
+            "intervene: {move_dns: {to: pending}}",
+            "name the project: the world has 6 (shop, blog, docs, labs, garden, notes)",
+        ),
+        (
+            "intervene: {set_plan: {plan: free}}",
+            "name the organization: the world has 2 (acme, hobby)",
+        ),
+    ],
+)
+def test_a_story_must_name_one_of_several_projects_or_organizations(step: str, message: str):
+    error = refused(f"story: [{{{step}}}]")
+
+    assert error.message == message

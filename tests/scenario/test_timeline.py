@@ -172,3 +172,30 @@ def test_history_has_states_that_begin_and_end_within_one_move_of_time():
         ("05:03", "verifying", False),
         ("05:07", "done", False),
     ]
+
+
+def test_after_calls_counts_a_replay_but_no_refused_call():
+    report, _ = run_on(
+        """
+        timeline:
+          - after_calls: 2
+            call: set_project_powered_by_flag
+            fault: {abort: {code: service_unavailable}, call: get_dns_authorization}
+        story:
+          - call: set_project_powered_by_flag
+            key: hide
+            body: {enabled: false}
+          - call: set_project_powered_by_flag
+            user: reader
+            body: {enabled: true}
+            expect: {status: 403}
+          - call: get_dns_authorization
+          - call: set_project_powered_by_flag
+            key: hide
+            body: {enabled: false}
+          - call: get_dns_authorization
+            expect: {code: service_unavailable}
+        """
+    )
+
+    assert report["passed"], report["steps"][-1]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -124,7 +124,7 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
         except ScenarioError as error:
             return {"file": file, "passed": False, "error": str(error)}
 
-    return _put_reports(files, check_scenario, junit, as_json)
+    return _put_reports(files, check_scenario, junit, as_json, error_verb="read")
 
 
 @scenario.command(
@@ -208,7 +208,7 @@ def run(
             error = refused.detail or refused.title
             return {"file": choice.get("file", name), "passed": False, "error": error}
 
-    return _put_reports(scenarios, run_scenario, junit, as_json)
+    return _put_reports(scenarios, run_scenario, junit, as_json, error_verb="run")
 
 
 def _put_reports(
@@ -216,6 +216,8 @@ def _put_reports(
     run_story: Callable[[str], StoryResult],
     junit: Path | None,
     as_json: bool,
+    *,
+    error_verb: Literal["read", "run"],
 ) -> int:
     """Run the stories of scenarios, print and write their reports, and return the exit code.
 
@@ -239,7 +241,7 @@ def _put_reports(
     if as_json:
         put_json(reports)
     else:
-        say(stories_summary(reports))
+        say(stories_summary(reports, error_verb))
     if junit is not None:
         write_whole(junit, stories_junit(reports))
     if any("error" in report for report in reports):

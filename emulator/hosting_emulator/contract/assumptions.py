@@ -24,7 +24,7 @@ from hosting_emulator.contract.assumption_values import (
 from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.documents import plain_reason
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.contract.fixed_assumptions import FIXED
 from hosting_emulator.contract.json_schema import whole
 from hosting_emulator.contract.path_templates import overlap
@@ -457,7 +457,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         ),
     ] = "phk_"
     token_lifetime: Annotated[
-        str,
+        Duration,
         Assumption(
             doc="How long (world time) an access token is valid.",
             sentence="an access JWT [...]",

@@ -84,6 +84,21 @@ def words_of(kind: type[Any], field: str) -> list[str]:
     return list(dict.fromkeys(str(leaf) for leaf in leaves if isinstance(leaf, str | int)))
 
 
+def type_name(kind: type[Any], field: str) -> str | None:
+    """Return what messages call the values of a field, if its type has a name, such as `Duration`."""
+    types = {part.encode_name: part.type for part in msgspec.structs.fields(kind)}
+    return _name_in(types.get(field))
+
+
+def _name_in(hint: Any) -> str | None:
+    for meta in getattr(hint, "__metadata__", ()):
+        extra = getattr(meta, "extra", None)
+        if extra is not None and "name" in extra:
+            return str(extra["name"])
+    names = (_name_in(part) for part in get_args(hint))
+    return next(filter(None, names), None)
+
+
 def _leaves(hint: Any) -> list[Any]:
     """Return the types and words that a type hint consists of."""
     parts = get_args(hint)
@@ -111,7 +126,9 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
         return f"it cannot be {word}{hint}"
     wrong_type = re.fullmatch(r"Expected `([^`]*)`(?:, got `[^`]*`)?(.*)", reason)
     if wrong_type:
-        expected = f"one of {', '.join(words)}" if words else plain_types(wrong_type.group(1))
+        expected = type_name(kind, field) or plain_types(wrong_type.group(1))
+        if words:
+            expected = f"one of {', '.join(words)}"
         return f"it must be {expected}{wrong_type.group(2)}"
     return reason
 

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Annotated
+
+from msgspec import Meta
+
+#: Texts in documents of users. A message that refuses another type names these types by their `name`.
+Duration = Annotated[str, Meta(extra={"name": "a duration, such as 5s"})]
+Moment = Annotated[
+    str, Meta(extra={"name": "a timestamp such as 2026-01-31T09:30:00Z, or a duration such as 5s"})
+]
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)")

@@ -22,17 +22,28 @@ def unmet_condition(
         organization_id = project.organization_id
     organization = world.get(ORGANIZATIONS, organization_id or "")
     for name, expected in _expected_values(condition).items():
-        if name == "not":
-            reason = None
-            if unmet_condition(expected, world, project_id, organization_id) is None:
-                reason = f"{condition_text(expected)}, which must not be"
-        elif name in ("plan", "credits_below"):
-            reason = _unmet_by_organization(name, expected, organization)
-        else:
-            reason = _unmet_by_project(name, expected, world, project)
+        reason = _unmet_reason(name, expected, world, project, organization)
         if reason is not None:
             return reason
     return None
+
+
+def _unmet_reason(
+    name: str,
+    expected: Any,
+    world: World,
+    project: Project | None,
+    organization: Organization | None,
+) -> str | None:
+    """Say why one condition does not hold. None: it holds."""
+    if name == "not":
+        for part, value in _expected_values(expected).items():
+            if _unmet_reason(part, value, world, project, organization) is None:
+                return f"{_part_text(part, value)}, which must not be"
+        return None
+    if name in ("plan", "credits_below"):
+        return _unmet_by_organization(name, expected, organization)
+    return _unmet_by_project(name, expected, world, project)
 
 
 def _unmet_by_organization(
@@ -102,13 +113,16 @@ def _database_value(name: str, world: World, project: Project) -> Any:
 
 def condition_text(condition: Condition) -> str:
     """Return a condition as text, such as `dns is pending or expired, credits_below is 1`."""
-    parts = []
-    for name, expected in _expected_values(condition).items():
-        if name == "not":
-            parts.append(f"not ({condition_text(expected)})")
-        else:
-            parts.append(f"{name} is {_word(expected)}")
-    return ", ".join(parts)
+    return ", ".join(
+        _part_text(name, expected) for name, expected in _expected_values(condition).items()
+    )
+
+
+def _part_text(name: str, expected: Any) -> str:
+    if name != "not":
+        return f"{name} is {_word(expected)}"
+    word = "not" if len(_expected_values(expected)) == 1 else "none of"
+    return f"{word} ({condition_text(expected)})"
 
 
 def _expected_values(condition: Condition) -> dict[str, Any]:

@@ -32,18 +32,33 @@ def resolve_rule(rule: Rule, world: World, now_ms: int, category: RuleCategory) 
 def _resolve_times(rule: Rule, now_ms: int) -> Rule:
     """Return a rule with timestamps. `until` becomes the earlier of `until` and the end of `ttl`."""
     from_ms = _read_moment(rule.from_, "from", now_ms)
-    until_ms = _read_moment(rule.until, "until", now_ms)
-    if rule.ttl is not None:
-        ends_ms = _end_of_ttl_ms(rule.ttl, now_ms)
-        if until_ms is None or ends_ms < until_ms:
-            until_ms = ends_ms
-    if until_ms is not None and until_ms <= max(now_ms, from_ms or 0):
-        field = "ttl" if rule.until is None else "until"
-        raise DocumentRefused(f"{field}: this time has already passed", field)
-    return replace(rule, from_=_timestamp(from_ms), until=_timestamp(until_ms), ttl=None)
+    ends_ms = None
+    for field, end_ms in (
+        ("until", _read_moment(rule.until, "until", now_ms)),
+        ("ttl", _end_of_ttl_ms(rule.ttl, now_ms)),
+    ):
+        if end_ms is None:
+            continue
+        _check_end(rule, field, end_ms, from_ms, now_ms)
+        ends_ms = end_ms if ends_ms is None else min(ends_ms, end_ms)
+    return replace(rule, from_=_timestamp(from_ms), until=_timestamp(ends_ms), ttl=None)
 
 
-def _end_of_ttl_ms(duration: str, now_ms: int) -> int:
+def _check_end(rule: Rule, field: str, end_ms: int, from_ms: int | None, now_ms: int) -> None:
+    """Refuse an end of a rule, in its field `until` or `ttl`, before which it could never act."""
+    text = getattr(rule, field)
+    if end_ms <= now_ms:
+        message = f"until ({text}) is not after the world's time, {format_timestamp(now_ms)}"
+        if field == "ttl":
+            message = "ttl must be longer than 0"
+        raise DocumentRefused(message, field)
+    if from_ms is not None and end_ms <= from_ms:
+        raise DocumentRefused(f"{field} ({text}) is not after from ({rule.from_})", field)
+
+
+def _end_of_ttl_ms(duration: str | None, now_ms: int) -> int | None:
+    if duration is None:
+        return None
     try:
         return now_ms + parse_duration_ms(duration)
     except ValueError as error:

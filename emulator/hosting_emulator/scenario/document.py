@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from hosting_emulator.contract.durations import Duration, Moment
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.world.population_parts import Alias, WorldPart
 
@@ -34,7 +35,7 @@ class PlannedPart(Part):
     unless the entry is `optional`.
     """
 
-    at: str | None = None
+    at: Moment | None = None
     after_calls: Annotated[int, Meta(ge=1)] | None = None
     call: str | None = None
     optional: bool = False
@@ -108,7 +109,7 @@ class ActionPart(Part):
     api_key: str | None = None
     together: Annotated[list[StepPart], Meta(min_length=2, max_length=100)] | None = None
     # Manual changes
-    advance: str | None = None
+    advance: Duration | None = None
     to: str | None = None
     until: str | None = None
     intervene: dict[str, Any] | None = None
@@ -154,7 +155,7 @@ class StepPart(ActionPart, rename={"with_": "with"}):
     save: dict[str, str] = {}
     times: Annotated[int, Meta(ge=1, le=10_000)] = 1
     tries: Annotated[int, Meta(ge=1, le=1_000)] = 1
-    pause: str | None = None
+    pause: Duration | None = None
     with_: dict[str, Any] = {}
 
 

@@ -15,7 +15,13 @@ import msgspec
 
 from hosting_emulator.contract.calls import ALL_CALLS, call_named
 from hosting_emulator.contract.conversion import convert
-from hosting_emulator.contract.documents import part_at, plain_reason, plain_types, words_of
+from hosting_emulator.contract.documents import (
+    part_at,
+    plain_reason,
+    plain_types,
+    type_name,
+    words_of,
+)
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.scenario.document import PlannedPart, ScenarioPart, SharedPart, StepPart
 from hosting_emulator.scenario.errors import ScenarioError
@@ -97,7 +103,7 @@ def _type_error(location: Location, reason: str, path: str) -> ScenarioError:
     if wrong_type is None:
         explanation = plain_reason(reason, part, field)
         return location.error(f"{subject} cannot be {_display(value)}: {explanation}")
-    expected = plain_types(wrong_type[1])
+    expected = type_name(part, field) or plain_types(wrong_type[1])
     hint = ""
     if expected == "text" and isinstance(value, int | float):
         hint = "; put it in quotes"

@@ -23,6 +23,7 @@ from hosting_emulator.criteria.value_types import ANY, Impossible, ValueType
 from hosting_emulator.faults.arming import read_fault
 from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.faults.interventions import read_intervention
+from hosting_emulator.scenario.default_names import default_alias
 from hosting_emulator.scenario.document import ExpectPart, StepPart
 from hosting_emulator.scenario.log_filters import log_filters
 from hosting_emulator.scenario.source import Location
@@ -234,7 +235,7 @@ def check_aliases(scope: StoryScope, location: Location, step: StepPart) -> None
         alias = getattr(step, field)
         if alias is not None:
             _check_alias(scope, location / field, kind, alias)
-        elif kind in needed_kinds and not scope.has_alias(kind, DEFAULT_ALIASES[kind]):
+        elif kind in needed_kinds and default_alias(scope.change.world, kind) is None:
             aliases = ", ".join(scope.aliases(kind)) or "none"
             raise location.error(f"name the {kind} with `{field}`: there are {aliases}")
 

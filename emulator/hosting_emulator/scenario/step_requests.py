@@ -31,7 +31,7 @@ from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.scenario.arrival import OWN_URL, Arrival, PageHandler, PageRequest, drip_ms
 from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.slices import Slices
-from hosting_emulator.scenario.variable_syntax import DEFAULT_ALIASES, NOBODY
+from hosting_emulator.scenario.variable_syntax import NOBODY
 from hosting_emulator.scenario.variables import Variables
 from hosting_emulator.world.records import Project, User
 from hosting_emulator.world.tables import OPERATIONS, USERS
@@ -142,7 +142,7 @@ class StepRequests:
             return self._redemption(step, step.redeem), REDEEM_STEPS
         method, url = self._target(step)
         spec = CALLS[step.call] if step.call is not None else None
-        headers = self._headers(step, spec, DEFAULT_ALIASES["user"])
+        headers = self._headers(step, spec, self._variables.default_id("user"))
         return self._context(step, method, url, headers), CALL_STEPS
 
     def _redemption(self, step: StepPart, url: str) -> ExchangeContext:
@@ -160,8 +160,11 @@ class StepRequests:
         world = self._engine.world
         if step.call is not None:
             spec = CALLS[step.call]
-            alias = getattr(step, spec.subject) or DEFAULT_ALIASES[spec.subject]
-            subject_id = self._variables.id_of(spec.subject, alias)
+            alias = getattr(step, spec.subject)
+            if alias is None:
+                subject_id = self._variables.default_id(spec.subject)
+            else:
+                subject_id = self._variables.id_of(spec.subject, alias)
             return spec.method, spec.path.replace(f"{{{spec.subject}_id}}", subject_id)
         if step.poll is not None:
             operation = world.get(OPERATIONS, str(step.poll))

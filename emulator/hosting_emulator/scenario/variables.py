@@ -14,6 +14,7 @@ from hosting_emulator.contract.timestamps import format_timestamp, parse_timesta
 from hosting_emulator.criteria.comparisons import Mismatch
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.scenario.arrival import Arrival
+from hosting_emulator.scenario.default_names import default_alias
 from hosting_emulator.scenario.variable_syntax import (
     DEFAULT_ALIASES,
     MOMENT,
@@ -43,6 +44,10 @@ class Variables:
     def id_of(self, kind: str, name: str) -> str:
         """Return the id for an alias. Any other string is returned unchanged."""
         return str(self._engine.world.indexes.get(f"{kind}:{name}") or name)
+
+    def default_id(self, kind: str) -> str:
+        """Return the id of the record that a step means if it names none (see `default_alias`)."""
+        return self.id_of(kind, default_alias(self._engine.world, kind) or DEFAULT_ALIASES[kind])
 
     def fill(self, value: Any) -> Any:
         """Replace variables with their values.

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
+from hosting_emulator.contract.durations import Duration, Moment
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.world.records import DataMode, Plan, WorldRecord
 
@@ -57,7 +58,7 @@ class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
     data_mode: Annotated[
         DataMode | None, _described("whether both environments share a database")
     ] = None
-    not_: Annotated[Condition | None, _described("conditions that must not hold")] = None
+    not_: Annotated[Condition | None, _described("conditions of which none must hold")] = None
 
 
 class Rule(
@@ -98,11 +99,13 @@ class Rule(
         int, _described("act on every n-th matching request: 3 means the 3rd, 6th, 9th", ge=1)
     ] = 1
     probability: Annotated[float, _described(_CHANCE, gt=0, le=1)] = 1.0
-    from_: Annotated[str | None, _described(f"act from this world time on: {_MOMENT}")] = None
-    until: Annotated[str | None, _described(f"act only before this world time: {_MOMENT}")] = None
-    ttl: Annotated[str | None, _described("act for this long in world time after it is armed")] = (
+    from_: Annotated[Moment | None, _described(f"act from this world time on: {_MOMENT}")] = None
+    until: Annotated[Moment | None, _described(f"act only before this world time: {_MOMENT}")] = (
         None
     )
+    ttl: Annotated[
+        Duration | None, _described("act for this long in world time after it is armed")
+    ] = None
     while_: Annotated[
         Condition | None, _described("act only while these conditions on the world hold")
     ] = None

@@ -86,6 +86,14 @@ def in_order(world: World, table: Table[AliasedRecord]) -> list[AliasedRecord]:
     return sorted(records, key=lambda record: (record.order, record.alias))
 
 
+def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | None:
+    """Return the record of a table that has exactly one, which a user need not name. None: it has not."""
+    records = in_order(world, table)
+    if len(records) != 1:
+        return None
+    return records[0]
+
+
 def default_user(world: World) -> User | None:
     """Return the user of a request that names none: `owner`, or the owner of the first organization."""
     user_id = world.indexes.get("user:owner")

@@ -35,7 +35,7 @@ def test_optional_fields_of_an_intervention_may_be_omitted(options: object):
         ({"stick_operation": "shop"}, "", "takes an object of fields"),
         ({"stick_operation": {"projet": "shop"}}, "projet", "'projet' .* did you mean project"),
         ({"hold_claim": {"zzz": 1}}, "zzz", "it takes project"),
-        ({"hold_claim": {}}, "", "hold_claim: .*project"),
+        ({"set_plan": {}}, "", "set_plan: .*plan"),
         ({"hold_claim": {"project": 1}}, "project", "hold_claim.project: it must be text"),
         ({"set_plan": {"organization": "acme", "plan": "gold"}}, "plan", "set_plan.plan: .*gold"),
         ({"set_credits": {"organization": "acme", "credits": -1}}, "credits", ">= 0"),

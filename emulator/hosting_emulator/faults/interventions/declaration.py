@@ -3,6 +3,7 @@
 A declaration is a function. The function's name is the name of the intervention, its docstring says what
 the intervention does, and its parameters are the fields. If a parameter's type is a record, the document
 contains the record's name, which is looked up in the world.
+A project or an organization need not be named in a world with only one.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import msgspec
 from hosting_emulator.contract.documents import DocumentRefused, read_options
 from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.faults.interventions.named_records import (
+    OMISSIBLE_RECORDS,
     SUBJECTS,
     TABLES_BY_RECORD,
     Subject,
+    find_named_record,
     find_record,
 )
 from hosting_emulator.messages import InterventionField, InterventionRow
@@ -53,7 +56,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def _argument(self, change: Change, name: str, kind: Any) -> Any:
         """Return the argument for a parameter, which is the named record or the field's value."""
         if kind in TABLES_BY_RECORD:
-            return find_record(TABLES_BY_RECORD[kind], change, getattr(self, name))
+            return find_named_record(TABLES_BY_RECORD[kind], change, getattr(self, name))
         if kind in SUBJECTS:
             subject = SUBJECTS[kind]
             values = [getattr(self, field) for field in subject.fields]
@@ -110,11 +113,13 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         for field, table in self.aliased_fields.items():
             name = getattr(self, field)
-            if name is not None and "${" not in name:
-                try:
+            try:
+                if name is None and self.parameters.get(field) in OMISSIBLE_RECORDS:
+                    find_named_record(table, change, None)
+                elif name is not None and "${" not in name:
                     find_record(table, change, name)
-                except DocumentRefused as error:
-                    raise DocumentRefused(str(error), field) from None
+            except DocumentRefused as error:
+                raise DocumentRefused(str(error), field) from None
 
 
 #: All interventions by name, such as `stick_operation`.
@@ -130,7 +135,10 @@ def intervention(function: F) -> F:
     aliased_fields: dict[str, Table[Any]] = {}
     for name, parameter in parameters.items():
         kind = hints[name]
-        if kind in TABLES_BY_RECORD:
+        if kind in OMISSIBLE_RECORDS:
+            fields.append((name, str | None, None))
+            aliased_fields[name] = TABLES_BY_RECORD[kind]
+        elif kind in TABLES_BY_RECORD:
             fields.append((name, str))
             aliased_fields[name] = TABLES_BY_RECORD[kind]
         elif kind in SUBJECTS:
@@ -152,7 +160,7 @@ def intervention(function: F) -> F:
     }
     class_name = word.title().replace("_", "")
     INTERVENTIONS[word] = msgspec.defstruct(  # type: ignore[assignment]
-        class_name, fields, bases=(Intervention,), namespace=namespace, frozen=True
+        class_name, fields, bases=(Intervention,), namespace=namespace, frozen=True, kw_only=True
     )
     return function
 

@@ -8,7 +8,15 @@ from typing import Any
 
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.world import lifecycles
-from hosting_emulator.world.naming import ALIASED_TABLES, AliasedRecord, id_of, not_found_message
+from hosting_emulator.world.naming import (
+    ALIASED_TABLES,
+    AliasedRecord,
+    id_of,
+    in_order,
+    kind_of,
+    not_found_message,
+    only_record,
+)
 from hosting_emulator.world.plans import is_finished
 from hosting_emulator.world.records import ApiKey, Operation, Ticket
 from hosting_emulator.world.tables import (
@@ -34,6 +42,31 @@ def find_record(table: Table[AliasedRecord], change: Change, name: str) -> Alias
     if record is None:
         raise DocumentRefused(not_found_message(change.world, table, name))
     return record
+
+
+#: The types of records that need not be named in a world with only one of them.
+OMISSIBLE_RECORDS: frozenset[Any] = frozenset({PROJECTS.kind, ORGANIZATIONS.kind})
+
+
+def find_named_record(
+    table: Table[AliasedRecord], change: Change, name: str | None
+) -> AliasedRecord:
+    """Return the record of this alias or id, or the only record if no name is given.
+
+    Raises DocumentRefused.
+    """
+    if name is not None:
+        return find_record(table, change, name)
+    world = change.applied()
+    record = only_record(world, table)
+    if record is not None:
+        return record
+    noun = kind_of(table)
+    aliases = [record.alias for record in in_order(world, table)]
+    if not aliases:
+        raise DocumentRefused(f"the world has no {noun}", noun)
+    message = f"name the {noun}: the world has {len(aliases)} ({', '.join(aliases)})"
+    raise DocumentRefused(message, noun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +100,15 @@ class Subject:
 
 
 def _find_operation(change: Change, operation_id: str | None, project: str | None) -> Operation:
-    """Return an unfinished operation by its id, or by the project whose claim it holds."""
-    if (operation_id is None) == (project is None):
+    """Return an unfinished operation by its id, or by the project whose claim it holds.
+
+    The project need not be named in a world with only one.
+    """
+    is_ambiguous = operation_id is None and project is None and not _has_only_project(change)
+    if is_ambiguous or (operation_id is not None and project is not None):
         raise DocumentRefused("name either the operation (by id) or the project it holds")
     if operation_id is None:
-        holder = find_record(PROJECTS, change, str(project))
+        holder = find_named_record(PROJECTS, change, project)
         if holder.claim is None:
             raise DocumentRefused(f"project {holder.alias} has no operation in progress")
         return change.row(OPERATIONS, holder.claim)
@@ -83,6 +120,10 @@ def _find_operation(change: Change, operation_id: str | None, project: str | Non
             f"operation {operation.id} is already {operation.state}, which is final"
         )
     return operation
+
+
+def _has_only_project(change: Change) -> bool:
+    return only_record(change.applied(), PROJECTS) is not None
 
 
 def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Ticket:

@@ -10,7 +10,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from hosting_emulator.contract.documents import DocumentRefused
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.fault_records import DatabaseStatus
@@ -40,7 +40,7 @@ def move_dns(
     project: Project,
     to: Literal["pending", "authorized", "expired", "revoked"],
     zone: str | None = None,
-    expires_in: str = "30d",
+    expires_in: Duration = "30d",
 ) -> str:
     """A project's DNS authorization takes the next step: pending, authorized, expired or revoked.
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta
 from msgspec.structs import replace
 
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.world.fault_records import Fault
@@ -19,7 +19,7 @@ class RateLimit(FaultKind, frozen=True):
     is_explored = True
 
     limit: Annotated[int, Meta(ge=0, le=1_000_000)]
-    window: str = "60s"
+    window: Duration = "60s"
 
     def __post_init__(self) -> None:
         if not 1_000 <= parse_duration_ms(self.window) <= 86_400_000:

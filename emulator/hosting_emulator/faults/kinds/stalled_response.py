@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 
@@ -22,7 +22,7 @@ class StalledResponse(FaultKind, frozen=True):
 
     bytes: Annotated[int, Meta(ge=0, le=1_048_576)] | None = None
     pause_ms: Annotated[int, Meta(ge=1, le=LONGEST_DELAY_MS)] | None = None
-    world_pause: str | None = None
+    world_pause: Duration | None = None
 
     def __post_init__(self) -> None:
         if (self.pause_ms is None) == (self.world_pause is None):

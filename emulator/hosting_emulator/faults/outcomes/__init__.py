@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.conversion import convert
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.plans import DEPLOYING_PLAN, INITIALIZE, PLAIN_PLAN, Step
 from hosting_emulator.world.records import OperationOutcome
@@ -61,8 +61,8 @@ class OutcomeKind(
     example: ClassVar[Mapping[str, Any]] = {}
     steps: ClassVar[tuple[str, ...]] = ()
 
-    queued: str | None = None
-    running: str | None = None
+    queued: Duration | None = None
+    running: Duration | None = None
 
     def __post_init__(self) -> None:
         # This parses all durations, so that an invalid duration is refused here.

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 from msgspec.structs import replace
 
+from hosting_emulator.contract.durations import Duration
 from hosting_emulator.faults.outcomes import OperationPhase, OutcomeKind, read_ms
 from hosting_emulator.world.records import OperationOutcome
 
@@ -21,7 +22,7 @@ class Reconcile(OutcomeKind, frozen=True):
     phase: OperationPhase = "verifying"
     attempts: Annotated[int, Meta(ge=1, le=100)] = 1
     then: Literal["continue", "exhaust"] = "continue"
-    each: str | None = None
+    each: Duration | None = None
 
     def operation_outcome(self, id_: str, call: str) -> OperationOutcome | None:
         step_ms = read_ms(self.each)
