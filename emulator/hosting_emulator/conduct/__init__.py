@@ -1,6 +1,6 @@
-"""Conduct: the emulator watches its client, and says where the client will not survive the service.
+"""Conduct: the emulator watches its client, and reports behavior that will fail with the real service.
 
-Rules, each from a sentence of the contract or of HTTP, see every exchange of a world after it is
-over. They judge what the client did, never what the service did to it; they read the request log
-and nothing else, and change nothing.
+Each rule is based on a sentence of the contract or of HTTP, and sees every exchange of a world after the
+exchange has ended. Rules judge the client's actions, never the service's. They only read the request
+log, and change nothing.
 """

@@ -1,4 +1,4 @@
-"""A chapter: one life of one world name, from a request on until the world ends."""
+"""A chapter: one life of a world under its name, from some request until the end of the world."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hosting_emulator.world.value import World
 
 
 class Chapter:
-    """One life of one world name, as one judge sees it: from a request on until the world's end.
+    """One life of a world under its name, as seen by one judge: from some request until the world's end.
 
-    Once it has ended it holds the world as it was, and its last exchanges, until `release`.
+    After its end, a chapter keeps the world's last state and its last exchanges until `release`.
     """
 
     def __init__(self, engine: Engine, after: int, *, unseen: int = 0) -> None:
         self.engine = engine
         self.name = engine.world.name
-        #: The world as the chapter began. None: it was released.
+        #: The world at the beginning of the chapter, or None if it was released.
         self.first_world: World | None = engine.world
         self.began_at_ms = engine.world.at_ms
         self.ended: EndReason | None = None
@@ -29,26 +29,26 @@ class Chapter:
         self._entries: list[Entry] | None = []
         self._world: World | None = None
         self._usage = engine.usage
-        #: The machine's time when it ended.
+        #: The machine's time at the end of the chapter.
         self.ended_machine_ms = 0
 
     @property
     def requests(self) -> int:
-        """How many requests arrived."""
+        """The number of requests in the chapter."""
         if self.ended:
             return self._requests
         return self.engine.log.count - self._after
 
     @property
     def world(self) -> World | None:
-        """The world as it is, or as it was at the end. None: it was released."""
+        """The current world, or the world at the end of the chapter. None if it was released."""
         if self.ended:
             return self._world
         return self.engine.world
 
     @property
     def entries(self) -> list[Entry] | None:
-        """The last exchanges, oldest first. None: they were released."""
+        """The last exchanges, oldest first, or None if they were released."""
         if self.ended:
             return self._entries
         return self.engine.log.after(self._after)
@@ -61,7 +61,7 @@ class Chapter:
         return self.engine.usage
 
     def end(self, reason: EndReason, *, keep: bool = True) -> None:
-        """Judge everything that is left. Keep the world and the log if `keep` is set."""
+        """Judge the remaining exchanges and end the chapter. With `keep`, keep the world and the log."""
         self.watch.close()
         requests = self.requests
         entries = self.entries
@@ -76,7 +76,7 @@ class Chapter:
             self._world = self.engine.world
 
     def release(self) -> None:
-        """Release the world and the exchanges; the verdict and the counts stay."""
+        """Release the world and the exchanges, but keep the verdict and the counts."""
         self._entries = None
         self._world = None
         self.first_world = None

@@ -1,4 +1,4 @@
-"""One exchange as the rules of conduct see it: the request log's entry, and what follows from it."""
+"""The view of an exchange that the rules of conduct use: its log entry, and values derived from it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
 
-#: Timers of some languages end a little early, measured on another clock than theirs.
+#: The timers of some languages end a little early when measured with a different clock.
 _TIMER_MS = 20
 _LONGEST_PATH = 120
-#: A longer value is compared by this many bytes and a digest.
+#: Longer values are compared by this many bytes and a digest.
 _COMPARED_BYTES = 256
-#: After this time the same request is a new attempt, and no retry.
+#: After this time, the same request counts as a new attempt and not as a retry.
 A_RETRY_MS = 600_000
-#: A request by another connection may have been sent before a response, if it arrived this soon after.
+#: A request on another connection that arrives this soon after a response may have been sent before it.
 _IN_TRANSIT_MS = 50
-#: If two programs were started together, one may send its first request this much later.
+#: The maximum time between the first requests of two programs that were started together.
 _STARTED_TOGETHER_MS = 1000
-#: After this many repeats in a row, each on a new connection, the requests are one client's.
+#: After this many repeats in a row, each on a new connection, the requests belong to one client.
 _REPEATS = 2
-#: The same for repeats that follow each other immediately: a few programs may do so by chance.
+#: The same for repeats in immediate succession, which a few separate programs may produce by chance.
 _REPEATS_AT_ONCE = 5
 _KEY_HEADER = b"idempotency-key"
 
@@ -42,22 +42,22 @@ Knowledge = Literal["surely", "maybe", "no"]
 
 @dataclass(slots=True, eq=False)
 class ConnectionUse:
-    """The use of a connection: how many requests it has carried, and the number of the last one."""
+    """The use of a connection: the number of requests on it, and the log number of the last request."""
 
     connection: Connection
     count: int = 0
     last: int = 0
 
     def __deepcopy__(self, memo: object) -> ConnectionUse:
-        """Return the use itself: copies of judges compare connections by identity."""
+        """Return the same object, because copies of judges compare connections by identity."""
         return self
 
 
 class ExchangeView:
-    """One exchange. What reads a body is computed when a rule needs it."""
+    """One exchange. Properties that parse a body are computed when a rule needs them."""
 
     def __deepcopy__(self, memo: object) -> ExchangeView:
-        """Return the exchange itself: judges do not change what they have observed."""
+        """Return the same object, because judges do not change the exchanges that they observe."""
         return self
 
     def __init__(self, entry: Entry, connection_use: ConnectionUse) -> None:
@@ -65,24 +65,24 @@ class ExchangeView:
         self.connection_use = connection_use
         connection_use.count += 1
         connection_use.last = entry.n
-        #: Its ordinal on its connection, from 1.
+        #: The ordinal of the request on its connection, starting at 1.
         self.ordinal = connection_use.count
-        #: How often in a row a new connection sent the same request before.
+        #: The number of consecutive earlier requests that were the same, each on a new connection.
         self.repeat_count = 0
         self.n = entry.n
         self.at_ms = entry.at_ms
         self.status = entry.status
         self.call = cast("CallName | DoorName | None", entry.call)
         self.world: World = entry.world
-        #: The call, or the method and path if there is no call: for a sentence.
+        #: The name of the request in sentences: the call, or the method and path if there is no call.
         self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
-        #: The call's row of the contract's table; None: no call has this path.
+        #: The call's row in the contract's table, or None if no call has this path.
         self.spec: CallSpec | None = entry.spec if entry.call else None
-        #: The user who sent the request; None: it is not known.
+        #: The user who sent the request, or None if the user is unknown.
         self.user = entry.principal.user_id or None
-        #: The headers that were sent, by name in lower case. A repeated header has its last value.
+        #: The request headers by lowercase name. A repeated header has its last value.
         self.headers = {name.lower(): value for name, value in entry.raw_headers}
-        #: The Authorization header. With two of them, one user may have two clients.
+        #: The Authorization header, shortened. One user may have two clients with different headers.
         self.credentials = _brief(self.headers.get(b"authorization", b""))
         key = self.headers.get(_KEY_HEADER)
         #: The Idempotency-Key that was sent.
@@ -90,15 +90,15 @@ class ExchangeView:
         if key is not None:
             self.key = _brief_text(key)
         is_keyed = self.spec is not None and self.spec.idempotent and self.user is not None
-        #: The Idempotency-Key of a mutation by a known user.
+        #: The Idempotency-Key, if the request is a mutation by a known user.
         self.mutation_key: str | None = None
         if is_keyed and self.key:
             self.mutation_key = self.key
-        #: The requested path, without its escapes.
+        #: The requested path, with percent-encoding decoded.
         self.path = _plain_path(entry.path)
-        #: Whether the response says that the result is unknown.
+        #: Whether the result of the request is unknown according to the response.
         self.reports_uncertainty = entry.status >= 500 or entry.code == "api_key_creation_uncertain"
-        #: The machine's time when the response was on its way.
+        #: The machine's time at which the response was sent.
         self.response_ms = entry.real_ms + entry.late_ms
 
     @property
@@ -108,9 +108,9 @@ class ExchangeView:
 
     @property
     def is_received(self) -> bool:
-        """Whether the client received the whole response, however late.
+        """Whether the client received the whole response, even if it was late.
 
-        A response that was completely sent over a connection that was open counts as received.
+        A response counts as received if it was completely sent over a connection that was still open.
         """
         return self.entry.lost is None and not self.is_abandoned
 
@@ -121,11 +121,14 @@ class ExchangeView:
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether the client cannot know the result: no complete response, or one that says so."""
+        """Whether the client cannot know the result.
+
+        That is so if the response is incomplete, or if it reports that the result is unknown.
+        """
         return not self.is_received or self.status == 0 or self.reports_uncertainty
 
     def overlaps(self, other: ExchangeView) -> bool:
-        """Return whether a client had both requests in progress at the same time."""
+        """Return whether both requests were in progress at the same time."""
         if self.connection_use is other.connection_use:
             return False
         own_passage = self.entry.passage
@@ -139,9 +142,9 @@ class ExchangeView:
         return self.entry.real_ms < other.response_ms and other.entry.real_ms < self.response_ms
 
     def may_react_to(self, earlier: ExchangeView) -> bool:
-        """Return whether the client knew the fate of an earlier request when it sent this one.
+        """Return whether the client knew the result of an earlier request when it sent this request.
 
-        It knows when the response has left, or when the connection is over. Until then it waits.
+        The client knows the result once the response has left or the connection has ended.
         """
         own_passage = self.entry.passage
         earlier_passage = earlier.entry.passage
@@ -151,17 +154,17 @@ class ExchangeView:
 
     @cached_property
     def query(self) -> Mapping[str, str]:
-        """The query's parameters. A repeated parameter has its last value."""
+        """The query parameters. A repeated parameter has its last value."""
         return dict(parse_qsl(self.entry.query, keep_blank_values=True, errors="replace"))
 
     @property
     def request_body(self) -> Any:
-        """The body that was sent, as JSON; None: there was none, or it is not JSON or incomplete."""
+        """The request body, parsed as JSON. None if it is missing, incomplete or not JSON."""
         return _json(self.entry.body, self.entry.body_bytes)
 
     @cached_property
     def request_identity(self) -> tuple[str, str, str, bytes]:
-        """A value that two requests share exactly if they ask for the same."""
+        """A value that is equal for two requests if and only if they ask for the same thing."""
         entry = self.entry
         body = entry.body
         if self.spec is not None and self.spec.body:
@@ -173,17 +176,17 @@ class ExchangeView:
 
     @cached_property
     def response_body(self) -> Any:
-        """The body of the response, as JSON; None: it was no JSON, or it is incomplete."""
+        """The body of the response, parsed as JSON. None if it is incomplete or not JSON."""
         return _json(self.entry.response_body, self.entry.response_bytes)
 
     @property
     def retry_after_s(self) -> int | None:
-        """The seconds of its Retry-After header; None: it has none in that form."""
+        """The seconds in the Retry-After header. None if it is missing or not a number of seconds."""
         return retry_after_s(self.entry.response_headers)
 
     @cached_property
     def operation(self) -> dict[str, Any] | None:
-        """The operation that the response shows, if the client received it."""
+        """The operation in the response. None if there is none or the client did not receive it."""
         if self.spec is None or self.spec.response != "Operation" or not self.succeeded:
             return None
         document = self.response_body
@@ -193,15 +196,15 @@ class ExchangeView:
 
     @property
     def shows_end(self) -> bool:
-        """Whether the client received a response that shows the end of an operation."""
+        """Whether the client received a response that shows that an operation has ended."""
         if self.operation is None:
             return False
         state = self.operation.get("state")
-        # A `respond` fault can write anything there.
+        # A `respond` fault can put any value there.
         return isinstance(state, str) and state in OPERATION.finals
 
     def shrink(self) -> None:
-        """Keep only what later requests are compared with, which may be for long."""
+        """Drop all data that comparisons with later requests do not need, to save memory."""
         entry = self.entry
         _, path, query, _ = self.request_identity
         key_headers = [
@@ -215,18 +218,18 @@ class ExchangeView:
         )
 
     def waits_ms(self, earlier: ExchangeView) -> tuple[int, int]:
-        """Return how long after a response this was sent: world time, and the machine's time."""
+        """Return the time from a response to this request, in world time and in the machine's time."""
         world_ms = self.entry.came_ms - earlier.at_ms
         real_ms = self.entry.real_ms - earlier.response_ms
         return world_ms, real_ms
 
     def knows_response(self, earlier: ExchangeView) -> Knowledge:
-        """Return whether the sender of this request had the response to an earlier one by then.
+        """Return whether the client had the response to an earlier request when it sent this request.
 
-        A request counts from when it was sent. One connection belongs to one client. Requests that
-        each have a connection of their own may belong to one client as well: surely with the same
-        key, a second later, or if they go on. Where connections are kept open, a new one may be
-        another client's, and one in use is.
+        A connection belongs to one client. Requests on separate connections may also belong to one
+        client. They surely do if they have the same key, are a second apart, or are repeated several
+        times. If connections are kept open, a new connection may belong to another client, and a
+        connection that was already in use does.
         """
         world_ms, since_ms = self.waits_ms(earlier)
         if self.world.clock.mode == "frozen" and since_ms >= 0:
@@ -241,38 +244,41 @@ class ExchangeView:
         if earlier.ordinal != 1:
             return "maybe"
         if self.has_key_of(earlier):
-            return "surely"  # two clients never share the key of one intent
+            return "surely"  # two clients never share a key
         enough_repeats = _REPEATS_AT_ONCE if since_ms < _IN_TRANSIT_MS else _REPEATS
         is_one_client = self.repeat_count >= enough_repeats or since_ms >= _STARTED_TOGETHER_MS
         return "surely" if is_one_client else "maybe"
 
     def has_key_of(self, earlier: ExchangeView) -> bool:
-        """Return whether both are mutations under one Idempotency-Key."""
+        """Return whether both requests are mutations with the same Idempotency-Key."""
         return self.mutation_key is not None and self.mutation_key == earlier.mutation_key
 
     def crossed(self, earlier: ExchangeView, since_ms: int | None = None) -> bool:
-        """Return whether this may have been sent, by another connection, before an earlier response left."""
+        """Return whether this request may have been sent before the response to an earlier one left.
+
+        That is only possible if it was sent on another connection.
+        """
         if since_ms is None:
             _, since_ms = self.waits_ms(earlier)
         if self.connection_use is earlier.connection_use or since_ms >= _IN_TRANSIT_MS:
             return False
         if since_ms < 0:
             return True
-        # It did not cross if the earlier connection had ended before this one began.
+        # This is impossible if the earlier connection had ended before this connection began.
         return not self.connection_use.connection.follows(earlier.connection_use.connection)
 
     def is_beside(self, other: ExchangeView, ms: int = _IN_TRANSIT_MS) -> bool:
-        """Return whether both were sent within a time, each by another connection."""
+        """Return whether both requests were sent within `ms` milliseconds on different connections."""
         apart_ms = abs(self.entry.real_ms - other.entry.real_ms)
         return self.connection_use is not other.connection_use and apart_ms < ms
 
     def waited(self, earlier: ExchangeView, ms: int) -> bool:
-        """Return whether a time has passed since a response: the world's or the machine's."""
+        """Return whether `ms` milliseconds have passed since a response, in world or machine time."""
         world_ms, real_ms = self.waits_ms(earlier)
         return world_ms >= ms or real_ms + _TIMER_MS >= ms
 
     def shown_wait(self, earlier: ExchangeView) -> str:
-        """Return in words how long after a response this was sent, as the client saw it."""
+        """Return the time between a response and this request as text, as experienced by the client."""
         return f"{max(0, *self.waits_ms(earlier)) / 1000:.2f} s"
 
 

@@ -1,4 +1,4 @@
-"""A finding: a rule that was broken, and the requests that broke it."""
+"""A finding: a broken rule, and the requests that broke it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from hosting_emulator.conduct.rules import MESSAGES, RULES
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.messages import ConductFinding, Severity
 
-#: From the least to the worst.
+#: The severities, from the least to the most severe.
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
 
 class Finding:
-    """A rule that was broken: by which requests, in one sentence with the particulars.
+    """A broken rule, the requests that broke it, and a sentence with the details.
 
-    Findings of one rule with the same `group` are one finding of more requests. `last` is the number
-    of the last of all those requests. A finding that is not `sure` is a note. One that later requests
-    refute is `withdrawn`. `quote` is a sentence with its place, and `message` a text, for a finding
-    that the rule's own do not fit. `words` are the values of the message's other placeholders.
+    Findings of a rule with the same `group` are merged into one finding with more requests. `last` is
+    the number of the last of these requests. A finding that is not `sure` is a note. A finding that
+    later requests refute is `withdrawn`. If the rule's own quote or message does not fit, `quote` is a
+    sentence with its source, and `message` is a text. `words` are the values of the message's other
+    placeholders.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Finding:
         self.withdrawn = False
 
     def as_message(self) -> ConductFinding:
-        """Return the finding as the control API sends it."""
+        """Return the finding in the form that the control API sends."""
         rule = RULES[self.rule]
         sentence, place = self.quote
         return ConductFinding(

@@ -1,4 +1,4 @@
-"""The base of all judges of conduct."""
+"""The base class of all judges of conduct."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from hosting_emulator.conduct.findings import Finding
 
 
 class ConductJudge:
-    """Observes every exchange of one world in order, and remembers what its rules need."""
+    """Observes all exchanges of one world in order, and remembers the data that its rules need."""
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
-        """Observe the next exchange, and return what it shows."""
+        """Observe the next exchange, and return the findings that it causes."""
         return ()
 
     def after_rewind(self) -> ConductJudge:
-        """Return the judge that continues after the world was rewound: a new one without memory."""
+        """Return the judge that continues after a rewind of the world. By default it has no memory."""
         return type(self)()
 
     def end(self) -> Iterable[Finding]:
-        """Return what can only be said once the client is done.
+        """Return the findings that depend on the client being done.
 
-        It changes nothing, because the client may go on after all.
+        The judge does not change, because the client may still continue.
         """
         return ()

@@ -1,4 +1,4 @@
-"""The errors that judges raise. They are reported with the findings, and never reach a client."""
+"""Collects the errors that judges raise. They are reported with the findings and never reach a client."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _log = logging.getLogger("hosting_emulator.conduct")
-#: How many errors are kept as text. Further ones are only counted.
+#: The maximum number of errors to keep as text. Further errors are only counted.
 MOST_ERRORS = 10
 _LONGEST_TEXT = 500
 
 
 class JudgeErrors:
-    """The errors of judges: the first ones as text, and how many there were."""
+    """The errors from judges: the first errors as text, and the total number."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
         self.count = 0
 
     def add(self, error: Exception, judge: str) -> None:
-        """Record an error of a judge, and log its traceback if it is among the first."""
+        """Record an error from a judge. If it is one of the first errors, also log its traceback."""
         self.count += 1
         if self.count > MOST_ERRORS:
             return
@@ -29,7 +29,7 @@ class JudgeErrors:
         _log.error("%s failed while it judged a client", judge, exc_info=error)
 
     def texts(self) -> list[str]:
-        """Return the errors as text, and how many more there were."""
+        """Return the errors as text, and the number of further errors."""
         more = self.count - len(self._texts)
         if not more:
             return [*self._texts]
@@ -37,7 +37,7 @@ class JudgeErrors:
 
     @contextmanager
     def recorded(self, judge: str) -> Iterator[None]:
-        """Record an error of a judge instead of raising it."""
+        """Record an error from a judge instead of raising it."""
         try:
             yield
         except Exception as error:

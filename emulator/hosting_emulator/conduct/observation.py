@@ -1,7 +1,8 @@
-"""Observations: a watch over all worlds of a process, or over some, until somebody ends it.
+"""Observations: each watches all or some worlds of a process until a caller ends it.
 
-An observation sees every world of its scope: created, copied, reset, loaded, replaced and deleted ones.
-It counts and judges the requests of each, and does not depend on what the request logs still hold.
+An observation sees every world in its scope, including worlds that are created, copied, reset, loaded,
+replaced or deleted in the meantime. It counts and judges all requests, even those that the request logs
+have dropped.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.engine.worlds import Worlds
 from hosting_emulator.messages import ChapterReport, ObservationReport, RequestInProgress
 
-#: How many observations a process has at most.
+#: The maximum number of observations in a process.
 MOST_OBSERVATIONS = 1000
-#: After how long without use an observation may end to make room, in seconds.
+#: Seconds without use after which an observation may be evicted to make room.
 UNUSED_S = 86_400.0
-#: How many exchanges of ended chapters are kept, and how many of their worlds.
+#: The maximum numbers of exchanges and worlds to keep from ended chapters.
 MOST_ENTRIES = 10_000
 MOST_WORLDS = 500
-#: How many ended chapters without a request are listed; the oldest ones beyond are only counted.
+#: The maximum number of ended chapters without a request in a report. Older ones are only counted.
 MOST_SILENT_CHAPTERS = 1000
 
 
 class TooManyObservations(Exception):
-    """A process has as many observations as it can have."""
+    """A process has the maximum number of observations."""
 
 
 class _ChapterObserver:
@@ -57,9 +58,9 @@ class _ChapterObserver:
 
 
 class ProcessObservation:
-    """Watches worlds from its beginning until `close`.
+    """Watches worlds from its creation until `close`.
 
-    `names` are the worlds to watch; copies of them are watched too. None: all worlds.
+    `names` are the worlds to watch, or None for all worlds. Copies of watched worlds are watched too.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class ProcessObservation:
     ) -> None:
         self.id = id_
         self.skip_rules = list(skip_rules)
-        #: When it was last used, in seconds of the machine's time.
+        #: The time of the last use, in seconds of the machine's time.
         self.used_s = 0.0
         self._worlds = worlds
         self._names = None if names is None else set(names)
@@ -92,12 +93,12 @@ class ProcessObservation:
         self._errors.add(error, "The observation")
 
     def watch(self, engine: Engine) -> None:
-        """Watch another world from now on, if it is not watched yet."""
+        """Watch a world from now on, if it is not watched yet."""
         if engine not in self._open:
             self.begin_chapter(engine, engine.log.count)
 
     def begin_chapter(self, engine: Engine, after: int) -> None:
-        """Begin a chapter of a world with the request after a number."""
+        """Begin a chapter of a world with the request that follows request number `after`."""
         index = self._next_index
         self._next_index += 1
         chapter = Chapter(engine, after)
@@ -107,7 +108,7 @@ class ProcessObservation:
         engine.log.observers.append(observer)
 
     def end_chapter(self, chapter: Chapter) -> None:
-        """Note that a chapter has ended, and release what exceeds the bounds."""
+        """Note that a chapter has ended, and release data that exceeds the limits."""
         self._open.pop(chapter.engine, None)
         self._release()
 
@@ -139,7 +140,7 @@ class ProcessObservation:
         self._open.clear()
 
     def chapter(self, index: int) -> Chapter | None:
-        """Return a chapter by its index."""
+        """Return the chapter at an index, or None if there is none."""
         return self._chapters.get(index)
 
     def watches(self) -> list[Watch]:
@@ -147,7 +148,7 @@ class ProcessObservation:
         return [chapter.watch for chapter in self._chapters.values()]
 
     def in_progress(self) -> list[tuple[str, Entry]]:
-        """Return the requests whose response has not left, each with its world's name."""
+        """Return the requests whose response has not left, with the names of their worlds."""
         return [
             (engine.world.name, entry)
             for engine in self._open
@@ -155,7 +156,7 @@ class ProcessObservation:
         ]
 
     def report(self, *, final: bool = False) -> ObservationReport:
-        """Report every chapter with its findings."""
+        """Return a report with all chapters and their findings."""
         chapters = []
         errors = self._errors.texts()
         for index, chapter in self._chapters.items():
@@ -209,9 +210,9 @@ class Observations:
     def begin(
         self, worlds: Worlds, names: Iterable[str] | None, skip_rules: Sequence[str], now_s: float
     ) -> ProcessObservation:
-        """Begin an observation at a time of the machine, in seconds. Raises TooManyObservations.
+        """Begin an observation. `now_s` is the machine's time in seconds. Raises TooManyObservations.
 
-        Where there is no room, observations that nobody has used for a day end: their judge is gone.
+        To make room, observations that were unused for a day are ended, because their judge is gone.
         """
         if len(self._by_id) >= MOST_OBSERVATIONS:
             for unused in [each for each in self._by_id.values() if each.used_s < now_s - UNUSED_S]:
@@ -227,13 +228,13 @@ class Observations:
         return observation
 
     def get(self, id_: str, now_s: float) -> ProcessObservation | None:
-        """Return an observation by its id, and note that it is used."""
+        """Return an observation by its id, and record the time of this use."""
         observation = self._by_id.get(id_)
         if observation is not None:
             observation.used_s = now_s
         return observation
 
     def end(self, observation: ProcessObservation) -> None:
-        """End an observation and forget it."""
+        """End an observation and remove it."""
         observation.close()
         self._by_id.pop(observation.id, None)

@@ -1,4 +1,4 @@
-"""A bounded memory of judges: the most recent things that they know, so that a long run stays small."""
+"""A mapping of limited size in which judges keep recent data, so that a long run needs little memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Recent(dict[_Key, _Value]):
     MOST = 2048
 
     def keep(self, key: _Key, value: _Value) -> _Value:
-        """Set a value, evict the oldest key if there is no room, and return the value."""
+        """Set a value and return it. If the mapping is full, evict the oldest key."""
         if key not in self and len(self) >= self.MOST:
             del self[next(iter(self))]
         self[key] = value

@@ -1,4 +1,4 @@
-"""The findings of one rule: grouped, bounded in number, and without those that were withdrawn."""
+"""The findings of one rule, grouped and limited in number, without withdrawn findings."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 
 from hosting_emulator.conduct.findings import SEVERITIES, Finding
 
-#: The most findings of one rule that are kept. Further ones are only counted.
+#: The maximum number of findings to keep for one rule. Further findings are only counted.
 MOST_FINDINGS = 100
-#: The most requests that one finding names. Further ones are only counted.
+#: The maximum number of requests that a finding names. Further requests are only counted.
 MOST_REQUESTS = 20
 
 
 @dataclass(slots=True)
 class RuleFindings:
-    """The findings of one rule: those that are kept, and how many there were in all."""
+    """The findings of one rule: the stored findings, and the total number."""
 
     findings: list[Finding] = field(default_factory=list)
     count: int = 0
     _groups: dict[Hashable, Finding] = field(default_factory=dict)
 
     def add(self, finding: Finding) -> None:
-        """Keep a finding, or merge it into the finding of its group."""
+        """Store a finding, or merge it into the finding of its group."""
         earlier = None
         if finding.group is not None:
             earlier = self._groups.get(finding.group)
@@ -35,14 +35,14 @@ class RuleFindings:
             self._groups[finding.group] = finding
 
     def standing(self) -> RuleFindings:
-        """Return those that were not withdrawn. What is added to them is not added here."""
+        """Return a copy with only the findings that were not withdrawn."""
         standing = [finding for finding in self.findings if not finding.withdrawn]
         withdrawn_count = len(self.findings) - len(standing)
         return RuleFindings(standing, self.count - withdrawn_count)
 
 
 def _merge(earlier: Finding, finding: Finding) -> None:
-    """Add the requests of a finding to an earlier one, and its severity if it is worse."""
+    """Merge the requests of a finding into an earlier finding, and raise the severity if necessary."""
     new_requests = [n for n in finding.requests if n > earlier.last]
     earlier.last = max(earlier.last, *finding.requests)
     room = max(0, MOST_REQUESTS - len(earlier.requests))

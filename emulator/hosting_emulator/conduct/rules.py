@@ -1,6 +1,6 @@
-"""The rules of conduct: what a client of the service must not or should not do.
+"""The rules of conduct: the things that a client of the service must not or should not do.
 
-A rule's texts are for users. The judges of the package `judges` find the requests that break a rule.
+A rule's texts are for users. The judges in the package `judges` find the requests that break a rule.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from hosting_emulator.messages import ConductRuleRow, Severity
 class ConductRule:
     """One rule.
 
-    `message` says what a finding shows of its first and its last request, with words of the judge.
-    Without it the judge writes the whole message. `because` quotes the sentence that forbids the
-    conduct, and `place` says where that sentence stands. `matters` says what goes wrong otherwise,
-    and `instead` what to do.
+    `message` is the template for a finding's message. Its placeholders are the finding's first and last
+    requests, and words from the judge. If it is empty, the judge writes the whole message. `because`
+    quotes the sentence that forbids the conduct, and `place` is the source of that sentence. `matters`
+    describes the harm, and `instead` the remedy.
     """
 
     id: str
@@ -31,7 +31,7 @@ class ConductRule:
     instead: str
 
     def row(self) -> ConductRuleRow:
-        """Return the rule as lists show it."""
+        """Return the rule as a row for lists of rules."""
         return ConductRuleRow(
             id=self.id,
             severity=self.severity,
@@ -456,7 +456,7 @@ _RULES = (
         instead="Send only the fields and parameters that the call lists, spelled as listed.",
     ),
 )
-#: All rules by their ids, in the order in which documents list them.
+#: All rules by id, in the order used in the documentation.
 RULES = {rule.id: rule.row() for rule in _RULES}
-#: What findings of a rule say. It is empty where the judge writes the whole message.
+#: The message template of each rule by its id. Empty if the judge writes the whole message.
 MESSAGES = {rule.id: rule.message for rule in _RULES}

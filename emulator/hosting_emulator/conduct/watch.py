@@ -1,7 +1,8 @@
-"""The watch over one chapter of a world: each exchange is judged once.
+"""The watch over one chapter of a world. It judges each exchange once.
 
-It is judged when a report is read or when the log is about to drop it, so the path of a request pays
-nothing. An error in a judge is recorded and reported with the findings, and the judging goes on.
+An exchange is judged when a report is read, or when the log is about to drop the exchange. Therefore
+judging does not slow down requests. If a judge raises an error, the error is reported with the findings,
+and the judging continues.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.redaction import Redactor
 from hosting_emulator.messages import ConductReport
 
-#: Findings by the id of their rule.
+#: Findings by rule id.
 _Findings = dict[str, RuleFindings]
 
 
 class Watch:
-    """Judges the exchanges of one chapter: one world from the request after a number to its end.
+    """Judges the exchanges of one chapter, starting with the request that follows request `after`.
 
-    It reads the log when it is asked. Its owner calls `judge_evicted` before an exchange leaves the
-    log, and `close` before the log is cleared.
+    The watch reads the log only on demand. Its owner calls `judge_evicted` before an exchange leaves
+    the log, and `close` before the log is cleared.
     """
 
     def __init__(self, engine: Engine, after: int = 0, *, unseen: int = 0) -> None:
@@ -43,12 +44,12 @@ class Watch:
         self._unseen = unseen
         #: The number of the last exchange that was read from the log.
         self._seen = after
-        #: The highest number that was judged.
+        #: The highest number of a judged exchange.
         self._last = after
-        #: Exchanges that were read and are not judged yet: most of them were in progress.
+        #: Exchanges that have been read but not yet judged. Most were still in progress when they were read.
         self._pending: list[Entry] = []
         self._judged_count = 0
-        #: How many requests came from the emulator's own pages and tools.
+        #: The number of requests from the emulator's own pages and tools.
         self._own_count = 0
         self._has_skip_clock = False
         self._world = engine.world
@@ -56,14 +57,14 @@ class Watch:
         self._judges: list[ConductJudge] = [judge() for judge in JUDGES]
         self._uses: Recent[Connection, ConnectionUse] = Recent()
         self.errors = JudgeErrors()
-        #: The standing findings once the chapter has ended: before, and after the final judgement.
+        #: The findings of an ended chapter, before and after the final judgement.
         self._closed: tuple[_Findings, _Findings] | None = None
 
     def look(self, skip_rules: Sequence[str] = (), *, final: bool = False) -> ConductReport:
-        """Judge what is new, and return the report. `skip_rules` are ids of rules to leave out.
+        """Judge all new exchanges, and return the report. `skip_rules` are the ids of rules to omit.
 
-        With `final` the client is done, so the report also has what can only be said then. The
-        client may go on after all.
+        With `final`, the client is assumed to be done, and the report includes findings that depend on
+        that. The client may still continue.
         """
         standing = {
             id_: rule_findings
@@ -86,7 +87,7 @@ class Watch:
         )
 
     def judge_some(self, most: int) -> bool:
-        """Judge at most `most` of the new exchanges. Return whether there are more."""
+        """Judge at most `most` new exchanges, and return whether there are more."""
         return self._closed is None and self._judge_new(most)
 
     def judge_all(self, entries: Sequence[Entry]) -> None:
@@ -114,7 +115,7 @@ class Watch:
         self._judge(entry)
 
     def close(self) -> None:
-        """Judge the rest of the log, and release everything but the findings."""
+        """Judge the rest of the log, and release everything except the findings."""
         if self._closed is not None:
             return
         findings = self._standing(final=False)
@@ -137,14 +138,14 @@ class Watch:
         return remarks
 
     def _standing(self, *, final: bool) -> _Findings:
-        """Judge what is new, and return the findings that no later request refuted."""
+        """Judge all new exchanges, and return the findings that no later request refuted."""
         if self._closed is not None:
             return self._closed[final]
         self._judge_new()
         self._notice_rewinds(inf)
         findings = self._findings
         judges = self._judges
-        # A request whose client has gone gets no response any more.
+        # A request will never get a response if its client has gone.
         in_progress = [entry for entry in self._pending if final or _is_abandoned(entry)]
         if in_progress:
             findings, judges = self._with_requests_in_progress(in_progress)
@@ -157,9 +158,9 @@ class Watch:
         return standing
 
     def _judge_new(self, most: int | None = None) -> bool:
-        """Judge the exchanges that got a response since the last time, in the order of responses.
+        """Judge the exchanges that got a response since the last time, in the order of the responses.
 
-        Return whether there are more than `most`.
+        Judges at most `most` exchanges. Returns whether there are more.
         """
         entries = [*self._pending, *self._engine.log.after(self._seen)]
         if not entries:
@@ -177,9 +178,10 @@ class Watch:
     def _with_requests_in_progress(
         self, entries: Sequence[Entry]
     ) -> tuple[_Findings, list[ConductJudge]]:
-        """Return findings and judges that also observed requests in progress, without a response.
+        """Return copies of the findings and judges that also observed requests in progress.
 
-        They are copies: the requests may still get a response, and are judged again then.
+        The originals do not change, because these requests may still get a response. They are then
+        judged again.
         """
         originals = (self._findings, self._judges)
         counts = (self._judged_count, self._last, self._own_count)
@@ -222,9 +224,9 @@ class Watch:
         exchange.shrink()
 
     def _notice_rewinds(self, following: float) -> None:
-        """Replace the judges if the world was rewound before the request with a number.
+        """Replace the judges if the world was rewound before the request with the number `following`.
 
-        What a client did before a rewind does not count against what it does afterwards.
+        Requests before a rewind do not count against requests after it.
         """
         if any(self._last <= number < following for number in self._engine.log.rewinds):
             self._judges = [judge.after_rewind() for judge in self._judges]
@@ -235,7 +237,7 @@ class Watch:
 
 
 def requests_text(count: int) -> str:
-    """Return a number of requests in words, such as `1,200 requests`."""
+    """Return a number of requests as text, such as `1,200 requests`."""
     return "1 request" if count == 1 else f"{count:,} requests"
 
 
@@ -244,7 +246,7 @@ def _is_abandoned(entry: Entry) -> bool:
 
 
 def _without_response(entry: Entry, engine: Engine) -> Entry:
-    """Return an exchange in progress as its client sees it now: there is no response."""
+    """Return a copy of an exchange in progress without a response, which is what the client sees now."""
     engine.now_ms()
     return replace(
         entry,

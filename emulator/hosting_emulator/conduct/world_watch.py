@@ -23,7 +23,7 @@ class WorldWatch:
         self._engine = engine
         #: The latest chapters that ended.
         self._ended: list[Chapter] = []
-        #: How many requests of ended chapters left the log before they were judged.
+        #: The number of requests from ended chapters that left the log before they were judged.
         self._unseen = engine.log.past_unseen
         self._restarts = engine.starts
         for past in engine.log.past:
@@ -41,11 +41,11 @@ class WorldWatch:
 
     @property
     def current(self) -> Watch:
-        """The watch over the chapter that goes on."""
+        """The watch over the current chapter."""
         return self._chapter.watch
 
     def begin_anew(self) -> None:
-        """Forget the verdict, and judge from the next request on."""
+        """Discard all findings, and judge only requests from now on."""
         self._ended = []
         self._unseen = 0
         self._restarts = 0
@@ -54,7 +54,7 @@ class WorldWatch:
     def look(self, skip_rules: Sequence[str] = (), *, final: bool = False) -> ConductReport:
         """Return the report over all chapters so far (see `Watch.look`).
 
-        The requests of a finding in an earlier chapter are numbers of that chapter's log.
+        In a finding from an earlier chapter, the request numbers refer to that chapter's log.
         """
         report = self._chapter.watch.look(skip_rules, final=final)
         earlier = [chapter.watch.look(skip_rules, final=final) for chapter in self._ended]
@@ -98,7 +98,7 @@ class WorldWatch:
         self._chapter.watch.judge_evicted(entry)
 
     def on_end(self, reason: EndReason) -> None:
-        """Judge the rest of the log before it is cleared, and begin another chapter."""
+        """Judge the rest of the log before it is cleared, and begin a new chapter."""
         self._chapter.end(reason, keep=False)
         if self._chapter.requests:
             self._ended.append(self._chapter)
@@ -110,7 +110,7 @@ class WorldWatch:
 
 
 def watch_of(engine: Engine) -> WorldWatch:
-    """Return the watch over a world; the first look begins it."""
+    """Return the watch over a world. The first call starts the watch."""
     for observer in engine.log.observers:
         if isinstance(observer, WorldWatch):
             return observer

@@ -1,4 +1,4 @@
-"""The judges of conduct: each observes what clients do, and finds what its rules forbid."""
+"""The judges of conduct. Each judge observes clients and finds violations of its rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hosting_emulator.conduct.judges.request_content import Cursors, Redemptions
 from hosting_emulator.conduct.judges.retries import NotRetryable, RetriedTooSoon
 from hosting_emulator.conduct.judges.secrets import MisplacedSecrets, Tokens
 
-#: Every judge. Each of them observes an exchange in this order.
+#: All judges, in the order in which they observe an exchange.
 JUDGES: tuple[type[ConductJudge], ...] = (
     KeyChanged,
     KeyReused,

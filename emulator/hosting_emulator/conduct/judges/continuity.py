@@ -1,6 +1,6 @@
-"""Judges of what clients began and did not finish: operations and lists.
+"""Judges for operations and lists that clients start but do not finish.
 
-A client that stops at an unknown value or field is told so, if it goes on everywhere else.
+If a client stops at an unknown value or field but continues everywhere else, a finding reports it.
 """
 
 from __future__ import annotations
@@ -17,30 +17,32 @@ from hosting_emulator.variation.draws import objects_in
 
 
 class _Continuity(ConductJudge):
-    """Remembers which responses clients went on from: it shows whether they stop at the unknown.
+    """Remembers the responses after which clients continued, to detect clients that stop at unknown parts.
 
-    Only responses of one kind (the first of several, or a later one) to one client are compared.
+    Only responses of the same kind (the first of several, or a later response) to the same client are
+    compared.
     """
 
     resource: ClassVar[str]
 
     def __init__(self) -> None:
-        #: The unknown things that each client went on past.
+        #: The unknown parts of responses after which each client continued.
         self._passed: Recent[bytes, set[str]] = Recent()
-        #: Clients with the kind of response that they went on from: whether it is a first one.
+        #: Clients and the kinds of responses after which they continued. True means a first response.
         self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
-        #: Clients that went on at all, and whether to an end. Any other may stop for any reason.
+        #: Clients that continued at all, and whether they reached an end. All other clients may stop for
+        #: any reason.
         self._reaches_end: Recent[bytes, bool] = Recent()
 
     def _note_continuation(self, response: ExchangeView) -> None:
-        """Note that a client went on from a response."""
+        """Note that a client continued after a response."""
         credentials = response.credentials
         passed = self._passed.get(credentials) or self._passed.keep(credentials, set())
         passed.update(_unknown_things(self.resource, response.response_body))
         self._goes_on.keep((credentials, _is_first(response)), None)
 
     def _unknown_at(self, last: ExchangeView) -> str | None:
-        """Return what is unknown in the last response, unless its client went on past the same."""
+        """Describe an unknown part of the last response, unless the client continued after such a part."""
         passed = self._passed.get(last.credentials, ())
         for thing, text in _unknown_things(self.resource, last.response_body).items():
             if thing not in passed:
@@ -48,9 +50,9 @@ class _Continuity(ConductJudge):
         return None
 
     def _stop(self, last: ExchangeView, message: str, *, may_be_meant: bool = False) -> Finding:
-        """Return the finding of a stop at the unknown.
+        """Return a finding that a client stopped at an unknown part.
 
-        It is sure if the client otherwise goes on to the end, and never past anything unknown.
+        The finding is sure if the client otherwise continues to the end, and never after an unknown part.
         """
         credentials = last.credentials
         is_sure = (
@@ -63,13 +65,13 @@ class _Continuity(ConductJudge):
 
 
 class UnfinishedOperations(_Continuity):
-    """Operations whose end no client has seen."""
+    """Detects operations whose end no client has seen."""
 
     resource = "Operation"
 
     def __init__(self) -> None:
         super().__init__()
-        #: The last response about each operation that was begun here; None: it showed the end.
+        #: The last response about each operation that was started here, or None if it showed the end.
         self._last: Recent[str, ExchangeView | None] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -86,8 +88,8 @@ class UnfinishedOperations(_Continuity):
             self._last.keep(id_, None)
             self._reaches_end.keep(exchange.credentials, True)
             return ()
-        # A client may just look at an operation that was begun elsewhere. After the end a response
-        # without it is a replay of the first one.
+        # A client may just look at an operation that was started elsewhere. After the end, a response
+        # that does not show the end is a replay of the first response.
         is_begun_here = id_ not in self._last and not is_poll
         if is_begun_here or self._last.get(id_) is not None:
             self._last.keep(id_, exchange)
@@ -109,20 +111,20 @@ class UnfinishedOperations(_Continuity):
 
 
 class UnfinishedLists(_Continuity):
-    """Lists that a client left at a page with something unknown, if it otherwise reads to the end."""
+    """Detects a client that stopped reading a list, although it reads other lists to the end."""
 
     resource = "DeploymentPage"
 
     def __init__(self) -> None:
         super().__init__()
-        #: The last page of each list that is being read, by its reader and project.
+        #: The last page of each list that is being read, by client and project.
         self._last: Recent[tuple[bytes, str], ExchangeView] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         if exchange.call != "list_deployments" or exchange.user is None:
             return ()
         credentials = exchange.credentials
-        # A new list takes the place of an earlier one.
+        # A new list replaces an earlier list.
         list_key = (credentials, str(exchange.entry.project))
         cursor = _cursor(exchange)
         earlier = self._last.get(list_key)
@@ -139,7 +141,7 @@ class UnfinishedLists(_Continuity):
         if is_whole:
             self._last.keep(list_key, exchange)
         elif exchange.succeeded:
-            # The page is too long to be kept whole, so it is not known whether another follows.
+            # The log truncated this long page, so it is unknown whether another page follows.
             self._last.pop(list_key, None)
         return ()
 
@@ -148,11 +150,11 @@ class UnfinishedLists(_Continuity):
             if not page.response_body.get("next_cursor"):
                 continue
             unknown = self._unknown_at(page)
-            # A client that says how many items it wants may want no more.
+            # A client that sets the page size may want only that many items.
             has_limit = page.world.assumptions.limit_parameter in page.query
             if unknown:
                 message = f"{page.name} stopped at a page with {unknown}, although there are more."
-                # A client that requests the first page may want only that.
+                # A client that requests the first page may want only this page.
                 yield self._stop(page, message, may_be_meant=_is_first(page))
             elif not has_limit and page.credentials not in self._reaches_end:
                 yield Finding("first-page-for-all", page)
@@ -167,7 +169,10 @@ def _is_first(response: ExchangeView) -> bool:
 
 
 def _unknown_things(resource: str, document: Any) -> dict[str, str]:
-    """Return what neither the contract nor our defaults name: one field, and one value of each field."""
+    """Describe fields and values that neither the contract nor our defaults name.
+
+    The result contains at most one unknown field, and at most one unknown value of each field.
+    """
     unknown: dict[str, str] = {}
     for member in objects_in(resource, document):
         parts = [part for part in member.path.split("/")[1:] if not part.isdigit()]

@@ -1,4 +1,4 @@
-"""Judges of Idempotency-Keys: changed, reused, outlived, and the values of keys that were lost."""
+"""Judges for Idempotency-Keys that are changed, reused or kept too long, and for lost API key values."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from hosting_emulator.contract.assumption_values import parse_retention_ms
 from hosting_emulator.contract.calls import CallName
 
 _Views = Recent[Hashable, ExchangeView]
-#: At most this many keys of one intent are remembered.
+#: The maximum number of remembered keys for one intent.
 _MOST_KEYS = 100
 _SET_FLAG: CallName = "set_project_powered_by_flag"
-#: A request by another connection this much later may be another run, such as a periodic job's.
+#: A request on another connection this much later may come from another run, for example of a periodic job.
 _ANOTHER_RUN_MS = 60_000
-#: Two equal requests within this time may come from the same click.
+#: Two identical requests within this time may come from the same click.
 _ONE_CLICK_MS = 1000
-#: Refusals that say nothing about the key: the request did not reach the check of it.
+#: The statuses of refusals that come before the check of the Idempotency-Key.
 _EARLY_REFUSALS = (401, 408, 429)
 
 
 @dataclass(slots=True)
 class _Intent:
-    """What is known of one intended change: its keys, and the attempts under each."""
+    """One intended change, with its keys and the attempts with each key."""
 
-    #: The last uncertain attempt under each key.
+    #: The last uncertain attempt with each key.
     uncertain: dict[str, ExchangeView] = field(default_factory=dict)
     #: The findings about keys that were not sent again.
     accusations: dict[str, Finding] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
-    #: The last attempt under each key.
+    #: The last attempt with each key.
     attempts: dict[str, ExchangeView] = field(default_factory=dict)
-    #: The keys under which the client received a success.
+    #: The keys with which the client received a success.
     settled_keys: set[str] = field(default_factory=set)
     last: ExchangeView | None = None
 
     def note_attempt(self, exchange: ExchangeView, key: str) -> None:
         """Remember an attempt.
 
-        A delayed request is judged after later ones: the latest to arrive counts.
+        A delayed request is judged after later requests, so the request that arrived last counts.
         """
         if self.last is None or exchange.n > self.last.n:
             self.last = exchange
@@ -54,7 +54,7 @@ class _Intent:
             self.attempts[key] = exchange
 
     def accuse(self, first: ExchangeView, second: ExchangeView) -> Finding:
-        """Return the finding that a second attempt had another key than a first, uncertain one."""
+        """Return the finding that a second attempt had a different key than the uncertain first attempt."""
         finding = _key_changed(first, second)
         if len(self.accusations) < _MOST_KEYS:
             self.accusations[str(first.key)] = finding
@@ -62,16 +62,16 @@ class _Intent:
 
 
 class KeyChanged(ConductJudge):
-    """The same mutation under another key, while an attempt under the first ended uncertain.
+    """Detects a mutation that is repeated with a new key after an attempt with an uncertain result.
 
-    Two workers may each have an intent of their own. A finding is withdrawn once the first key is
-    sent again after all. A request that was sent while the client of the first still waited is
-    another worker's. So is one with another API key.
+    Two workers may each have their own intent. Therefore a finding is withdrawn if the first key is
+    sent again later. A request belongs to another worker if it was sent while the first client was
+    still waiting, or with another API key.
     """
 
     def __init__(self) -> None:
         self._intents: Recent[Hashable, _Intent] = Recent()
-        #: Flags whose change ended uncertain: by user and path, then by request.
+        #: Flags with a change whose result is uncertain, by user and path, then by request.
         self._flags: Recent[Hashable, dict[Hashable, _Intent]] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -100,18 +100,18 @@ class KeyChanged(ConductJudge):
                 intents = self._flags.get(flag_key, {})
                 self._flags.keep(flag_key, {**intents, exchange.request_identity: intent})
         elif exchange.status not in _EARLY_REFUSALS and exchange.entry.code != "rate_limited":
-            intent.uncertain.pop(key, None)  # now the result is known
+            intent.uncertain.pop(key, None)  # the result is known now
             if exchange.succeeded and len(intent.settled_keys) < _MOST_KEYS:
                 intent.settled_keys.add(key)
         if exchange.call == _SET_FLAG and exchange.succeeded:
-            # A flag that was switched since is not the one that was uncertain.
+            # This switch of the flag supersedes other uncertain changes.
             for request_identity, flag_intent in self._flags.pop(flag_key, {}).items():
                 if request_identity != exchange.request_identity:
                     flag_intent.uncertain.clear()
 
 
 def _changed_keys(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator[Finding]:
-    """Find uncertain attempts under other keys than that of a new attempt."""
+    """Find uncertain attempts whose keys differ from the key of a new attempt."""
     for earlier_key, earlier in list(intent.uncertain.items()):
         is_over = _is_forgotten(earlier, exchange) or exchange.waited(earlier, A_RETRY_MS)
         is_new_key = earlier_key != key and (is_over or key not in intent.keys)
@@ -121,13 +121,13 @@ def _changed_keys(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator
             if not exchange.may_react_to(earlier):
                 continue
             yield intent.accuse(earlier, exchange)
-        del intent.uncertain[earlier_key]  # it is reported once, or it is over
+        del intent.uncertain[earlier_key]  # reported once, or no longer relevant
 
 
 def _overtaken_attempts(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator[Finding]:
-    """Find an attempt under another key that was sent while this one was held up.
+    """Find an attempt with another key that was sent while this attempt was delayed.
 
-    A delayed request stands in the log after a request that arrived while it was held up.
+    In the log, a delayed request comes after a request that arrived during the delay.
     """
     last = intent.last
     if last is None or last.key == key:
@@ -139,7 +139,7 @@ def _overtaken_attempts(intent: _Intent, exchange: ExchangeView, key: str) -> It
 
 
 def _gave_up(second: ExchangeView, first: ExchangeView) -> bool:
-    """Return whether a client gave up on a request and sent another while that was still held up."""
+    """Return whether a client gave up on a delayed request and sent another request during the delay."""
     if not first.is_uncertain or first.reports_uncertainty:
         return False
     if first.entry.passage is None:
@@ -170,7 +170,7 @@ def _key_changed(first: ExchangeView, second: ExchangeView) -> Finding:
 
 
 def _is_forgotten(earlier: ExchangeView, exchange: ExchangeView) -> bool:
-    """Return whether the service had forgotten the key of an earlier attempt when another arrived."""
+    """Return whether the service had forgotten the earlier attempt's key when another attempt arrived."""
     retention_ms = parse_retention_ms(exchange.world.assumptions.idempotency_retention)
     if retention_ms is None:
         return False
@@ -178,10 +178,10 @@ def _is_forgotten(earlier: ExchangeView, exchange: ExchangeView) -> bool:
 
 
 class KeyReused(ConductJudge):
-    """One key for two different requests of one user."""
+    """Detects the same key in two different requests by the same user."""
 
     def __init__(self) -> None:
-        #: The first use of a key, and whether it was refused: then the key may still be free.
+        #: The first use of each key, and whether it was refused. If so, the key may still be free.
         self._uses: Recent[Hashable, tuple[ExchangeView, bool]] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterator[Finding]:
@@ -221,10 +221,13 @@ def _key_reused(first: ExchangeView, exchange: ExchangeView, *, may_be_free: boo
 
 
 class KeyOutlivesIntent(ConductJudge):
-    """A flag switched under the key of an earlier switch that was received, after another switch."""
+    """Detects a flag that is switched with the key of an earlier switch, although it changed since.
+
+    The client must have received the response to the earlier switch.
+    """
 
     def __init__(self) -> None:
-        #: The first response under a key that was received.
+        #: The first response with each key that the client received.
         self._received = _Views()
         #: The last change of each flag.
         self._changes = _Views()
@@ -253,7 +256,7 @@ class KeyOutlivesIntent(ConductJudge):
 
 
 class SentTwice(ConductJudge):
-    """The same applied twice, by two connections at about the same time, under two keys."""
+    """Detects a change that was made twice: at about the same time, on two connections, with two keys."""
 
     def __init__(self) -> None:
         self._applied = _Views()
@@ -264,7 +267,9 @@ class SentTwice(ConductJudge):
             and not exchange.entry.replayed
             and 0 < exchange.status < 300
         )
-        if not is_applied or exchange.call == _SET_FLAG:  # switching a flag twice changes it once
+        if (
+            not is_applied or exchange.call == _SET_FLAG
+        ):  # a second switch of a flag changes nothing
             return
         group = (exchange.user, exchange.request_identity)
         earlier = self._applied.get(group)
@@ -274,13 +279,13 @@ class SentTwice(ConductJudge):
         if not exchange.is_beside(earlier, _ONE_CLICK_MS):
             return
         if not earlier.is_received or not exchange.is_received:
-            return  # `KeyChanged` judges what a client does then
+            return  # `KeyChanged` judges this case
         if abs(exchange.entry.came_ms - earlier.entry.came_ms) < _ONE_CLICK_MS:
             yield Finding("sent-twice-at-once", earlier, exchange, group=group)
 
 
 class KeyValues(ConductJudge):
-    """API keys whose value the client did not receive, and that no other key has replaced since."""
+    """Detects API keys whose value the client did not receive and that no later key has replaced."""
 
     def __init__(self) -> None:
         self._lost: Recent[tuple[str | None, str], ExchangeView] = Recent()

@@ -1,4 +1,4 @@
-"""Judges of polling: polls that came too early, and polls after the end of an operation."""
+"""Judges for polls that come too early, and for polls after the end of an operation."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from hosting_emulator.conduct.judge import ConductJudge
 from hosting_emulator.conduct.judges.workers import Workers
 from hosting_emulator.conduct.recent import Recent
 
-#: An operation as one client sees it: its credentials and the operation's id.
+#: An operation from a client's point of view: the client's credentials and the operation's id.
 _OperationKey = tuple[bytes, str]
-#: At most this many responses about one operation are kept, each for a client that may poll after it.
+#: The maximum number of responses to keep about one operation. Each may be for a client that polls later.
 _MOST_ADVICE = 20
-#: This many polls of one operation may be the first ones of several workers.
+#: This many polls of one operation may be the first polls of several workers.
 _FIRST_POLLS = 6
 #: This many early polls on new connections may be the first polls of programs that just started.
 _STARTED_PROGRAMS = 2
-#: A client that polls again this soon after the end did not notice it.
+#: A client that polls again this soon after an operation's end did not notice the end.
 _IMMEDIATELY_MS = 1000
-#: A client that looks less often does not wait for the end.
+#: A client that polls less often than this is not waiting for the end.
 _OCCASIONAL_MS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Advice:
-    """A response that said when to poll again, in seconds after it."""
+    """A response with a time to wait before the next poll, in seconds."""
 
     response: ExchangeView
     seconds: int
 
     def is_followed(self, poll: ExchangeView) -> bool:
-        """Return whether a poll waited as long as the response said."""
+        """Return whether a poll waited as long as the response required."""
         return poll.waited(self.response, self.seconds * 1000)
 
 
 class PolledTooEarly(ConductJudge):
-    """Polls before the time that the last response named.
+    """Detects polls before the time given in the last response.
 
-    A response tells only the worker that received it. Nothing is judged in a world whose clock
-    skips: there a poll moves time itself.
+    Only the worker that received a response knows this time. Worlds with a skip clock are not judged,
+    because there a poll itself moves time.
     """
 
     def __init__(self) -> None:
-        #: What responses said of an operation, oldest first: each allows one poll.
+        #: The advice of responses about an operation, oldest first. Each advice allows one poll.
         self._advice: Recent[_OperationKey, list[_Advice]] = Recent()
-        #: The last poll that came in time: another beside it is right as well.
+        #: The last poll that was not too early. Another poll at about the same time is allowed too.
         self._timely: Recent[_OperationKey, ExchangeView] = Recent()
-        #: How many polls of an operation came too early, as far as one worker is concerned.
+        #: The number of polls of an operation that would be too early if there were only one worker.
         self._early_counts: Recent[_OperationKey, int] = Recent()
         self._workers = Workers()
 
@@ -71,14 +71,14 @@ class PolledTooEarly(ConductJudge):
         ignored = _ignored_advice(advice, poll, workers, may_be_first=may_be_first)
         if ignored is None:
             is_after_advice = not advice or not poll.crossed(advice[-1].response)
-            if is_after_advice:  # otherwise the client could not know the advice
+            if is_after_advice:  # otherwise the client did not have the advice yet
                 self._timely.keep(operation_key, poll)
             return
         timely = self._timely.get(operation_key)
         if timely is not None and poll.is_beside(timely):
             return
         self._early_counts.keep(operation_key, count)
-        # Each of several workers may begin to poll at any time.
+        # If there are several workers, each may start polling at any time.
         if workers > 1 and count < max(_FIRST_POLLS, 2 * workers):
             return
         finding = Finding(
@@ -107,15 +107,15 @@ class PolledTooEarly(ConductJudge):
         advice = self._advice.get(operation_key, [])
         is_loop = workers == 1 and advice and exchange.crossed(advice[-1].response)
         if is_loop and wait_s >= advice[-1].seconds:
-            return  # the first response of a fast loop stays
+            return  # keep the first response of a fast loop
         extended = [*advice, _Advice(exchange, wait_s)]
         self._advice.keep(operation_key, extended[-_MOST_ADVICE * workers :])
 
 
 def _surely_knows(poll: ExchangeView, earlier: ExchangeView, *, may_be_first: bool) -> bool:
-    """Return whether the client of a poll surely had an earlier response.
+    """Return whether the client surely had an earlier response when it sent a poll.
 
-    With `may_be_first` a poll on another connection may be the first one of another program.
+    With `may_be_first`, a poll on another connection may be the first poll of another program.
     """
     if may_be_first and poll.connection_use is not earlier.connection_use:
         return False
@@ -125,11 +125,11 @@ def _surely_knows(poll: ExchangeView, earlier: ExchangeView, *, may_be_first: bo
 def _ignored_advice(
     advice: list[_Advice], poll: ExchangeView, workers: int, *, may_be_first: bool
 ) -> _Advice | None:
-    """Return the advice that a poll did not follow. Advice that allowed the poll is used up.
+    """Return the advice that a poll did not follow, or None. Advice that allowed the poll is used up.
 
-    The last response on the poll's own connection counts, or a later one whose advice was followed:
-    a client with two connections receives both. Without one on its own connection, any response
-    counts: another client may have received it.
+    The last response on the poll's own connection counts. A later response counts instead if its advice
+    was followed, because a client with two connections receives both. If there is no response on the
+    poll's own connection, any response counts.
     """
     if workers > 1:
         return _ignored_by_pool(advice, poll)
@@ -155,17 +155,17 @@ def _ignored_advice(
 
 
 def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | None:
-    """Return the advice that none of several workers followed.
+    """Return advice that no worker of a pool followed, or None.
 
-    Workers that share their connections may each have received any of the responses: one whose
-    advice was followed is enough.
+    If workers share connections, each worker may have received any of the responses. Therefore it is
+    enough if the advice of one response was followed.
     """
     followed = [item for item in advice if item.is_followed(poll)]
     if followed:
-        if poll.operation is not None:  # otherwise its worker polls again
+        if poll.operation is not None:  # otherwise the worker may poll again
             advice.remove(followed[0])
         return None
-    # A pool may alternate its connections, as Node's fetch does: an earlier response counts too.
+    # Earlier responses count too, because a pool may alternate its connections, as Node's fetch does.
     for item in reversed(advice):
         if poll.knows_response(item.response) != "no":
             return item
@@ -174,22 +174,23 @@ def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | Non
 
 @dataclass(slots=True)
 class _End:
-    """The end of an operation as a client saw it: first and last, and the polls in a row since."""
+    """The responses that showed a client an operation's end: the first, the last, and the polls since."""
 
     first: ExchangeView
     last: ExchangeView
     polls: int = 0
-    #: An earlier response came again, as to a client that starts over: it has to poll once more.
+    #: Whether an earlier response was sent again, for example because the client started over. The client
+    #: must then poll once more.
     is_restarted: bool = False
     was_restarted: bool = False
 
 
 class AfterEnd(ConductJudge):
-    """A poll after its client saw the operation's end: a loop, or an occasional look (a note)."""
+    """Detects polls after the client saw the operation's end. Occasional polls are only a note."""
 
     def __init__(self) -> None:
         self._ends: Recent[_OperationKey, _End] = Recent()
-        #: The operation that a client's last request was about.
+        #: The operation in each client's last request.
         self._last_operations: Recent[bytes, str] = Recent()
         self._workers = Workers()
 
@@ -238,7 +239,7 @@ def _polled_after_end(
     end: _End, poll: ExchangeView, operation_key: _OperationKey, workers: int
 ) -> Finding:
     is_own = poll.connection_use is end.last.connection_use
-    # Each of several workers has to see the end for itself.
+    # If there are several workers, each has to see the end itself.
     is_immediate = workers == 1 and is_own and not poll.waited(end.last, _IMMEDIATELY_MS)
     is_loop = is_immediate or end.polls > max(workers, 1 if is_own else 2)
     is_sure = is_loop and poll.knows_response(end.last) == "surely"

@@ -1,4 +1,4 @@
-"""Judges of what a request contains: tickets, cursors, keys, and parts that are not read."""
+"""Judges for the content of requests: tickets, cursors, keys, and parts that are not read."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _EMPTY_BODY = "an empty body"
 
 
 class Redemptions(ConductJudge):
-    """Redemptions of tickets: twice, too late, or after a newer ticket."""
+    """Detects tickets that are redeemed twice, too late, or after a newer ticket was created."""
 
     def __init__(self) -> None:
-        #: Tickets whose redemption got no response.
+        #: Tickets that were redeemed without a response.
         self._without_response: Recent[str, bool] = Recent()
-        #: Until when a ticket was valid according to the response that created it.
+        #: The expiry time of each ticket, from the response that created it.
         self._expiries: Recent[str, int] = Recent()
 
     def after_rewind(self) -> Redemptions:
-        """Continue: a rewound world does not change what clients were told."""
+        """Continue, because a rewind does not change the responses that clients received."""
         return self
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -44,7 +44,7 @@ class Redemptions(ConductJudge):
                 self._expiries.keep(*expiry)
 
     def _judge_redemption(self, exchange: ExchangeView) -> Iterator[Finding]:
-        """Compare a redemption with what the world knew of the ticket."""
+        """Compare a redemption with the world's record of the ticket."""
         indexes = exchange.world.indexes
         ticket_id = indexes.get(f"ticket:{digest(exchange.query.get('ticket', ''))}")
         ticket = exchange.world.get(TICKETS, ticket_id or "")
@@ -58,10 +58,10 @@ class Redemptions(ConductJudge):
         if not exchange.is_received:
             self._without_response.keep(id_, True)
         if ticket.state == "used":
-            if not had_no_response:  # a client without a response has to try again
+            if not had_no_response:  # without a response, the client has to try again
                 yield Finding("ticket-redeemed-twice", exchange, id=id_, group=id_)
         elif ticket.expires_ms <= arrival_ms:
-            if expiry_ms <= arrival_ms:  # it was not ended early
+            if expiry_ms <= arrival_ms:  # otherwise an intervention ended the ticket early
                 until = format_timestamp(expiry_ms)
                 yield Finding("ticket-redeemed-late", exchange, id=id_, until=until, group=id_)
         elif ticket.state == "revoked" and newest != id_:
@@ -69,7 +69,7 @@ class Redemptions(ConductJudge):
 
 
 def _ticket_expiry(document: Any) -> tuple[str, int] | None:
-    """Return the id of a new ticket, and when it expires. None: the response does not say."""
+    """Return the id and expiry time of a new ticket, or None if the response does not contain them."""
     if not isinstance(document, dict):
         return None
     id_ = document.get("ticket_id")
@@ -78,19 +78,19 @@ def _ticket_expiry(document: Any) -> tuple[str, int] | None:
         return None
     try:
         return id_, parse_timestamp(expires_at)
-    except ValueError:  # a `respond` fault can write anything there
+    except ValueError:  # a `respond` fault can put any value there
         return None
 
 
 class Cursors(ConductJudge):
-    """Cursors that were refused, and that no page of their project returned."""
+    """Detects cursors that are refused because no page of the same project returned them."""
 
     def __init__(self) -> None:
         #: The project whose page returned a cursor.
         self._projects: Recent[str, str] = Recent()
 
     def after_rewind(self) -> Cursors:
-        """Continue: a page from before the world was rewound returned its cursor, too."""
+        """Continue, because clients may still use cursors from pages before the rewind."""
         return self
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -99,10 +99,10 @@ class Cursors(ConductJudge):
         project = str(exchange.entry.project)
         parameter = exchange.world.assumptions.cursor_parameter
         cursor = exchange.query.get(parameter)
-        # The log's note decides: the wording of the response may vary.
+        # Check the log's note, because the wording of the response may vary.
         is_refused = exchange.status >= 400 and bad_cursor(parameter).detail in exchange.entry.why
         source = self._projects.get(cursor or "")
-        # A cursor of its own project may be refused once the world was rewound.
+        # After a rewind, even a cursor from the same project may be refused.
         if cursor is not None and is_refused and source != project:
             origin = "no page returned it" if source is None else f"it is from project {source}"
             yield Finding(
@@ -116,7 +116,7 @@ class Cursors(ConductJudge):
 
 
 class RequestParts(ConductJudge):
-    """Idempotency-Keys that are missing or not listed, and parts of requests that are not read."""
+    """Detects missing and unlisted Idempotency-Keys, and parts of requests that are not read."""
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         spec = exchange.spec
@@ -134,7 +134,7 @@ class RequestParts(ConductJudge):
                 part=part.name,
                 hint=part.hint,
                 group=(exchange.call, part.name),
-                # Some libraries send an empty object by themselves where no body is listed.
+                # Some libraries automatically send an empty object for a call without a body.
                 sure=part.name != _EMPTY_BODY,
                 quote=part.quote,
             )
@@ -142,7 +142,7 @@ class RequestParts(ConductJudge):
 
 @dataclass(frozen=True, slots=True)
 class _UnreadPart:
-    """A part of a request that is not read, and what the contract says of such parts of the call."""
+    """A part of a request that is not read, and the contract's sentence about such parts of the call."""
 
     name: str
     quote: tuple[str, str] | None
@@ -168,7 +168,7 @@ def _unread_body(exchange: ExchangeView, spec: CallSpec) -> Iterator[_UnreadPart
     if not entry.body_bytes:
         return
     place = f"the contract, {spec.section}"
-    if spec.method == "GET":  # the contract says nothing about its body
+    if spec.method == "GET":  # the contract says nothing about the bodies of GET requests
         place = "the contract, Endpoints; none is listed for this call"
     quote = (spec.body_sentence, place)
     if spec.body is None:
@@ -184,8 +184,11 @@ def _unread_body(exchange: ExchangeView, spec: CallSpec) -> Iterator[_UnreadPart
 
 
 def _intended_parameter(exchange: ExchangeView, spec: CallSpec, name: str) -> str:
-    """Return a hint which omitted parameter may be meant: the contract names none of them."""
-    for parameter in reversed(spec.query):  # the cursor comes last, because it may be anything
+    """Return a hint at the omitted parameter that the client may mean.
+
+    The contract does not give the names of parameters.
+    """
+    for parameter in reversed(spec.query):  # try the cursor last, because its value may be anything
         usual_name = parameter_name(parameter, exchange.world.assumptions)
         if usual_name in exchange.query:
             continue

@@ -1,4 +1,4 @@
-"""Judges of retries: of requests that were refused for good, and retries that came too soon."""
+"""Judges for retries of requests that were refused for good, and for retries that come too soon."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from hosting_emulator.conduct.judges.workers import MOST_WORKERS, Workers
 from hosting_emulator.conduct.recent import Recent
 from hosting_emulator.contract.calls import REDEEM_TICKET
 
-#: A read that is repeated after this time is a new look.
+#: A read that is repeated after this time is a new read and not a retry.
 _NEW_READ_MS = 60_000
 _KEY_LIMIT = 128
-#: This many refused mutations, each with a key and a connection of its own, may be of two programs.
+#: This many refused mutations, each with its own key and connection, may come from two programs.
 _SEPARATE_INTENTS = 2
-#: Methods of requests that libraries and browsers send by themselves.
+#: The methods of requests that libraries and browsers send automatically.
 _AUTOMATIC_METHODS = frozenset({"HEAD", "OPTIONS"})
-#: This many failed attempts within this time are a storm, if nothing said how long to wait.
+#: This many failed attempts within _STORM_MS are a storm, if no response contained a time to wait.
 _STORM = 10
 _STORM_MS = 2000
-#: This many attempts within that time are too many for any worker.
+#: This many attempts per worker within _STORM_MS are a storm.
 _ATTEMPTS_EACH = 5
 _MOST_ATTEMPTS = _ATTEMPTS_EACH * MOST_WORKERS
 
 
 class NotRetryable(ConductJudge):
-    """The same request again, with the same credentials, after it was refused for good.
+    """Detects a request that is sent again with the same credentials after it was refused for good.
 
-    A read is taken for a retry only right after it. A mutation is one also after reads in between,
-    until a mutation succeeded, or an operation was seen to end, that may have made it possible.
+    A read counts as a retry only immediately after the refused request. A mutation also counts if there
+    were reads in between. It no longer counts after another mutation or the end of an operation, which
+    may have made the request possible.
     """
 
     def __init__(self) -> None:
-        #: The last request by its credentials.
+        #: The last request by credentials.
         self._last: Recent[bytes, ExchangeView] = Recent()
         #: The last refusal of each mutation.
         self._refused: Recent[Hashable, ExchangeView] = Recent()
         self._workers = Workers(notices_crossing=True)
-        #: How often a request was refused for good, each time right after the time before.
+        #: The number of consecutive times that a request was refused for good.
         self._repeats: Recent[Hashable, int] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -55,12 +56,12 @@ class NotRetryable(ConductJudge):
         self._repeats.keep(repeat_key, repeats)
         # Another client may have received the response.
         is_sure = exchange.knows_response(earlier) == "surely"
-        # If there are more requests than workers, at least one was a retry.
+        # If there are more requests than workers, at least one request was a retry.
         is_proven = exchange.has_key_of(earlier) or repeats > workers > 1
         is_sure = is_sure and (workers == 1 or is_proven)
         is_other_connection = exchange.connection_use is not earlier.connection_use
         if exchange.key != earlier.key and is_other_connection:
-            # Two programs may each have its own key. A client that repeats it is no such pair.
+            # Two programs may each have their own key. More repeats mean a single client.
             is_sure = is_sure and repeats > _SEPARATE_INTENTS
         group = (*repeat_key, exchange.entry.code, is_proven)
         finding = Finding("retried-not-retryable", earlier, exchange, sure=is_sure, group=group)
@@ -82,7 +83,7 @@ class NotRetryable(ConductJudge):
             and exchange.crossed(earlier)
             and earlier.entry.code == exchange.entry.code
         ):
-            # The first of several that crossed each other stays: the others come after that one.
+            # If several requests crossed each other, keep the first and compare the others with it.
             last = earlier
         self._last.keep(exchange.credentials, exchange if is_mutation else last)
         if is_mutation and exchange.status >= 400:
@@ -93,7 +94,7 @@ class NotRetryable(ConductJudge):
 
 
 def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
-    """Return whether a request repeats an earlier one whose refusal said that this is useless."""
+    """Return whether a request repeats an earlier request whose refusal was marked as not retryable."""
     code = exchange.entry.code
     if code is None or earlier.entry.code != code or not earlier.is_received:
         return False
@@ -107,7 +108,7 @@ def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
     if exchange.knows_response(earlier) == "no":
         return False
     if earlier.key != exchange.key and _is_about_key(earlier, code):
-        return False  # with another key it is another request
+        return False  # a request with another key is a different request
     is_read = exchange.spec is not None and exchange.spec.method == "GET"
     if is_read:
         return not exchange.waited(earlier, _NEW_READ_MS)
@@ -128,30 +129,30 @@ def _is_about_key(refused: ExchangeView, code: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Wait:
-    """A response that said to wait, and for how many seconds."""
+    """A response that required a wait, and its length in seconds."""
 
     response: ExchangeView
     seconds: int
 
     def is_over(self, exchange: ExchangeView) -> bool:
-        """Return whether a request was sent after the time to wait."""
+        """Return whether a request was sent after the end of the wait."""
         return exchange.waited(self.response, self.seconds * 1000)
 
 
 class RetriedTooSoon(ConductJudge):
-    """Requests sent again before the time of Retry-After (429 and 503), or without any pause.
+    """Detects retries before the time in Retry-After (429 and 503), or without any pause.
 
-    A response tells only the worker that received it. So a request is a retry only if the same
-    request was told to wait: the first request of another worker is none.
+    Only the worker that received a response knows about the wait. Therefore a request is a retry only
+    if the same request had to wait. The first request of another worker is not a retry.
     """
 
     def __init__(self) -> None:
-        #: The last response that said to wait, by credentials and request: to each connection, and
-        #: to any (None).
+        #: The last response that required a wait, by credentials, request and connection. The connection
+        #: None stands for any connection.
         self._waits: Recent[tuple[bytes, Hashable, ConnectionUse | None], _Wait] = Recent()
-        #: How many requests of one kind came too soon, by credentials and request.
+        #: The number of requests that came too soon, by credentials and request.
         self._repeats: Recent[Hashable, int] = Recent()
-        #: A rate limit that credentials were told of, and how many other requests were refused since.
+        #: The rate limit reported to each client, and the number of other refused requests since then.
         self._limits: Recent[bytes, tuple[_Wait, int]] = Recent()
         #: The last failed attempts at one request, oldest first.
         self._failures: Recent[tuple[bytes, Hashable], deque[ExchangeView]] = Recent()
@@ -167,7 +168,7 @@ class RetriedTooSoon(ConductJudge):
         yield from self._find_storm(exchange, workers)
 
     def _wait_for(self, exchange: ExchangeView) -> _Wait | None:
-        """Return the wait that still holds for a request, if this client is known to know it."""
+        """Return the wait that still applies to a request, if this client surely knows about it."""
         for use in (exchange.connection_use, None):
             wait_key = (exchange.credentials, exchange.request_identity, use)
             wait = self._waits.get(wait_key)
@@ -189,11 +190,11 @@ class RetriedTooSoon(ConductJudge):
             return
         repeats = self._repeats.get(repeat_key, 1)
         if exchange.retry_after_s is not None:
-            # Only a response that says again to wait counts: another may ask for a retry.
+            # Only a response that requires a wait again counts, because another may ask for a retry.
             repeats += 1
         self._repeats.keep(repeat_key, repeats)
         is_proven = exchange.has_key_of(wait.response) or repeats > workers > 1
-        # If two jobs share a token, one job has not received the response to the other.
+        # If two jobs share a token, each job only receives its own responses.
         is_known = exchange.knows_response(wait.response) == "surely"
         finding = Finding(
             "retried-too-soon",
@@ -219,7 +220,7 @@ class RetriedTooSoon(ConductJudge):
                 self._waits.keep(wait_key, _Wait(exchange, wait_s))
 
     def _find_ignored_limit(self, exchange: ExchangeView, workers: int) -> Iterator[Finding]:
-        """Find a client that goes on with other requests although it is told of a rate limit."""
+        """Find a client that continues with other requests although a response reported a rate limit."""
         credentials = exchange.credentials
         wait, count = self._limits.get(credentials, (None, 0))
         if wait is not None and wait.is_over(exchange):
@@ -244,14 +245,14 @@ class RetriedTooSoon(ConductJudge):
         shown_wait = exchange.shown_wait(first)
         message = f"{refusal}, and {count} more requests were refused within {shown_wait}."
         group = (credentials, "limit", first.n)
-        # The queue of a pool may consist of requests that were decided on before.
+        # A pool may have queued these requests before it received the response.
         is_sure = workers == 1
         yield Finding(
             "retried-too-soon", first, exchange, message=message, group=group, sure=is_sure
         )
 
     def _find_storm(self, exchange: ExchangeView, workers: int) -> Iterator[Finding]:
-        """Find attempts without end or pause, where nothing said how long to wait."""
+        """Find endless attempts without a pause, where no response contained a time to wait."""
         has_failed = exchange.is_uncertain or exchange.status == 429
         is_failure = has_failed and exchange.retry_after_s is None
         if not is_failure and not self._failures:

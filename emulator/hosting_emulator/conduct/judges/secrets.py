@@ -1,4 +1,4 @@
-"""Judges of tokens, keys and tickets: where they are sent, and in which part of a request."""
+"""Judges for tokens, keys and tickets: their receivers, and the parts of requests that contain them."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.value import World
 
 _TICKET = "a ticket"
-#: How languages write that there is no value.
+#: The words for a missing value in programming languages.
 _WORDS_FOR_NOTHING = frozenset(
     {"null", "none", "nil", "<nil>", "undefined", "nan", "[object object]"}
 )
-#: A token's header, which stands before two more parts, maybe after other characters.
+#: The header of a token. Two more parts follow it, and other characters may precede it.
 _TOKEN_HEADER = re.compile(r"(?<![\w-])[\w-]++(?=\.[\w-]++\.[\w-])")
-#: A text that may be one of this service's secrets. Whether it is one is looked up.
+#: A string that may be one of this service's secrets. A lookup decides whether it is.
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43,}")
 _SHORTEST_SECRET = 43
 
 
 class Tokens(ConductJudge):
-    """The token of each request: whether it is one, whether it may act, and who receives it."""
+    """Checks the token of each request: its form, its session, and the host that receives it."""
 
     def __init__(self) -> None:
         #: The response that redirected credentials to another host.
         self._redirects: Recent[tuple[bytes, str], ExchangeView] = Recent()
 
     def after_rewind(self) -> Tokens:
-        """Continue: a rewound world does not undo the redirects that clients received."""
+        """Continue, because a rewind does not undo the redirects that clients received."""
         return self
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         yield from self._judge_token(exchange)
         principal = exchange.entry.principal
         spec = exchange.spec
-        # The request may be refused for another reason first: the session is missing all the same.
+        # Report a missing session even if the request was refused for another reason first.
         if spec is not None and spec.interactive and principal and not principal.interactive:
             credentials = "an API key" if principal.api_key_id else "a token without a session"
             group = (principal.user_id, credentials)
@@ -68,7 +68,7 @@ class Tokens(ConductJudge):
             self._note_redirects(exchange, host)
 
     def _judge_receiver(self, exchange: ExchangeView, host: str, token: str) -> Iterator[Finding]:
-        """Find a token that was sent to another host than the API's."""
+        """Find a token that was sent to a host other than the API's."""
         redirect = self._redirects.get((exchange.credentials, host))
         is_dev_host = exchange.call is None and host.startswith("dev-")
         if redirect is not None:
@@ -99,7 +99,7 @@ class Tokens(ConductJudge):
 
 
 class MisplacedSecrets(ConductJudge):
-    """Secrets of this world in the URL, the Referer and all other headers."""
+    """Detects secrets of this world in the URL, the Referer and all other headers."""
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         yield from _secrets_in_url(exchange)
@@ -127,20 +127,20 @@ def _secrets_in_url(exchange: ExchangeView) -> Iterator[Finding]:
 
 
 def _decoded(value: bytes) -> str:
-    """Return a header's value with everything that it encodes."""
+    """Return a header's value, followed by all texts that are encoded in it."""
     text = value.decode("latin-1")
     scheme, _, encoded = text.strip().partition(" ")
-    if scheme.lower() == "basic":  # RFC 7617 encodes user and password
+    if scheme.lower() == "basic":  # user and password are encoded in base64 (RFC 7617)
         with suppress(ValueError):
             text += f" {b64decode(encoded.strip()).decode('latin-1')}"
     return " ".join([text, *decodings(text)])
 
 
 def _secrets_in(world: World, text: str) -> list[str]:
-    """Return the kinds of secrets of the world that a text contains, each kind once."""
+    """Return the distinct kinds of the world's secrets that a text contains."""
     key_prefix = world.assumptions.key_prefix
     kinds: dict[str, None] = {}
-    # A proxy may add tokens of its own, signed with other keys.
+    # A proxy may add its own tokens, which are signed with other keys.
     if any(_is_own_token(world, part) for part in _TOKEN_HEADER.findall(text)):
         kinds["an access token"] = None
     for secret in _SECRET.findall(text):
@@ -153,7 +153,7 @@ def _secrets_in(world: World, text: str) -> list[str]:
 
 
 def _is_own_token(world: World, part: str) -> bool:
-    """Return whether a text ends with the header of a token that this world has signed."""
+    """Return whether a text ends with the header of a token that this world signed."""
     encoded = part[part.find("eyJ") :]
     padding = "=" * (-len(encoded) % 4)
     try:
@@ -167,7 +167,7 @@ def _is_own_token(world: World, part: str) -> bool:
 
 
 def _host_of(location: str) -> str:
-    """Return the host that a Location header names. Empty: it names none, or is not a URL."""
+    """Return the host in a Location header. Empty if it contains no host or is not a URL."""
     try:
         return urlsplit(location).netloc
     except ValueError:

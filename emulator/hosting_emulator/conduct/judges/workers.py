@@ -1,4 +1,4 @@
-"""How many workers of a client share credentials, and which findings depend on that."""
+"""Estimates the number of workers that share credentials, and marks the findings that depend on it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from hosting_emulator.conduct.exchange_view import ConnectionUse, ExchangeView
 from hosting_emulator.conduct.findings import Finding
 from hosting_emulator.conduct.recent import Recent
 
-#: At most this many connections of a client that sends several requests at once are remembered.
+#: The maximum number of remembered connections of a client that sends several requests at once.
 MOST_WORKERS = 64
-#: At most this many findings of one client can still turn out to be a pool's.
+#: The maximum number of findings per client that may still turn out to come from a pool.
 _MOST_DOUBTFUL = 100
 
 
 class Workers:
     """Counts the workers that share credentials and a pool of connections.
 
-    A connection of such a pool is used by one worker after another: the next request on it may be
-    of a worker that has not seen the response before it. A pool shows itself when two requests are
-    in progress at once, or when a connection is used again after another one was. Findings that
-    hold only for a single worker become notes as soon as a pool shows itself.
+    The workers take turns using the connections of such a pool. The next request on a connection may
+    come from a worker that has not seen the previous response. A pool is detected when two requests
+    are in progress at once, or when a connection is used again after another connection was used.
+    Findings that are only valid for a single worker become notes when a pool is detected.
 
-    With `notices_crossing` a pool also shows itself when a connection is used again that was opened
-    just after a request by another connection, which stayed open.
+    With `notices_crossing`, a pool is also detected when a connection is used again that was opened
+    just after a request on another connection, which stayed open.
     """
 
     def __init__(self, *, notices_crossing: bool = False) -> None:
@@ -34,7 +34,7 @@ class Workers:
         self._crossed: Recent[bytes, None] = Recent()
 
     def count(self, exchange: ExchangeView) -> int:
-        """Take note of an exchange, and return how many workers use its credentials at most."""
+        """Note an exchange, and return the maximum number of workers that use its credentials."""
         credentials = exchange.credentials
         last = self._last.get(credentials)
         self._last.keep(credentials, exchange)
@@ -47,7 +47,7 @@ class Workers:
         return self._counts.get(credentials, 1)
 
     def _note_use(self, exchange: ExchangeView) -> list[ConnectionUse]:
-        """Return the connections of its credentials that may still be open, this one last."""
+        """Return the connections with the same credentials that may still be open, the current one last."""
         current = exchange.connection_use
         uses = [
             use
@@ -61,7 +61,7 @@ class Workers:
         is_reused = exchange.ordinal > 1
         if self._notices_crossing and last is not None and not is_reused and exchange.crossed(last):
             self._crossed.keep(exchange.credentials, None)
-        # A single worker that keeps its connections opens no second one beside an open one.
+        # A single worker that keeps its connections never opens a second connection at the same time.
         if is_reused and exchange.credentials in self._crossed:
             return True
         if last is None or last.connection_use is exchange.connection_use:
@@ -69,7 +69,7 @@ class Workers:
         return is_reused or exchange.overlaps(last)
 
     def doubt(self, exchange: ExchangeView, finding: Finding) -> Finding:
-        """Return a finding that does not hold if its credentials turn out to be a pool's."""
+        """Remember and return a finding that becomes a note if its credentials turn out to be a pool's."""
         doubtful = self._doubtful.get(exchange.credentials)
         if doubtful is None:
             doubtful = self._doubtful.keep(exchange.credentials, [])
@@ -79,7 +79,7 @@ class Workers:
 
 
 def _was_over(use: ConnectionUse, exchange: ExchangeView) -> bool:
-    """Return whether a connection had ended when a request came by another one."""
+    """Return whether a connection had ended when a request arrived on another connection."""
     passage = exchange.entry.passage
     if passage is not None:
         return 0 < use.connection.ended < passage.arrival
