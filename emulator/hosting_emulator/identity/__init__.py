@@ -1,1 +1,1 @@
-"""Sign-in and the OpenID provider: pages and endpoints. Tokens are made and checked by the engine."""
+"""Pages and endpoints of sign-in and the OpenID provider. The engine issues and checks tokens."""

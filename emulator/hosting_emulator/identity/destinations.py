@@ -1,4 +1,4 @@
-"""Addresses that a browser is redirected to after a sign-in or a sign-out."""
+"""The addresses to which a browser is redirected after a sign-in or a sign-out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hosting_emulator.http import addresses
 from hosting_emulator.http.guard import Site
 from hosting_emulator.identity.oauth import OAuthRefusal
 
-#: Networks of this machine and of the local network. Other addresses that are not global, such as a
-#: tunnel's (RFC 4380), can lead to the internet.
+#: The networks of this machine and of the local network. Other non-global addresses, such as those of a
+#: tunnel (RFC 4380), can lead to the internet.
 _LOCAL_NETWORKS: Final = [
     ip_network("0.0.0.0/32"),
     ip_network("127.0.0.0/8"),
@@ -25,13 +25,13 @@ _LOCAL_NETWORKS: Final = [
     ip_network("fc00::/7"),
     ip_network("fe80::/10"),
 ]
-#: The characters of a URI (RFC 3986). Browsers and parsers read others in different ways.
+#: The characters allowed in a URI (RFC 3986). Browsers and parsers disagree about other characters.
 _URI: Final = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]{1,2000}")
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """An address to redirect to, and the name of it that the page shows.
+    """An address to redirect to, and the name that the page shows for it.
 
     A redirect to a destination that is not `local` first shows the user its name.
     """
@@ -42,11 +42,11 @@ class Destination:
 
 
 def read_destination(uri: str, site: Site) -> Destination:
-    """Read the address that a browser is to be redirected to.
+    """Parse the address for a redirect.
 
-    Local are names and addresses that nobody on the internet can have, and the allowed origins.
-    Raises OAuthRefusal unless it is an absolute http(s) address without a fragment, or the private
-    address of a native app, whose scheme has a dot (RFC 8252, 7.1).
+    Names and addresses that nobody on the internet can have are local, and so are the allowed origins.
+    Raises OAuthRefusal unless the address is an absolute http(s) address without a fragment, or the
+    private address of a native app. The scheme of such an address contains a dot (RFC 8252, 7.1).
     """
     parts = _split(uri)
     if parts is None or "@" in parts.netloc:
@@ -64,7 +64,7 @@ def read_destination(uri: str, site: Site) -> Destination:
 
 
 def with_parameters(uri: str, parameters: dict[str, str], *, fragment: bool = False) -> str:
-    """Return an address with more parameters in its query, or as its fragment."""
+    """Return an address with parameters added to its query, or set as its fragment."""
     separator = "?"
     if fragment:
         separator = "#"
@@ -83,7 +83,7 @@ def _split(uri: str) -> SplitResult | None:
 
 
 def _is_local_host(netloc: str, name: str) -> bool:
-    """Return whether a host is a name or an address that nobody on the internet can have."""
+    """Return whether nobody on the internet can have a host's name or address."""
     address = addresses.address_of(name)
     if address is not None:
         return any(address in network for network in _LOCAL_NETWORKS)
@@ -91,8 +91,8 @@ def _is_local_host(netloc: str, name: str) -> bool:
         return True
     if "." in name:
         return False
-    # A single label is a name of the local network, unless a dot behind it makes it a top-level domain.
+    # A single label is a name in the local network. A trailing dot would make it a top-level domain.
     is_top_level_domain = netloc.partition(":")[0] == f"{name}."
-    # A browser reads a number, such as 134744072 or 0x8080808, as an address.
+    # Browsers interpret a number such as 134744072 or 0x8080808 as an IP address.
     is_number = name.isdigit() or name.startswith("0x")
     return not (is_top_level_domain or is_number)

@@ -1,4 +1,4 @@
-"""What clients of the identity provider fetch beside tokens: its description, keys, and the user."""
+"""Endpoints of the identity provider other than sign-in and tokens: discovery, keys and user info."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hosting_emulator.messages import JsonObject
 from hosting_emulator.world.records import User
 from hosting_emulator.world.tables import USERS
 
-#: The scope of a token that was not issued by a sign-in with a browser, which requests none.
+#: The scope of a token that was not issued by a browser sign-in, and for which no scope was requested.
 _SCOPE_WITHOUT_SIGN_IN: Final = "openid profile email"
 _CLAIMS: Final = [
     "iss",
@@ -74,7 +74,7 @@ def jwks(engine: Engine) -> Any:
 
 
 def userinfo(request: IdentityRequest, engine: Engine) -> Any:
-    """Return the user of the access token in the Authorization header (OpenID Connect)."""
+    """Return the user to whom the access token in the Authorization header belongs (OpenID Connect)."""
     credentials = request.head.headers.getall("Authorization", [])
     try:
         user, token, organization_id = _authenticate(engine, credentials)
@@ -87,7 +87,7 @@ def userinfo(request: IdentityRequest, engine: Engine) -> Any:
 
 
 def _authenticate(engine: Engine, credentials: list[str]) -> tuple[User, str, str | None]:
-    """Return the user of an access token, the token, and its organization. Raises Refused."""
+    """Return an access token's user, the token, and its organization. Raises Refused."""
     token = bearer_token(credentials)
     principal, key = engine.access_tokens.authenticate(engine.begin_change(), credentials)
     user = engine.world.get(USERS, principal.user_id)
@@ -97,7 +97,7 @@ def _authenticate(engine: Engine, credentials: list[str]) -> tuple[User, str, st
 
 
 def _challenge(detail: str, *, has_credentials: bool) -> Any:
-    """Return a 401 (RFC 6750, 3): its challenge names an error only if there were credentials."""
+    """Return a 401 response (RFC 6750, 3). Its challenge names an error only if there were credentials."""
     error = "invalid_request"
     challenge = "Bearer"
     if has_credentials:

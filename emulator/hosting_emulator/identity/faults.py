@@ -1,7 +1,7 @@
 """Faults at the endpoints of the identity provider.
 
-A request and its faults are one generator. It yields each delay, in milliseconds of real time, and
-returns the response. A server waits for the delays; a scenario's story lets world time pass.
+A request and its faults form one generator. It yields delays in milliseconds of real time, and returns
+the response. A server waits for the delays. A scenario's story advances world time instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.world_pauses import pass_world_time
 from hosting_emulator.identity.request import IdentityRequest
 
-#: A request in progress: yields delays in milliseconds, returns the response.
+#: A request in progress. It yields delays in milliseconds and returns the response.
 Exchange: TypeAlias = Generator[int, None, web.StreamResponse]
 
 
@@ -34,9 +34,9 @@ def exchange(
     path: str,
     respond: Callable[[], web.Response],
 ) -> Exchange:
-    """Handle a request as the armed faults say.
+    """Handle a request with the armed faults.
 
-    `call` is the endpoint's name for faults, `path` its path, and `respond` makes the response.
+    `call` is the endpoint's name for faults, `path` is its path, and `respond` creates the response.
     """
     if not engine.world.has_faults:
         return respond()
@@ -47,7 +47,7 @@ def exchange(
         return replacement
     response = respond()
     if decision.effect is None:
-        # A fault with an effect ends the search, so only now the others are considered.
+        # A fault with an effect ends the search, so the later faults are only considered here.
         refused = response.status >= 400
         decision = decide_at(engine, subject, engine.run_due(), "after_commit", refused=refused)
         replacement = yield from _act(request, engine, decision)
@@ -82,9 +82,9 @@ def _subject(request: IdentityRequest, call: str, path: str) -> FaultSubject:
 def _act(
     request: IdentityRequest, engine: Engine, decision: Decision
 ) -> Generator[int, None, web.StreamResponse | None]:
-    """Delay a request as the faults of one commit phase say, and return the response that they send.
+    """Apply the delay from a decision about faults, and return the fault's response.
 
-    None: the endpoint responds.
+    Returns None if no fault replaces the endpoint's own response.
     """
     if decision.delay_ms:
         yield decision.delay_ms
@@ -94,7 +94,7 @@ def _act(
 def _replacement(
     request: IdentityRequest, engine: Engine, decision: Decision
 ) -> web.StreamResponse | None:
-    """Return the response that a fault sends in place of the endpoint's own. None: there is none."""
+    """Return the response that a fault sends in place of the endpoint's own, or None."""
     if decision.effect is None:
         return None
     if decision.problem is not None:
@@ -111,7 +111,7 @@ def _replacement(
 
 
 def as_reply(response: web.Response) -> Reply:
-    """Return a response of an endpoint as the engine makes them."""
+    """Convert an endpoint's response to the engine's Reply."""
     body = response.body if isinstance(response.body, bytes) else b""
     headers = [pair for pair in response.headers.items() if pair[0] != "Content-Type"]
     content_type = response.headers.get("Content-Type", "")

@@ -1,4 +1,4 @@
-"""What the endpoints of the identity provider share: fields, scopes, grants and refusals of OAuth 2.0."""
+"""The common parts of the identity provider's endpoints: OAuth 2.0 fields, scopes, grants and refusals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.world.records import Organization, User
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, USERS
 from hosting_emulator.world.value import World
 
-#: Scopes that mean something here, with what the page says of them. Others are not granted.
+#: The supported scopes, with their description on the page. Other scopes are not granted.
 SCOPES: Final = {
     "openid": "who you are",
     "profile": "your name",
@@ -21,14 +21,14 @@ SCOPES: Final = {
 }
 RESPONSE_MODES: Final = ("query", "fragment")
 PROMPTS: Final = ("none", "login", "consent", "select_account")
-#: Grants that follow a sign-in in a browser. A web app of another origin may use no others.
+#: The grant types that follow a browser sign-in. A web app on another origin may only use these.
 BROWSER_GRANTS: Final = ("authorization_code", "refresh_token")
 GRANTS: Final = (*BROWSER_GRANTS, "password", "client_credentials")
 _MOST_FIELDS: Final = 100
 
 
 class OAuthRefusal(Exception):
-    """A request that is refused as OAuth or OpenID Connect says; `error` is one of their codes."""
+    """A request is refused. `error` is an error code of OAuth or OpenID Connect."""
 
     def __init__(self, description: str, error: str = "invalid_request") -> None:
         super().__init__(description)
@@ -56,9 +56,10 @@ def read_fields(text: str) -> dict[str, str]:
 def choose_user(
     world: World, user_name: str, organization_name: str, error: str
 ) -> tuple[User, str | None]:
-    """Return a user by alias or id, and the id of the organization that was named, if any.
+    """Return a user by alias or id, and the id of the named organization, if any.
 
-    Raises OAuthRefusal with this `error` if one of them does not exist, or the user is no member.
+    Raises OAuthRefusal with this `error` if the user or the organization does not exist, or if the
+    user is not a member of the organization.
     """
     try:
         user = find(world, USERS, user_name)
@@ -86,7 +87,7 @@ def is_member(world: World, user: User, organization_id: str) -> bool:
 def user_claims(user: User, scope: str, organization_id: str | None) -> JsonObject:
     """Return the claims about a user that a client with this scope receives.
 
-    The source is OpenID Connect Core 1.0, 5.4.
+    See OpenID Connect Core 1.0, 5.4.
     """
     scopes = scope.split()
     claims: JsonObject = {"sub": user.id}
@@ -102,5 +103,5 @@ def user_claims(user: User, scope: str, organization_id: str | None) -> JsonObje
 
 
 def token_expiry_s(engine: Engine, now_ms: int) -> int:
-    """Return when a token that is issued now expires, in seconds of world time."""
+    """Return the expiry time of a token that is issued now, in seconds of world time."""
     return now_ms // 1000 + engine.token_lifetime_s

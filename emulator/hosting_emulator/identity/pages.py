@@ -15,10 +15,10 @@ from hosting_emulator.world.records import Organization, User
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, USERS
 from hosting_emulator.world.value import World
 
-#: The value of the button that chooses no user.
+#: The value of the cancel button, which chooses no user.
 CANCEL: Final = "nobody"
-#: What the pages may load. The policy says nothing about forms: a browser would apply it to the address
-#: that the client redirects to after a sign-in, and the form's own target is fixed in the page.
+#: The Content-Security-Policy of the pages. It does not restrict forms, because browsers would apply that
+#: to redirects after a sign-in too. The form's own target is fixed in the page.
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
 )
@@ -48,7 +48,7 @@ def refused_sign_out_page(why: str) -> web.Response:
 
 
 def signed_out_page(destination: Destination | None) -> web.Response:
-    """Return the page after a sign-out, with a link to where the client wants the browser to go."""
+    """Return the page after a sign-out, with a link to the destination that the client requested."""
     onward = Html("")
     if destination is not None:
         onward = html(_ONWARD, address=destination.uri)
@@ -65,10 +65,10 @@ def choices_page(
     signed_in_id: str,
     unknown_hint: str,
 ) -> web.Response:
-    """Return the page to choose a user.
+    """Return the page for choosing a user.
 
-    `fields` are those of the client's request, which the form repeats. `unknown_hint` is a
-    `login_hint` that is no user.
+    `fields` are the fields of the client's request, which the form repeats. `unknown_hint` is a
+    `login_hint` that does not match any user.
     """
     notes = Html("")
     if not destination.local:
@@ -97,7 +97,7 @@ def choices_page(
 
 
 def _document(title: str, body: Html) -> str:
-    """Return a page of the identity provider. It has no links to other pages, and names the emulator."""
+    """Return a page of the identity provider. It names the emulator and has no links to other pages."""
     head = Html(f'<link rel="stylesheet" href="{STATIC_PATH}/sign-in.css">\n')
     kind = Html(' class="sign-in"')
     foot = _TEMPLATES.fill("sign-in-foot")
@@ -105,7 +105,7 @@ def _document(title: str, body: Html) -> str:
 
 
 def _form_page(title: str, body: Html, status: int = 200) -> web.Response:
-    """Return a page whose form can be sent, also from a window that a client opened."""
+    """Return a page whose form works even in a window that a client opened."""
     text = _document(title, body)
     response = responses.html(text, _POLICY, status, referrer="same-origin")
     response.headers["Cache-Control"] = "no-store"
@@ -113,7 +113,7 @@ def _form_page(title: str, body: Html, status: int = 200) -> web.Response:
 
 
 def _choices(world: World, signed_in_id: str) -> str:
-    """Return a list of all users, by organization, with owners first."""
+    """Return a list of all users, sorted by organization, with owners first."""
     organizations: dict[str, list[Organization]] = {user_id: [] for user_id, _ in world.rows(USERS)}
     # Users without an organization come last.
     order = dict.fromkeys(organizations, (1, "", ""))
@@ -134,7 +134,7 @@ def _choices(world: World, signed_in_id: str) -> str:
 
 
 def _choice(user: User, organizations: Sequence[Organization], *, is_signed_in: bool) -> str:
-    """Return the item of a user, with a button for each organization."""
+    """Return a user's list item, with a button for each organization."""
     mark = Html(_SIGNED_IN_MARK if is_signed_in else "")
     name = user.name
     has_several = len(organizations) > 1

@@ -12,7 +12,7 @@ from hosting_emulator.http.request_head import RequestHead
 
 @dataclass(frozen=True, slots=True)
 class IdentityRequest:
-    """A request to the identity provider of a world, with its whole body."""
+    """A request to a world's identity provider, with its whole body."""
 
     head: RequestHead
     query: str
@@ -21,9 +21,9 @@ class IdentityRequest:
 
     @property
     def base_url(self) -> str:
-        """Scheme, host and port under which the client reaches this server."""
+        """The scheme, host and port at which the client reaches this server."""
         return self.site.base_url(self.head)
 
     def issuer(self, engine: Engine) -> str:
-        """Return the issuer of a world's tokens, as this client reaches it."""
+        """Return the issuer of a world's tokens, as a URL that this client can reach."""
         return self.base_url + issuer_path(engine.world.name)

@@ -1,4 +1,4 @@
-"""The cookie that keeps a browser's session with the identity provider. No other path receives it."""
+"""The cookie for a browser's session with the identity provider. No other path receives this cookie."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAME: Final = "hosting_emulator_session"
 def read_session(
     request: IdentityRequest, engine: Engine, now_ms: int
 ) -> tuple[str, InteractiveSession] | None:
-    """Return the id of the browser's session, and the session, if it is valid in this world now."""
+    """Return the browser's session and its id, or None if it is not valid in this world now."""
     world = engine.world
     cookie = read_cookie(request.head, _NAME)
     if not cookie:
@@ -41,13 +41,13 @@ def read_session(
 def set_session(
     response: web.Response, engine: Engine, session_id: str, session: InteractiveSession
 ) -> None:
-    """Let a response set the cookie of a session."""
+    """Add the cookie for a session to a response."""
     value = engine.sign_ins.session_cookie(session_id, session.began_ms)
     path = issuer_path(engine.world.name)
     response.set_cookie(_NAME, value, path=path, httponly=True, samesite="Lax")
 
 
 def delete_session(response: web.Response, engine: Engine) -> None:
-    """Let a response delete the cookie."""
+    """Delete the session cookie with a response."""
     path = issuer_path(engine.world.name)
     response.del_cookie(_NAME, path=path, httponly=True, samesite="Lax")

@@ -1,10 +1,10 @@
 """Sign-in with a browser: the authorization endpoint of OAuth 2.0 and OpenID Connect.
 
-Nobody has a password: a page lets the user choose who signs in, and the client receives a code
-(RFC 6749, 4.1). A page shows a refusal whose `redirect_uri` cannot be trusted. Every other refusal is
-redirected to the client (4.1.2.1). Only a client with a local address is answered without the page, so
-that nobody can be led to another site. The pages work without a script, and show what a request says
-as text only.
+Users have no passwords. A page lets the user choose who signs in, and the client receives a code
+(RFC 6749, 4.1). If the `redirect_uri` cannot be trusted, a page shows the refusal. All other refusals
+are redirected to the client (4.1.2.1). The page is only skipped for a client with a local address, so
+that no user is redirected to another site unnoticed. The pages work without scripts, and show data from
+a request as plain text only.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def authorize(request: IdentityRequest, engine: Engine) -> web.Response:
     """Show the page to choose a user, or redirect back with a code (RFC 6749, 4.1).
 
     `prompt=none` uses this browser's session and shows no page. `login_hint` (an alias, id or
-    email address) chooses the user without a page; `organization` (alias or id) the organization.
+    email address) chooses the user without a page. `organization` (an alias or id) chooses the
+    organization.
     """
     is_form = request.head.method == "POST"
     attempt = None
@@ -67,7 +68,7 @@ def authorize(request: IdentityRequest, engine: Engine) -> web.Response:
 
 
 def _check(fields: dict[str, str]) -> None:
-    """Raise OAuthRefusal for the first mistake in the fields of a client's request."""
+    """Raise OAuthRefusal for the first invalid field in a client's request."""
     if "request" in fields:
         raise OAuthRefusal("request is not supported", "request_not_supported")
     if "request_uri" in fields:
@@ -117,7 +118,10 @@ class _Attempt:
         self.destination = read_destination(fields["redirect_uri"], request.site)
 
     def respond(self, choice: str) -> web.Response:
-        """Redirect with a code for the chosen user, or show the page. Raises OAuthRefusal."""
+        """Redirect with a code for the chosen user, or show the page if the user must choose.
+
+        Raises OAuthRefusal.
+        """
         now_ms = self._engine.run_due()
         if choice == pages.CANCEL:
             raise OAuthRefusal("no user was chosen", "access_denied")
@@ -144,7 +148,7 @@ class _Attempt:
         return responses.redirect(uri)
 
     def _hinted_user(self) -> User | None:
-        """Return the user of `login_hint`, which is an alias, an id or an email address."""
+        """Return the user that `login_hint` names by alias, id or email address, or None."""
         hint = self._fields.get("login_hint", "")
         if not hint:
             return None
@@ -155,7 +159,7 @@ class _Attempt:
         return next((row for _, row in world.rows(USERS) if row.email == hint), None)
 
     def _sign_in_chosen(self, choice: str, now_ms: int) -> web.Response:
-        """Sign in the user of a button of the page."""
+        """Sign in the user whose button was clicked on the page."""
         user_id, _, organization = choice.partition("/")
         user, organization_id = choose_user(
             self._engine.world, user_id, organization, "access_denied"

@@ -21,11 +21,11 @@ from hosting_emulator.world.value import Change
 
 
 def end_session(request: IdentityRequest, engine: Engine) -> web.Response:
-    """End a session, and redirect back if that address is local.
+    """End the sessions of this browser and of the `id_token_hint`, and redirect back to the client.
 
-    This is the session of this browser and of the `id_token_hint`. Its refresh tokens end with it; access
-    tokens stay valid until they expire, except where a current session is needed. For an address that is not
-    local a link is shown instead (OpenID Connect RP-Initiated Logout 1.0).
+    The refresh tokens of these sessions become invalid. Access tokens remain valid until they expire,
+    except for calls that need a current session. If the client's address is not local, the page shows a
+    link instead of redirecting (OpenID Connect RP-Initiated Logout 1.0).
     """
     try:
         fields = read_fields(request.query)
@@ -43,7 +43,7 @@ def end_session(request: IdentityRequest, engine: Engine) -> web.Response:
 
 
 def _hinted_session(request: IdentityRequest, engine: Engine, fields: dict[str, str]) -> str | None:
-    """Return the id of the session of the `id_token_hint`. Raises OAuthRefusal."""
+    """Return the session id in the `id_token_hint`, or None without a hint. Raises OAuthRefusal."""
     if "id_token_hint" not in fields:
         return None
     claims = read_id_token(fields["id_token_hint"], request.issuer(engine))
@@ -55,7 +55,7 @@ def _hinted_session(request: IdentityRequest, engine: Engine, fields: dict[str, 
 
 
 def _destination(request: IdentityRequest, fields: dict[str, str]) -> Destination | None:
-    """Return where the browser goes next, with the client's `state`. Raises OAuthRefusal."""
+    """Return the browser's next destination, with the client's `state`. Raises OAuthRefusal."""
     if "post_logout_redirect_uri" not in fields:
         return None
     destination = read_destination(fields["post_logout_redirect_uri"], request.site)
@@ -66,7 +66,7 @@ def _destination(request: IdentityRequest, fields: dict[str, str]) -> Destinatio
 
 
 def _end_sessions(request: IdentityRequest, engine: Engine, hinted_session_id: str | None) -> None:
-    """End the browser's session and the hinted one, in one commit."""
+    """End the browser's session and the hinted session in one commit."""
     change = Change(engine.world, engine.run_due())
     if hinted_session_id is not None:
         sessions.end_session(change, hinted_session_id)

@@ -34,7 +34,7 @@ from hosting_emulator.world.tables import USERS
 from hosting_emulator.world.value import Change, World
 
 _log: Final = logging.getLogger("hosting_emulator")
-#: How far in the future most clients accept a token's time of issue.
+#: The maximum time in the future that most clients accept for a token's time of issue.
 _ACCEPTED_SKEW_MS: Final = 60_000
 
 
@@ -75,7 +75,7 @@ def _read_form(request: IdentityRequest) -> dict[str, str]:
 def _sign_in_by_name(
     request: IdentityRequest, engine: Engine, fields: dict[str, str]
 ) -> JsonObject:
-    """Issue a token for a named user, without a sign-in in a browser. Raises OAuthRefusal."""
+    """Issue a token for a named user without a browser sign-in. Raises OAuthRefusal."""
     if _is_from_other_origin(request):
         description = f"a web page may only use {' and '.join(BROWSER_GRANTS)}"
         raise OAuthRefusal(description, "unauthorized_client")
@@ -101,7 +101,7 @@ def _is_from_other_origin(request: IdentityRequest) -> bool:
 
 
 def _redeem_grant(request: IdentityRequest, engine: Engine, fields: dict[str, str]) -> JsonObject:
-    """Issue the tokens of a sign-in for a code or a refresh token. Raises OAuthRefusal, GrantRefused."""
+    """Issue tokens in exchange for a code or a refresh token. Raises OAuthRefusal and GrantRefused."""
     now_ms = engine.run_due()
     redeemed, refresh_token, user = _spend_grant(engine, fields, now_ms)
     grant = redeemed.grant
@@ -120,7 +120,7 @@ def _redeem_grant(request: IdentityRequest, engine: Engine, fields: dict[str, st
 def _spend_grant(
     engine: Engine, fields: dict[str, str], now_ms: int
 ) -> tuple[RedeemedGrant, str | None, User]:
-    """Return the grant of a code or a refresh token, the next refresh token and the user."""
+    """Redeem a code or a refresh token, and return its grant, the next refresh token and the user."""
     is_code = fields["grant_type"] == "authorization_code"
     needed = ("code", "redirect_uri", "code_verifier") if is_code else ("refresh_token",)
     for name in ("client_id", *needed):
@@ -140,13 +140,13 @@ def _spend_grant(
         until_ms = token_expiry_s(engine, now_ms) * 1000
         redeemed, refresh_token = sign_ins.keep_grant(change, redeemed, until_ms)
     finally:
-        # An attempt spends the code, also when it is refused.
+        # Every attempt uses up the code, even a refused attempt.
         engine.commit(change, "token issued")
     return redeemed, refresh_token, user
 
 
 def _signed_in_user(world: World, grant: AuthorizationGrant) -> User:
-    """Return the user of a grant. Raises GrantRefused if they could no longer sign in this way."""
+    """Return the user of a grant. Raises GrantRefused if the user could no longer sign in this way."""
     user = world.get(USERS, grant.user_id)
     if not sessions.is_current(world, grant.session_id, grant.user_id):
         raise GrantRefused("the session has ended; sign in again")
@@ -179,7 +179,7 @@ def _id_token_claims(
 
 
 def _warn_of_world_time(request: IdentityRequest, engine: Engine, now_ms: int) -> None:
-    """Warn, once for a world, that clients will refuse an ID token by their own machine's time."""
+    """Warn once per world that clients will refuse an ID token because of their own machine's time."""
     sign_ins = engine.sign_ins
     ahead_ms = now_ms - engine.machine_ms
     is_accepted = -engine.token_lifetime_s * 1000 < ahead_ms <= _ACCEPTED_SKEW_MS

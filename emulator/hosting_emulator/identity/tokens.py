@@ -1,4 +1,4 @@
-"""Access tokens as the identity provider and the control API hand them out."""
+"""Issues access tokens for the identity provider and the control API."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hosting_emulator.world.records import User
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """What an access token says.
+    """The content of an access token.
 
-    `interactive` tells whether it is of an interactive session. `lifetime_s` is in seconds of world
-    time; None: the world's usual lifetime.
+    `interactive` means that the token belongs to an interactive session. `lifetime_s` is in seconds of
+    world time, or None for the world's default lifetime.
     """
 
     user: User
@@ -28,9 +28,9 @@ class TokenClaims:
 def mint_token(
     engine: Engine, base_url: str, claims: TokenClaims, redeemed: RedeemedGrant | None = None
 ) -> AccessToken:
-    """Mint an access token and return the document of a token endpoint, with the time of expiry.
+    """Issue an access token, and return a token endpoint's response with the expiry time.
 
-    `redeemed` is the grant that the token is issued for, if a user signed in with a browser.
+    `redeemed` is the grant for which the token is issued, if a user signed in with a browser.
     """
     now_ms = engine.run_due()
     lifetime_s = claims.lifetime_s or engine.token_lifetime_s

@@ -1,1 +1,1 @@
-"""Storage: worlds on disk. Holds no behaviour of the service, only what was committed."""
+"""Stores worlds on disk. This package contains no behavior of the service, only committed state."""

@@ -1,4 +1,4 @@
-"""The data directory: which worlds are stored, by one process at a time, and the folder of each.
+"""The data directory: the list of stored worlds, and a folder for each. One process uses it at a time.
 
 .hosting-emulator/
   .gitignore   (so that nobody commits it)
@@ -49,7 +49,7 @@ from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.storage")
 WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
-#: How long, in seconds of real time, a stop may write snapshots. All other worlds keep their journals.
+#: Seconds of real time for writing snapshots at a stop. All other worlds keep their journals.
 FOLDING_AT_STOP_S = 0.25
 
 
@@ -75,10 +75,10 @@ class DataDirectory:
         self._keepers: dict[str, DiskKeeper] = {}
         self._lock_path = self.path / "lock"
         self._lock = FileLock(self._lock_path, mode=0o600)
-        #: The last problem with files that were deleted or replaced while the emulator was running.
+        #: The latest problem with files that were deleted or replaced while the emulator was running.
         self.problem: str | None = None
         try:
-            if not self.path.exists():  # the mode of an existing folder is the user's choice
+            if not self.path.exists():  # keep the mode of an existing folder, which the user chose
                 files.make_private_folder(self.path)
             files.make_private_folder(self.path / "worlds")
             for name in ("lock", ".gitignore", INDEX):
@@ -106,11 +106,11 @@ class DataDirectory:
         for trash in (self.path / "worlds").glob(f".*{DELETED}"):
             name = trash.name[1:].rpartition("-")[0]
             if name in self._listed and not (self.path / "worlds" / name).exists():
-                continue  # somebody else renamed it: the start must report that it is missing
+                continue  # another program renamed the folder, so the start must report it missing
             empty_trash(trash, self._complain)
 
     def worlds(self) -> list[str]:
-        """Return the names of the worlds stored here, and of those that are missing."""
+        """Return the names of all worlds that are stored here or should be stored here."""
         folders = (self.path / "worlds").iterdir()
         names = {
             folder.name
@@ -120,7 +120,10 @@ class DataDirectory:
         return sorted(names | self._listed)
 
     def load(self, name: str) -> World | None:
-        """Read a world; None if it is not here. With `salvage`, repair it first. Raises StateRefused."""
+        """Return a stored world, or None if it is not stored here. Raises StateRefused.
+
+        With `salvage`, repairs the world first.
+        """
         folder = self._folder(name)
         try:
             files.make_private(folder)
@@ -155,19 +158,19 @@ class DataDirectory:
         return recovery.world
 
     def _prepare_journals(self, recovery: Recovery) -> None:
-        """Let more lines follow in the journals, whatever the last process left there."""
+        """Prepare the journals for new lines, regardless of the state in which the last process left them."""
         for journal in recovery.journals:
             journal.repair()
             if not self._sync:
                 continue
-            # If a sync of the file failed, its content may be in the system's memory only.
+            # If a sync of the file failed, its content may only exist in the system's memory.
             try:
                 files.write_atomically(journal.path, journal.path.read_bytes())
             except OSError as error:
                 self._complain(f"{journal.path} could not be written anew: {error.strerror}")
 
     def _report_missing(self, name: str, path: Path) -> None:
-        """Refuse a world whose folder or marker is missing; with `salvage`, report it and continue."""
+        """Refuse a world whose folder or marker is missing. With `salvage`, only report the loss."""
         if not self._salvage:
             raise StateRefused(
                 f"{path} is missing, and the world {name} was not deleted; restore it from a copy, "
@@ -217,7 +220,10 @@ class DataDirectory:
         return recovery
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
-        """Return the keeper of a world; store a fresh world at once. Raises OSError, and no file stays."""
+        """Return the keeper of a world. A fresh world is stored immediately.
+
+        On failure, raises OSError and leaves no files.
+        """
         folder = self._folder(world.name)
         files.make_private_folder(folder)
         lineage = token_hex(8) if fresh else self._lineages.pop(world.name)
@@ -243,7 +249,7 @@ class DataDirectory:
             marker = Marker("" if self._sync else boot_id(), lineage)
             try:
                 write_marker(folder, marker, sync=self._sync)
-            except OSError as error:  # such as a full disk: the stored world is usable all the same
+            except OSError as error:  # for example a full disk; the stored world is still usable
                 self._complain(f"{folder}: its marker could not be written: {error.strerror}")
             if self._sync:
                 files.sync_directory(folder.parent)
@@ -254,11 +260,11 @@ class DataDirectory:
         return keeper
 
     def forget(self, name: str) -> None:
-        """Delete a world's files. Raises OSError, and the world is then still stored."""
+        """Delete a world's files. If that fails, raises OSError, and the world is still stored."""
         keeper = self._keepers.get(name)
         if keeper is None:
             return
-        # Remove it from the list first: a kill between the two steps then leaves the world as it was.
+        # Update the list first, so that a kill between the two steps leaves the world unchanged.
         self._write_list(self._listed - {name})
         try:
             keeper.discard()
@@ -268,7 +274,7 @@ class DataDirectory:
         del self._keepers[name]
 
     def close(self) -> None:
-        """Write last snapshots, as many as are quick, and release the directory."""
+        """Write as many final snapshots as are possible in a short time, and release the directory."""
         folding_ends_at = time.monotonic() + FOLDING_AT_STOP_S
         self.check_files()
         try:
@@ -287,9 +293,9 @@ class DataDirectory:
     # --- files that disappear while they are used -------------------------------------------------
 
     def check_files(self) -> None:
-        """Write anew what was deleted since the last check, and report it once.
+        """Rewrite files that were deleted since the last check, and report them once.
 
-        What cannot be written anew, or belongs to somebody else now, is reported once, too.
+        Files that cannot be rewritten, or that another process has replaced, are also reported once.
         """
         try:
             repaired = self._repair_directory()
@@ -314,7 +320,10 @@ class DataDirectory:
             self._complain(problem)
 
     def _repair_directory(self) -> list[str]:
-        """Write anew what belongs to no single world. Returns what that was. Raises OSError."""
+        """Rewrite missing files that belong to the whole directory. Raises OSError.
+
+        Returns descriptions of the rewritten files.
+        """
         repaired = []
         try:
             is_locked = os.path.samestat(self._lock_path.stat(), self._lock_status)
@@ -356,7 +365,7 @@ class DataDirectory:
 
 
 def _unused_path(path: Path) -> Path:
-    """Return a path beside another, with an ending that no file has yet."""
+    """Return an unused path in the same folder, with a new suffix."""
     for number in count(1):
         aside = path.with_name(f"{path.name}.damaged-{number}")
         if not aside.exists():

@@ -1,7 +1,7 @@
-"""An export: a whole world as one JSON document, and a world from such a document.
+"""Exports a whole world as one JSON document, and imports such a document.
 
-No secret is in it, only digests. By default it has no seed either, because every secret could be
-computed from it: a world imported without a seed draws a new one.
+The document contains no secrets, only digests. By default it contains no seed either, because all
+secrets can be computed from the seed. A world that is imported without a seed draws a new seed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STATE_KIND = "hosting-emulator state"
 
 
 def export_state(world: World, *, with_seed: bool = False) -> dict[str, Any]:
-    """Return the document of a world."""
+    """Return a world as a document."""
     heading = heading_of(world)
     tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
     for name, key, document in rows_of(world):
@@ -36,10 +36,10 @@ def export_state(world: World, *, with_seed: bool = False) -> dict[str, Any]:
 
 
 def import_state(document: Any, name: str, after_commit: int, seed: str | None = None) -> World:
-    """Return the world of a document with another name. Its commit is later than `after_commit`.
+    """Return the world in a document under a new name. Its commit number is above `after_commit`.
 
-    Its seed is `seed`, or else the document's, or else a new one. Raises StateRefused, which names the
-    table and the row that cannot be used.
+    The world's seed is `seed`, the document's seed or a new seed, in this order. Raises StateRefused,
+    whose message names the table and the row that cannot be used.
     """
     if not isinstance(document, Mapping) or document.get("kind") != STATE_KIND:
         raise StateRefused(f'this is not an exported state: it has no "kind": "{STATE_KIND}"')

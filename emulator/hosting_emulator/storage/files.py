@@ -1,7 +1,7 @@
-"""Files that only their owner can read, and that a crash leaves either old or new.
+"""Writes private files atomically: only the owner can read them, and a crash leaves the old or new file.
 
-Their modes do not depend on the umask or on an earlier file. Symbolic links and pipes are refused: somebody
-else may have packed the folder that contains a data directory, and no link in it may lead out of it.
+File modes do not depend on the umask or on an earlier file. Symbolic links and pipes are refused, because
+a data directory may come from someone else, and no link may lead out of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def make_private_folder(path: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Protect a file, or a folder with the files in it, if it exists. Raises OSError, also for a link."""
+    """Protect a file, or a folder and its files, if it exists. Raises OSError, for example for a link."""
     refuse_link(path)
     if path.is_file():
         _set_mode(path, _FILE_MODE)
@@ -37,7 +37,7 @@ def make_private(path: Path) -> None:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open a file that only its owner can read; create it if necessary. Raises OSError."""
+    """Open a file that only its owner can read, and create it if necessary. Raises OSError."""
     descriptor = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW, _FILE_MODE)
     try:
         _set_mode(descriptor, _FILE_MODE)
@@ -48,7 +48,7 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def refuse_link(path: Path) -> None:
-    """Raise OSError if a path is a symbolic link, or a pipe or device, which could block forever."""
+    """Raise OSError if a path is a symbolic link, a pipe or a device. Pipes could block forever."""
     if path.is_symlink():
         message = f"{path.name} is a symbolic link, which could lead out of the data directory"
         raise OSError(errno.ELOOP, message, str(path))
@@ -57,21 +57,23 @@ def refuse_link(path: Path) -> None:
 
 
 def _set_mode(file: Path | int, mode: int) -> None:
-    # Some mounted file systems have no modes: the mount options say who can read them.
+    # Some mounted file systems have no modes, because mount options define who can read the files.
     if os.stat(file).st_mode & 0o777 != mode:  # noqa: PTH116 - also of a descriptor
         with suppress(PermissionError, NotImplementedError):
             os.chmod(file, mode)  # noqa: PTH101
 
 
 def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True) -> None:
-    """Write to a temporary file beside `path` and rename it into place. Raises OSError.
+    """Write to a temporary file next to `path` and rename it into place. Raises OSError.
 
-    `data` may be an iterable of pieces; an error in it leaves the old file unchanged. Without `sync` the
-    new file survives a crash of the process, but not of the machine.
+    `data` may be an iterable of pieces. If it raises an error, the old file remains unchanged. Without
+    `sync`, the new file survives a crash of the process, but not of the machine.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.unlink(missing_ok=True)  # left by a process with our id, or put there by somebody
+        temporary.unlink(
+            missing_ok=True
+        )  # left by a process with the same id or by another program
         descriptor = open_private(temporary, os.O_WRONLY | os.O_EXCL)
         with os.fdopen(descriptor, "wb") as file:
             if isinstance(data, bytes):
@@ -90,10 +92,10 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = 
 
 
 def sync_directory(path: Path) -> None:
-    """Make a rename in a directory survive a crash of the machine, if the system can.
+    """Make a rename in a directory survive a crash of the machine, if the system supports that.
 
-    Some systems cannot open or sync a directory. That is not an error: the rename has happened, and a
-    caller would conclude from an error that the old file is still in place.
+    Some systems cannot open or sync a directory. This is not reported as an error, because the rename
+    has happened, and callers would conclude from an error that the old file is still in place.
     """
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)

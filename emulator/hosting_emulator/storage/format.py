@@ -1,8 +1,9 @@
 """The files of a world's folder: their names, their format, their checksums, marker and progress.
 
-A format is the shape of the documents in snapshot, journal and export. Each of these files has its number.
-To change what is stored, raise FORMAT: a number must never mean two formats, which
-`tests/storage/test_formats.py` checks. Files of another format are refused with advice.
+A format defines the shape of the documents in snapshots, journals and exports. Each of these files
+contains the format's number. Increase FORMAT whenever the stored documents change, because a number must
+never mean two formats (`tests/storage/test_formats.py` checks that). Files in another format are refused
+with advice.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ ADVICE = (
 )
 
 
-#: The advice for intact files of another format, which salvage cannot read.
+#: The advice for intact files in another format, which salvage cannot read.
 _FORMAT_ADVICE = (
     "or use another --data-dir, or move the folder away to start afresh. To keep the content of a "
     "world, let that build write it as a scenario (`hosting-emulator scenario record world.yaml`)"
@@ -42,7 +43,7 @@ _FORMAT_ADVICE = (
 
 
 class StateRefused(Exception):
-    """Stored or imported state cannot be used; the message says where, why and what to do."""
+    """Stored or imported state cannot be used. The message gives the place, the reason and the remedy."""
 
 
 class FormatRefused(StateRefused):
@@ -51,9 +52,9 @@ class FormatRefused(StateRefused):
 
 @contextmanager
 def locate(path: object, advice: str = "") -> Iterator[None]:
-    """Add the path and advice to the message of a StateRefused that is raised within.
+    """Add the path and advice to the message of a StateRefused that is raised in the `with` block.
 
-    `advice` is about damaged files. Intact files of another format get advice of their own.
+    `advice` is for damaged files. Intact files in another format get separate advice.
     """
     try:
         yield
@@ -82,18 +83,22 @@ def checked_line(kind: bytes, payload: bytes) -> bytes:
 
 
 def payload_of(line: bytes, kind: bytes) -> bytes | None:
-    """Return the JSON in a line without its newline; None if it is damaged or of another kind."""
+    """Return the JSON in a line, or None if the line is damaged or of another kind.
+
+    `line` must not include the newline.
+    """
     payload = line[len(checked_line(kind, b"")) - len(b"}\n") : -len(b"}")]
     return payload if checked_line(kind, payload) == line + b"\n" else None
 
 
 class Marker(msgspec.Struct, frozen=True):
-    """`world.json`: marks the folder of a world.
+    """The content of `world.json`, which marks the folder of a world.
 
-    Without it, a folder that lost its snapshot would look like a folder that never had one. `boot` is
-    the boot of the machine in which commits were not synced, or empty: only the end of that boot may
-    lose commits. `lineage` distinguishes the world from others with its name, such as an earlier one:
-    it is drawn when a world is first stored, and each of its files contains it.
+    Without the marker, a folder that lost its snapshot would look like a folder that never had a
+    snapshot. `boot` identifies the boot of the machine during which commits were not synced, or is
+    empty. Commits may only be lost when that boot ends. `lineage` distinguishes the world from other
+    worlds with the same name, such as an earlier world. It is drawn when a world is first stored, and
+    all files of the world contain it.
     """
 
     boot: str = ""
@@ -101,7 +106,7 @@ class Marker(msgspec.Struct, frozen=True):
 
 
 def read_marker(folder: Path) -> Marker | None:
-    """Return a folder's marker, or None if it has none. Raises StateRefused, OSError."""
+    """Return a folder's marker, or None if it has none. Raises StateRefused and OSError."""
     path = folder / MARKER
     if not path.exists():
         return None
@@ -127,7 +132,7 @@ def write_marker(folder: Path, marker: Marker, *, sync: bool) -> None:
 
 
 def boot_id() -> str:
-    """Return the id of this boot of the machine; empty if the system has none."""
+    """Return the id of the machine's current boot, or an empty string if the system has none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -136,13 +141,13 @@ def boot_id() -> str:
 
 _NUMBER = struct.Struct("<Q")
 _CHECKED_SIZE = 2 * _NUMBER.size
-#: The count of starts of a world whose count was lost: above any real count.
+#: The number of starts if a world's real number was lost. It is above any real number.
 NEVER_REACHED = 1_000_000
 
 
 @dataclass(frozen=True)
 class ProgressNumbers:
-    """How far a world came: its last commit, the latest time shown, how often it was read back."""
+    """A world's progress: its last commit, the latest time shown, and its number of starts."""
 
     commit: int = 0
     shown_ms: int = 0
@@ -161,12 +166,13 @@ _COUNT = 3
 
 
 class Progress:
-    """How far a world has come, in an open file.
+    """An open file with a world's progress.
 
-    Its numbers are mapped into memory. Storing one costs no more than writing a number, and the numbers
-    outlive the process, though not always the machine. They tell the next start whether the end of a
-    journal is missing, which a file that ends with a complete line does not show, and the time from
-    which the world continues. Each number has a checksum, which also covers the lineage.
+    The numbers are mapped into memory, so storing a number costs no more than a memory write. They
+    survive the process, but not always a crash of the machine. The next start uses them to detect
+    whether the end of a journal is missing, which is not visible in a journal that ends with a complete
+    line. They also contain the time from which the world continues. Each number has a checksum, which
+    also covers the lineage.
     """
 
     def __init__(self, folder: Path, lineage: str) -> None:
@@ -185,18 +191,18 @@ class Progress:
 
     @property
     def numbers(self) -> ProgressNumbers:
-        """The numbers as they are now."""
+        """The current numbers."""
         return ProgressNumbers(*self._numbers)
 
     def number(self, index: int) -> int:
-        """Return a number: COMMIT, SHOWN or STARTS."""
+        """Return a number. `index` is COMMIT, SHOWN or STARTS."""
         return self._numbers[index]
 
     def store(self, index: int, number: int) -> None:
-        """Store a number: COMMIT, SHOWN or STARTS."""
+        """Store a number. `index` is COMMIT, SHOWN or STARTS."""
         self._numbers[index] = number
-        if not self._map.closed:  # a deleted world may still be asked for the time
-            # In one piece, so that no kill leaves a number without its checksum.
+        if not self._map.closed:  # requests may still read the time of a deleted world
+            # A single write, so that a kill never leaves a number without its checksum.
             offset = index * _CHECKED_SIZE
             self._map[offset : offset + _CHECKED_SIZE] = _checked(self._lineage, index, number)
 
@@ -222,7 +228,7 @@ def write_progress(folder: Path, lineage: str, numbers: ProgressNumbers, *, sync
 
 
 def read_progress(folder: Path, lineage: str) -> ProgressNumbers | None:
-    """Return the numbers of a folder; None if the file is missing, damaged or of another lineage."""
+    """Return a folder's numbers, or None if the file is missing, damaged or from another lineage."""
     path = folder / PROGRESS
     if not path.exists():
         return None

@@ -1,7 +1,7 @@
-"""Whether rows fit together, so that no request can fail because of them later.
+"""Checks that rows are consistent, so that they cannot make a later request fail.
 
-Only an import and a salvage need this check: checksums guard what the emulator wrote itself. It reports the
-first row that is wrong, and repairs nothing.
+Only imports and salvages need this check, because checksums protect the emulator's own files. The check
+reports the first invalid row, and repairs nothing.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from hosting_emulator.world.plans import APPLY_DOMAINS, HELD, INITIALIZE, is_fin
 
 Rows = Mapping[str, Mapping[str, Any]]
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
-#: Far above any real count, and still within the range of ids and JSON numbers.
+#: Far above any real number, but within the range of ids and JSON numbers.
 _MOST_DRAWS = 2**31
 _MOST_MS = 2**53
-#: The table whose row a field names.
+#: The tables that contain the rows referenced by fields, by field name.
 _LINKS: dict[str, tables.Table[Any]] = {
     "organization_id": tables.ORGANIZATIONS,
     "organization": tables.ORGANIZATIONS,
@@ -49,7 +49,7 @@ _LINKS: dict[str, tables.Table[Any]] = {
     "deployment_id": tables.DEPLOYMENTS,
     "event": tables.SCHEDULE,
 }
-#: The values that a field of a table may have.
+#: The allowed values of fields, by table and field name.
 _WORDS: dict[str, dict[str, Iterable[str]]] = {
     tables.OPERATIONS.name: {
         "state": lifecycles.OPERATION.transitions,
@@ -66,7 +66,7 @@ _WORDS: dict[str, dict[str, Iterable[str]]] = {
 }
 _LABEL = "[a-z0-9-]{1,63}"
 _DOMAIN = rf"(?=.{{4,253}}\Z)({_LABEL}\.)+[a-z]{{2,63}}"
-#: The pattern of a field that appears in a response, in a header or in a path.
+#: The patterns of fields that appear in a response, a header or a path.
 _FORMS = {
     "alias": _LABEL,
     "handle": _LABEL,
@@ -75,7 +75,7 @@ _FORMS = {
     "dev_label": "dev-[a-z]+-[a-z]+-[a-z]+",
     "dev_environment_id": ULID_PATTERN,
 }
-#: The key of a row in the tables whose key is not the row's id.
+#: Functions that compute a row's key, for the tables whose key is not the row's id.
 _KEYS: dict[str, Callable[[Any], str]] = {
     tables.MEMBERSHIPS.name: lambda row: f"{row.organization_id}/{row.user_id}",
     tables.GRANTS.name: lambda row: f"{row.project_id}/{row.user_id}",
@@ -95,7 +95,7 @@ def _require(condition: object, message: str) -> None:
 
 
 def check_integrity(rows: Rows) -> None:
-    """Check that rows make a world that works. Raises StateRefused, which names table and row."""
+    """Check that rows form a valid world. Raises StateRefused, whose message names table and row."""
     for table, table_rows in rows.items():
         for key, record in table_rows.items():
             try:
@@ -206,7 +206,7 @@ def _check_operation(rows: Rows, key: str, operation: records.Operation) -> None
         f"step {operation.step} of its plan is not {operation.state}",
     )
     deployment = rows[tables.DEPLOYMENTS.name].get(operation.deployment_id or "")
-    # Some steps may be skipped.
+    # The operation may have skipped some steps.
     possible_states = {step.deployment for step in plan[: operation.step + 1]}
     _require(
         deployment is None or deployment.status in possible_states,
@@ -251,7 +251,7 @@ def _check_response(rows: Rows, key: str, response: records.RememberedResponse) 
         return
     spec = ALL_CALLS.get(response.call_id)
     _require(spec and spec.idempotent, f"no call {response.call_id!r} remembers responses")
-    # The subject of the first response to an idempotent call: by its resource, or else the project.
+    # The table that contains the subject of an idempotent call's first response. Default: the project.
     subjects: dict[str, tables.Table[Any]]
     subjects = {"Operation": tables.OPERATIONS, "UserApiKeyCreation": tables.API_KEYS}
     target = subjects.get(spec.response if spec else "", tables.PROJECTS)

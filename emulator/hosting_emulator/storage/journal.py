@@ -1,8 +1,8 @@
-"""The journal: one line with a checksum for each commit, appended before its response is sent.
+"""The journal: a line with a checksum for each commit, appended before the response is sent.
 
-A journal begins with a line that contains its format. An incomplete line at the end of the file was never
-acknowledged: it is dropped and reported. Any other damage is an error, because a guess could lose commits
-that were acknowledged.
+The first line of a journal contains its format. An incomplete line at the end of the file was never
+acknowledged, so it is dropped and reported. Any other damage is an error, because a guess could lose
+acknowledged commits.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def first_line(world: str, lineage: str = "") -> bytes:
 
 
 def encode_line(commit: Commit) -> bytes:
-    """Return the line of a commit, with its newline."""
+    """Return the line for a commit, including the newline."""
     line = StoredCommit(commit.world.commit, commit.world.at_ms, commit.title, commit.writes)
     return checked_line(_COMMIT, _encode(line))
 
 
 def decode_line(line: bytes) -> StoredCommit:
-    """Return the commit of a line without its newline. Raises StateRefused, which says what is wrong."""
+    """Return the commit in a line without its newline. Raises StateRefused with the reason."""
     payload = payload_of(line, _COMMIT)
     if payload is None:
         raise StateRefused("its checksum is wrong, so the line was changed or damaged")
@@ -63,7 +63,7 @@ def decode_line(line: bytes) -> StoredCommit:
 
 
 def _read_rows(table: str, documents: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the records of documents; None stands for a row that the commit deleted."""
+    """Return the records for documents. None stands for a row that the commit deleted."""
     rows: dict[str, Any] = {}
     for key, document in documents.items():
         rows[key] = None
@@ -75,8 +75,9 @@ def _read_rows(table: str, documents: Mapping[str, Any]) -> dict[str, Any]:
 class Journal:
     """An open journal file. `size` is its length in bytes up to the last complete line.
 
-    `broken` says why it accepts no more lines, if it does not: its end is then unknown. `unsynced` says
-    that a sync failed: earlier lines may be lost, and there is no way to find out.
+    `broken` is the reason why the journal accepts no more lines, or None. The end of a broken journal is
+    unknown. `unsynced` describes a failed sync, or is None. After a failed sync, earlier lines may be
+    lost, and there is no way to find out.
     """
 
     def __init__(self, path: Path, world: str, lineage: str = "") -> None:
@@ -96,18 +97,18 @@ class Journal:
 
     @property
     def empty(self) -> bool:
-        """Whether it contains no commit."""
+        """Whether the journal contains no commits."""
         return self.size <= len(self._first_line)
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the open file was deleted, so that its lines are lost when it is closed."""
+        """Whether the open file was deleted, in which case its lines are lost when it is closed."""
         return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink == 0
 
     def condition(self) -> Literal["intact", "missing", "replaced", "shortened"]:
         """Compare the file at the path with the open file. Raises OSError."""
         if self._descriptor < 0:
-            return "intact"  # it is closed, and the next append starts a new one
+            return "intact"  # the journal is closed, and the next append starts a new journal
         try:
             at_path = self.path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -119,7 +120,7 @@ class Journal:
         return "intact"
 
     def append(self, line: bytes) -> None:
-        """Append a line in one write. Raises OSError, which leaves the file unchanged."""
+        """Append a line in one write. On failure, raises OSError and leaves the file unchanged."""
         if self.broken is not None:
             raise OSError(errno.EIO, self.broken)
         try:
@@ -136,14 +137,14 @@ class Journal:
     def sync(self) -> None:
         """Make all lines survive a crash of the machine. Raises OSError.
 
-        A closed journal needs no sync: a durable snapshot has replaced it.
+        A closed journal needs no sync, because a durable snapshot has replaced it.
         """
         with self._open:
             if self._descriptor < 0:
                 return
             if (
                 self.broken is not None
-            ):  # after a failed sync the next would succeed in spite of the loss
+            ):  # after a failed sync, the next sync would succeed despite the loss
                 raise OSError(errno.EIO, self.broken)
             try:
                 os.fsync(self._descriptor)
@@ -156,7 +157,7 @@ class Journal:
         """Close the file. Closing it twice is not an error."""
         with self._open:
             if self._descriptor >= 0:
-                # Forget it first: the system gives its number to the next file or socket.
+                # Clear the number first, because the system reuses it for the next file or socket.
                 descriptor = self._descriptor
                 self._descriptor = -1
                 self.broken = self.broken or f"the journal {self.path} is closed"
@@ -164,7 +165,7 @@ class Journal:
 
 
 def begin_journal(path: Path, world: str, lineage: str, *, sync: bool) -> Journal:
-    """Replace the journal at a path by an empty one, in one step. Raises OSError."""
+    """Replace the journal at a path with an empty journal, in one step. Raises OSError."""
     write_atomically(path, first_line(world, lineage), sync=sync)
     return Journal(path, world, lineage)
 
@@ -173,17 +174,20 @@ class JournalLines:
     """The lines of a journal file, and a notice about a line that was dropped."""
 
     def __init__(self, path: Path, *, last: bool) -> None:
-        """Read a file; `last` allows an incomplete line at its end. Raises StateRefused, OSError."""
+        """Read a file. Raises StateRefused and OSError.
+
+        With `last`, an incomplete line at the end of the file is allowed.
+        """
         self.path = path
         self.notice: str | None = None
         data = path.read_bytes()
-        self._end = len(data)  # where the file should end: before an incomplete line
+        self._end = len(data)  # the correct end of the file, before any incomplete line
         self._ends_whole = True
         *lines, tail = data.split(b"\n")
         if tail:
             with locate(path, _ADVICE):
                 self._read_tail(tail, lines, last=last)
-        #: The name and the lineage of its world; None if the first line is missing.
+        #: The name and lineage of the journal's world, or None if the first line is missing.
         self.world: tuple[str, str] | None = None
         self._first_number = 1
         head = payload_of(lines[0], _HEAD) if lines else None
@@ -210,7 +214,7 @@ class JournalLines:
             self._end -= len(tail)
 
     def repair(self) -> None:
-        """Let the file end after its last complete line, so that others can follow. Raises OSError."""
+        """Truncate the file after its last complete line, so that lines can be added. Raises OSError."""
         if not self._ends_whole:
             with self.path.open("ab") as file:
                 file.write(b"\n")
@@ -228,7 +232,7 @@ class JournalLines:
 
 
 def read_leniently(path: Path, world: tuple[str, str]) -> Iterator[tuple[int, StoredCommit | None]]:
-    """Yield the number and commit of each line; None for a line that is damaged or of another world."""
+    """Yield the number and commit of each line. The commit of a damaged or foreign line is None."""
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):
         head = payload_of(line, _HEAD) if number == 1 else None

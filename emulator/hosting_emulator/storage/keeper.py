@@ -1,7 +1,7 @@
-"""One world's folder: a snapshot, and the journal of the commits after it.
+"""One world's folder: a snapshot, and a journal with the commits after the snapshot.
 
-When the journal has grown long, a new one is begun and a snapshot is written in a thread. The old journal is
-deleted only when the snapshot is safely there.
+When the journal has grown long, a new journal is started, and a thread writes a snapshot. The old journal
+is deleted only after the snapshot has been written safely.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.storage")
 Durability = Literal["process", "disk"]
-#: What the folder of a deleted world ends with, until it is gone.
+#: The suffix of a deleted world's folder until the folder is removed.
 DELETED = ".deleted"
-#: The journal is folded into a snapshot when it is longer than this and than the snapshot itself.
+#: The journal is folded into a snapshot when it is longer than this and longer than the snapshot.
 COMPACT_BYTES = 128 * 1024 * 1024
-#: A world of more rows keeps its journal at a stop: writing it out would take over 0.1 s, and a
+#: A world with more rows keeps its journal at a stop. Writing a snapshot would take over 0.1 s, and a
 #: start reads a journal about as fast as a snapshot.
 ROWS_FOLDED_AT_STOP = 10_000
 
 
 def empty_trash(trash: Path, complain: Callable[[str], None]) -> None:
-    """Delete our files in the folder of a deleted or unfinished world, and then the folder."""
+    """Delete our files in the folder of a deleted or unfinished world, then the folder itself."""
     try:
         files.refuse_link(trash)
         for pattern in (f"{SNAPSHOT}*", "journal*.ndjson*", f"{MARKER}*", f"{PROGRESS}*"):
@@ -98,17 +98,17 @@ class DiskKeeper(Keeper):
         self._synced = 0
         self._sync: asyncio.Task[None] | None = None
         self._failed: OSError | None = None
-        #: Why no change can be stored until a restart: the files at the path are not this world's.
+        #: The reason why no change can be stored until a restart, if the files belong to another world.
         self._foreign: str | None = None
         #: Called if the open journal was deleted. Raises OSError.
         self.repair_all: Callable[[], object] = self.repair
         unfolded = sorted(folder.glob("journal-*.ndjson"))
         if unfolded:
-            # A fold was interrupted. Without a new one, every start would read these journals.
+            # A fold was interrupted. Without a new fold, every start would read these journals.
             self._compaction = executor.submit(self._fold, world, unfolded)
 
     def append(self, commit: Commit) -> None:
-        """Append a commit to the journal. Raises OSError, which leaves the journal unchanged."""
+        """Append a commit to the journal. On failure, raises OSError and leaves the journal unchanged."""
         self._check_foreign()
         if self._journal.is_deleted:
             self.repair_all()
@@ -127,7 +127,7 @@ class DiskKeeper(Keeper):
             self._compact()
 
     def replace(self, world: World) -> None:
-        """Write a whole world. Its commit must be later than every earlier one. Raises OSError."""
+        """Write a whole world. Its commit must be later than all earlier commits. Raises OSError."""
         self._check_writable()
         self._write_snapshot(world)
         self._world = world
@@ -137,7 +137,7 @@ class DiskKeeper(Keeper):
 
     @property
     def shown_ms(self) -> int:
-        """The latest time shown to a client. After a kill, time continues from it."""
+        """The latest time shown to a client. After a kill, time continues from this time."""
         return self._progress.number(SHOWN)
 
     @shown_ms.setter
@@ -145,18 +145,18 @@ class DiskKeeper(Keeper):
         self._progress.store(SHOWN, at_ms)
 
     def start(self) -> None:
-        """Store that the world was read back, and its commit."""
+        """Record that the world was read back, and its current commit."""
         self._progress.store(COMMIT, self._world.commit)
         self.starts += 1
         self._progress.store(STARTS, self.starts)
 
     def _check_writable(self) -> None:
-        if self._deleted:  # by one request while the body of another was still arriving
+        if self._deleted:  # another request deleted the world while this request was arriving
             raise OSError(errno.ENOENT, "this world was deleted")
         self._check_foreign()
         if self._journal.unsynced is not None:
-            # The system may have dropped data that it could not write, and reports that only once. From
-            # now on nothing is certain to be on disk, not even a new snapshot.
+            # The system may have dropped data that it could not write, and it reports this only once.
+            # From now on nothing is certain to be on disk, not even a new snapshot.
             raise OSError(
                 errno.EIO, f"{self._journal.unsynced}; this world takes no changes until a restart"
             )
@@ -166,11 +166,11 @@ class DiskKeeper(Keeper):
             raise OSError(errno.EEXIST, self._foreign)
 
     def refuse_changes(self, reason: str) -> None:
-        """Refuse all changes from now on, and leave the files at the path alone."""
+        """Refuse all changes from now on, and do not touch the files at the path."""
         self._foreign = reason
 
     def is_intact(self) -> bool:
-        """Return whether the world's files are those that this keeper writes. Raises OSError."""
+        """Return whether the world's files are still the files that this keeper writes. Raises OSError."""
         if self._deleted or self._foreign is not None or self._is_compacting():
             return True
         names = [PROGRESS]
@@ -180,9 +180,9 @@ class DiskKeeper(Keeper):
         return is_complete and self._journal.condition() == "intact"
 
     def repair(self) -> bool:
-        """Write the world again if its files were deleted; return whether they were.
+        """Rewrite the world if its files were deleted, and return whether they were. Raises OSError.
 
-        Files of another world stay, and changes are refused from then on. Raises OSError.
+        Files of another world are kept, and changes are refused from then on.
         """
         if self.is_intact():
             return False
@@ -219,13 +219,13 @@ class DiskKeeper(Keeper):
         return marker is not None and marker.lineage != self.lineage
 
     def durable(self) -> Awaitable[None] | None:
-        """Return what to await until all commits are on disk; None if there is nothing to wait for."""
+        """Return an awaitable that ends when all commits are on disk, or None if they already are."""
         if not self.waits or self._failed is not None or self._appended <= self._synced:
             return None
         return self._until_synced(self._appended)
 
     async def _until_synced(self, appended: int) -> None:
-        """Wait for a sync. The next sync serves all callers that arrive while one runs."""
+        """Wait for a sync. All callers that arrive during a sync share the next sync."""
         while self._synced < appended:
             if self._failed is not None:
                 raise self._failed
@@ -241,8 +241,8 @@ class DiskKeeper(Keeper):
             self._synced = appended
             self._progress.store(COMMIT, max(commit, self._progress.number(COMMIT)))
         except OSError as error:
-            # Set here, in the event loop, and not in the thread that syncs. A change that is being
-            # made still waits for this sync, and so receives the error.
+            # Set in the event loop rather than in the syncing thread, so that a change in progress waits
+            # for this sync and receives the error.
             self._failed = error
             self._complain(
                 f"{self._folder}: a sync failed ({error.strerror}): the latest changes may be "
@@ -251,9 +251,9 @@ class DiskKeeper(Keeper):
         self._sync = None
 
     def close(self, *, fold: bool = True) -> None:
-        """Close the journal; first write a last snapshot if that is quick.
+        """Close the journal. Before that, write a final snapshot if that is quick.
 
-        Raises OSError, and the journal then still has all commits.
+        On failure, raises OSError, and the journal still contains all commits.
         """
         self._closing.set()
         if self._compaction is not None:
@@ -272,7 +272,7 @@ class DiskKeeper(Keeper):
             self.abandon()
 
     def describe_remains(self) -> str:
-        """Describe what is stored although no snapshot could be written."""
+        """Describe the stored data after a failure to write a snapshot."""
         try:
             if self._journal.path.stat().st_size >= self._journal.size > 0:
                 return "the journal has all of it"
@@ -281,14 +281,14 @@ class DiskKeeper(Keeper):
         return "changes since the last snapshot are lost"
 
     def abandon(self) -> None:
-        """Close the files and leave them as they are."""
+        """Close the files without changing them."""
         self._journal.close()
         self._progress.close()
 
     def discard(self) -> None:
-        """Delete the world's files, and no others, and its folder. Raises OSError, and all files stay.
+        """Delete the world's own files and its folder. On failure, raises OSError and keeps all files.
 
-        The folder is first renamed in one step, so that no crash leaves a part of a world.
+        The folder is first renamed in one step, so that a crash never leaves a partial world.
         """
         if self._compaction is not None:
             self._compaction.result()
@@ -302,7 +302,7 @@ class DiskKeeper(Keeper):
     def _write_snapshot(self, world: World, stopped: Callable[[], bool] = lambda: False) -> None:
         with self._snapshot_lock:
             if world.commit < self._snapshot_commit:
-                return  # a later snapshot was written in the meantime
+                return  # a newer snapshot was written in the meantime
             write_snapshot(self._folder / SNAPSHOT, world, self.lineage, stopped)
             self._snapshot_commit = world.commit
             self._snapshot_size = _size(self._folder / SNAPSHOT)
@@ -314,14 +314,14 @@ class DiskKeeper(Keeper):
             )
 
     def _restart_journal(self) -> None:
-        """Begin an empty journal after a snapshot has been written.
+        """Start an empty journal after a snapshot has been written.
 
-        A failure is reported but is not an error: the old lines are older than the snapshot, so a start
-        skips them, and the next append tries again because the journal is closed.
+        A failure is reported but raises no error. A start skips the old lines, because they are older
+        than the snapshot. The next append tries again, because the journal is closed.
         """
         self._journal.close()
         try:
-            # In one step, so that a crash leaves no snapshot without a journal beside it.
+            # A single step, so that a crash never leaves a snapshot without a journal.
             self._journal = begin_journal(
                 self._folder / JOURNAL,
                 self._world.name,
@@ -329,7 +329,7 @@ class DiskKeeper(Keeper):
                 sync=self._durability == "disk",
             )
             for path in self._folder.glob("journal-*.ndjson"):
-                path.unlink(missing_ok=True)  # a fold that ends at this moment deletes its own
+                path.unlink(missing_ok=True)  # a fold that ends now may have deleted its journal
         except OSError as error:
             self._complain(f"{self._folder}: the journal could not be begun again: {error}")
 
@@ -358,15 +358,15 @@ class DiskKeeper(Keeper):
         self._compaction = self._executor.submit(self._fold, world, [old])
 
     def _fold(self, world: World, journals: Sequence[Path]) -> None:
-        """Replace journals by a snapshot of a world that contains all of their commits."""
+        """Replace journals with a snapshot of a world that contains all of their commits."""
         try:
             self._write_snapshot(world, self._closing.is_set)
             for journal in journals:
                 journal.unlink(missing_ok=True)
         except SnapshotStopped:
-            pass  # the old journal stays, and the next start reads it
+            pass  # the old journal is kept, and the next start reads it
         except OSError as error:
-            # Nothing is lost: the old journal stays, and the next start reads it.
+            # Nothing is lost, because the old journal is kept and the next start reads it.
             self._complain(f"{self._folder}: no snapshot could be written: {error}")
 
 

@@ -1,9 +1,10 @@
-"""A world read back from its folder: as it was when its process ended, or what can be salvaged of it.
+"""Reads a world back from its folder, either completely or by salvaging its readable parts.
 
-Recovery changes no file. It refuses and reports damage and missing parts. Salvage is for users who want to
-continue all the same. It takes what certainly happened: the snapshot, and the commits after it up to the
-first that cannot be read, because each commit builds on the one before. It reports everything that it leaves
-out, and keeps the old files beside the new ones under names that end with `.damaged-<n>`.
+Recovery changes no files. It refuses and reports damage and missing parts. Salvage is for users who want
+to continue anyway. It takes only what certainly happened: the snapshot, and the later commits up to the
+first unreadable commit. Later commits are left out, because each commit builds on the previous commit.
+Salvage reports everything that it leaves out, and keeps the old files under names that end with
+`.damaged-<n>`.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _OTHER_WORLD = "another world of that name, such as an earlier one"
 
 @dataclass(frozen=True)
 class Recovery:
-    """A world that was read back, how far it came if that is known, and its journals, oldest first."""
+    """A world that was read back, its progress if known, and its journals, oldest first."""
 
     world: World
     notices: list[str]
@@ -57,7 +58,10 @@ class Recovery:
 
 
 def recover(folder: Path) -> Recovery | None:
-    """Read a world from its folder; None if no complete world is there. Raises StateRefused, OSError."""
+    """Read a world from its folder, or return None if the folder contains no complete world.
+
+    Raises StateRefused and OSError.
+    """
     marker = read_marker(folder)
     paths = _journals_of(folder)
     snapshot = folder / SNAPSHOT
@@ -105,8 +109,8 @@ def _check_progress(
 ) -> list[str]:
     """Compare a world with the progress of its folder. Raises StateRefused if commits are missing.
 
-    Returns a notice instead if the machine has been booted since `boot`, in which commits were not
-    synced: their loss was to be expected then.
+    Commits were not synced during the boot `boot`. If the machine has been rebooted since then, their
+    loss is expected, so this function returns a notice instead.
     """
     is_same_boot = boot in ("", boot_id())
     missing = ""
@@ -118,8 +122,8 @@ def _check_progress(
         raise StateRefused(f"{folder}: {missing}; {ADVICE}")
     if missing:
         return [f"{missing}: the machine stopped before they were on its disk"]
-    # Without a boot, the file counts only synced commits. One commit may be missing in it: a kill can
-    # come between the replacement of a whole world and the update of this file.
+    # Without a boot, the file only counts synced commits. It may lack one commit, because the process may
+    # be killed between the replacement of a whole world and the update of this file.
     is_stale = numbers is not None and numbers.commit < world.commit - 1
     if is_same_boot and boot and snapshot_commit < world.commit and is_stale:
         raise StateRefused(f"{folder / PROGRESS}: it is older than {JOURNAL}; {ADVICE}")
@@ -127,7 +131,7 @@ def _check_progress(
 
 
 def _journals_of(folder: Path) -> list[Path]:
-    """Return a folder's journals, oldest first: those that are being folded, then the current one."""
+    """Return a folder's journals, oldest first: the journals being folded, then the current journal."""
     paths = [*sorted(folder.glob("journal-*.ndjson")), folder / JOURNAL]
     return [path for path in paths if path.exists()]
 
@@ -140,16 +144,16 @@ def sweep(folder: Path) -> None:
 
 
 def salvage(folder: Path, complain: Complain) -> World | None:
-    """Repair a world's folder and return its world; None if nothing of it can be read.
+    """Repair a world's folder and return its world, or None if nothing is readable.
 
-    Reports by `complain` exactly what was left out and where the old files are. Raises FormatRefused if
-    the files merely have another format, and OSError.
+    Calls `complain` with a report of everything that was left out, and of the location of the old files.
+    Raises FormatRefused if the files are intact but have another format, and OSError.
     """
     state = _readable(folder, complain)
     ending = _unused_ending(folder)
     if state is None:
         aside = folder.with_name(folder.name + ending)
-        folder.rename(aside)  # in one step, so that the next start does not see it
+        folder.rename(aside)  # a single step, so that the next start does not see the folder
         sync_directory(folder.parent)
         complain(f"nothing of it could be salvaged; the whole folder is now {aside}")
         return None
@@ -161,7 +165,7 @@ def salvage(folder: Path, complain: Complain) -> World | None:
             f"{PROGRESS} cannot be read: the latest time shown is lost, and time may move back"
         )
         numbers = ProgressNumbers(starts=NEVER_REACHED)
-    # Each file is copied before it is replaced.
+    # Copy each file before it is replaced.
     paths = [folder / SNAPSHOT, *_journals_of(folder), folder / MARKER, folder / PROGRESS]
     old_files = [path for path in paths if path.exists()]
     for path in old_files:
@@ -179,7 +183,7 @@ def salvage(folder: Path, complain: Complain) -> World | None:
 
 
 def _unused_ending(folder: Path) -> str:
-    """Return an ending that neither the folder nor a file in it has yet."""
+    """Return a suffix that neither the folder nor a file in it has yet."""
     for number in count(1):
         ending = f".damaged-{number}"
         is_used = folder.with_name(folder.name + ending).exists() or any(folder.glob(f"*{ending}"))
@@ -189,7 +193,7 @@ def _unused_ending(folder: Path) -> str:
 
 
 def _readable(folder: Path, complain: Complain) -> StoredState | None:
-    """Return what can be read of a world, or None; report what is left out."""
+    """Return the readable parts of a world, or None. Report the parts that are left out."""
     if not (folder / SNAPSHOT).exists():
         complain(f"{SNAPSHOT} is missing, and without it no commit can be read")
         return None
@@ -214,7 +218,7 @@ def _readable(folder: Path, complain: Complain) -> StoredState | None:
 
 
 def _apply_commits(folder: Path, state: StoredState, complain: Complain) -> None:
-    """Apply commits up to the first that cannot be read, and report which are left out."""
+    """Apply commits up to the first unreadable commit, and report the commits that are left out."""
     journals = _journals_of(folder)
     if not journals:
         complain(f"{JOURNAL} is missing: changes after commit {state.commit} are left out")

@@ -1,6 +1,6 @@
-"""A world as rows of plain JSON documents, and back: what snapshot, journal and export have in common.
+"""Converts a world to rows of plain JSON documents and back, for snapshots, journals and exports.
 
-It must not know how a file lays out its rows.
+This module must not know the layout of rows in a file.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from hosting_emulator.world.tables import (
 from hosting_emulator.world.value import World, empty_world
 from hosting_emulator.world.value import apply as apply_writes
 
-#: The name of its table, its key and its document.
+#: A row: the name of its table, its key and its document.
 Row = tuple[str, str, Any]
 
 
 def rows_of(world: World) -> Iterator[Row]:
-    """Yield all rows: the tables in order, their keys sorted.
+    """Yield all rows, in the order of the tables and sorted by key.
 
-    Remembered responses that expire follow the others in the order in which they were stored, so that
-    after a restart the same one is evicted first.
+    Remembered responses that expire come after the others, in the order in which they were stored. Thus
+    the same response is evicted first after a restart.
     """
     for name in TABLES:
         table = world.tables[name]
@@ -46,9 +46,9 @@ def rows_of(world: World) -> Iterator[Row]:
 
 
 def read_row(table: str, key: str, document: Any) -> Any:
-    """Return the record of a plain document. Raises StateRefused, naming the row.
+    """Return the record for a plain document. Raises StateRefused, whose message names the row.
 
-    It is a FormatRefused if the row has a field that this build does not know.
+    Raises FormatRefused if the row has a field that this build does not know.
     """
     declaration = TABLES.get(table)
     if declaration is None:
@@ -57,14 +57,14 @@ def read_row(table: str, key: str, document: Any) -> Any:
         return convert(document, declaration.kind)
     except msgspec.ValidationError as error:
         message = f"table {table}, row {key}: {error}"
-        # A later build of the same format may have stored more.
+        # A later build with the same format may have stored more fields.
         if "unknown field" in message:
             raise FormatRefused(f"{message}; use the hosting-emulator that wrote it") from None
         raise StateRefused(message) from None
 
 
 def heading_of(world: World) -> dict[str, Any]:
-    """Return what a file says about its world as a whole."""
+    """Return a file's heading, which describes the world as a whole."""
     return {
         "format": FORMAT,
         "written_by": FULL_VERSION,
@@ -85,7 +85,7 @@ class StoredCommit(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StoredState:
-    """A world that is being read from disk: heading and rows, to which commits are then applied."""
+    """A world that is being read from disk: its heading and rows, to which commits are applied."""
 
     def __init__(self, meta: Mapping[str, Any], rows: Iterable[Row]) -> None:
         """Read rows. Raises StateRefused for an invalid row and for an incomplete heading."""
@@ -103,7 +103,7 @@ class StoredState:
             self.tables[table][key] = record
 
     def apply(self, commit: StoredCommit) -> None:
-        """Apply the next commit; skip one that was applied before. Raises StateRefused."""
+        """Apply the next commit, or skip it if it was already applied. Raises StateRefused."""
         if commit.number <= self.commit:
             return
         if commit.number != self.commit + 1:
@@ -113,7 +113,7 @@ class StoredState:
         for name, rows in commit.writes.items():
             table = self.tables[name]
             for key, record in rows.items():
-                table.pop(key, None)  # a changed row moves to the end, as in the running world
+                table.pop(key, None)  # move a changed row to the end, as in the running world
                 if record is not None:
                     table[key] = record
         self.commit = commit.number
@@ -124,7 +124,7 @@ class StoredState:
         for table in (CLOCK, ASSUMPTIONS, ORIGIN):
             if SINGLETON_KEY not in self.tables[table.name]:
                 raise StateRefused(f"the table {table.name} has no row {SINGLETON_KEY!r}")
-        # Sorted by their operations, because their own ids may be in any order.
+        # Sort deployments by their operations, because their own ids may be in any order.
         deployments = sorted(
             self.tables[DEPLOYMENTS.name].items(),
             key=lambda row: (row[1].created_at, row[1].operation_id),

@@ -1,7 +1,7 @@
-"""The snapshot: a whole world as one readable TinyDB file, with a table for each kind of record.
+"""The snapshot: a whole world in one readable TinyDB file, with a table for each kind of record.
 
-TinyDB reads and writes the whole file at each operation. It must therefore never be used while a request
-waits; `journal` stores the commits between two snapshots.
+TinyDB reads and writes the whole file in each operation. Therefore it must never be used while a request
+waits. `journal` stores the commits between two snapshots.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _HEADING = "heading"
 _CHECKSUM = "crc32"
 _KEY = "_key"
 _VALUE = "value"
-#: How many rows are converted between two checks of `stopped`: a few milliseconds of work.
+#: The number of rows to convert between two checks of `stopped`, which takes a few milliseconds.
 _ROWS_BETWEEN_CHECKS = 2_000
 
 _Rows = list[dict[str, Any]]
 
 
 class SnapshotStopped(Exception):
-    """The writing of a snapshot was stopped. The old snapshot is unchanged."""
+    """Writing a snapshot was stopped. The old snapshot is unchanged."""
 
 
 class AtomicStorage(Storage):
@@ -54,11 +54,11 @@ class AtomicStorage(Storage):
             raise StateRefused(f"it is not a snapshot: {error}") from None
 
     def write(self, data: Any) -> None:
-        """Replace the file. Raises OSError, which leaves the old file unchanged."""
+        """Replace the file. On failure, raises OSError and leaves the old file unchanged."""
         write_atomically(self._path, self._pieces(data))
 
     def _pieces(self, data: dict[str, Any]) -> Iterator[bytes]:
-        """Yield the file table by table, so that memory never holds the text of a large world."""
+        """Yield the file table by table, so that a large world's text is never completely in memory."""
         before = b"{\n"
         for name, rows in data.items():
             self._check()
@@ -69,7 +69,7 @@ class AtomicStorage(Storage):
 
 
 def _database(path: Path, check: Callable[[], None] = lambda: None) -> TinyDB:
-    # Cached, because TinyDB reads and writes the whole file at each operation.
+    # Use a cache, because TinyDB reads and writes the whole file in each operation.
     storage: Any = CachingMiddleware(AtomicStorage)  # type: ignore[no-untyped-call]
     return TinyDB(path, check, storage=storage)
 
@@ -77,10 +77,10 @@ def _database(path: Path, check: Callable[[], None] = lambda: None) -> TinyDB:
 def write_snapshot(
     path: Path, world: World, lineage: str = "", stopped: Callable[[], bool] = lambda: False
 ) -> None:
-    """Write a world to a file. The world is immutable, so this may run in a thread.
+    """Write a world to a file. The world is immutable, so this function may run in a thread.
 
-    Raises SnapshotStopped soon after `stopped` returns true, and OSError. Both leave the old file
-    unchanged.
+    Raises SnapshotStopped soon after `stopped` returns true, and OSError. In both cases the old file
+    remains unchanged.
     """
 
     def check() -> None:
@@ -106,9 +106,9 @@ def write_snapshot(
 
 
 def read_snapshot(path: Path, *, complain: Callable[[str], None] | None = None) -> StoredState:
-    """Return the world of a snapshot. Raises StateRefused, which names file and row, and OSError.
+    """Return the world in a snapshot. Raises OSError, and StateRefused with the file and row.
 
-    With `complain`, a wrong checksum is reported and the rows are used all the same.
+    With `complain`, a wrong checksum is only reported, and the rows are used anyway.
     """
     with locate(path, ADVICE):
         database = _database(path)
@@ -148,6 +148,6 @@ def _rows_of(tables: dict[str, _Rows]) -> Iterator[Row]:
 
 
 def _checksum(heading: dict[str, Any], tables: dict[str, _Rows]) -> str:
-    """Return the checksum of a snapshot's content, which does not depend on its layout."""
+    """Return the checksum of a snapshot's content. The checksum does not depend on the layout."""
     filled_tables = sorted((name, rows) for name, rows in tables.items() if rows)
     return f"{crc32(msgspec.json.encode([heading, filled_tables])):08x}"
