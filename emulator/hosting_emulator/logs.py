@@ -44,6 +44,7 @@ _REQUEST_FIELDS = (
     "idempotency_key",
     "replayed",
     "lost",
+    "second_delivery_of",
     "varied",
     "duration_us",
     "why",
@@ -176,6 +177,8 @@ class TextLines(logging.Formatter):
             columns.append("replayed")
         if fields["lost"]:
             columns.append(f"lost={fields['lost']}")
+        if fields["second_delivery_of"]:
+            columns.append(f"second delivery of #{fields['second_delivery_of']}")
         if fields["why"]:
             columns.append("; ".join(fields["why"]))
         status = str(fields["status"] or "---")

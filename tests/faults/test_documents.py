@@ -164,6 +164,18 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         "phase",
         ["only act before_commit"],
     ),
+    ({"deliver_twice": {}}, "deliver_twice", ["'response' is missing"]),
+    ({"deliver_twice": {"response": "third"}}, "deliver_twice.response", ["first, second"]),
+    (
+        {"deliver_twice": {"response": "first"}, "phase": "before_commit"},
+        "phase",
+        ["deliver_twice has no phase", "handled as a whole"],
+    ),
+    (
+        {"deliver_twice": {"response": "first"}, "call": "idp_token"},
+        "call",
+        ["idp_token belongs to the identity provider"],
+    ),
     ({"reset_in_upload": {}, "method": "GET"}, "method", ["what it matches has no request body"]),
     (
         {"reset_in_upload": {}, "path": "/v1/projects/*/edge-dns"},

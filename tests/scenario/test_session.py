@@ -502,3 +502,15 @@ def test_shrinking_to_a_step_that_fails_is_refused():
 
     with pytest.raises(NotKept, match="step 6 does not get the response it expects: items is 7"):
         shrink_scenario(story, "n=6")
+
+
+@pytest.mark.parametrize("response", ["first", "second"])
+def test_a_request_that_a_fault_delivered_twice_is_one_step_of_the_recorded_story(response: str):
+    api = ControlledWorld()
+    api.add_fault(deliver_twice={"response": response}, call="create_user_api_key")
+    created = api.create_key("ci", key="k")
+
+    document = recorded(api)
+
+    (step,) = [step for step in document["story"] if "call" in step]
+    assert step["expect"]["status"] == created.status

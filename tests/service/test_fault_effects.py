@@ -184,6 +184,7 @@ EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
     ("sliced_response", {"bytes": 20, "pause_ms": 1}, see_whole_flag),
     ("stalled_response", {"pause_ms": 30}, see_stalled_response),
     ("alter", {"headers": {"X-Edge-Region": "eu"}}, see_altered_header),
+    ("deliver_twice", {"response": "second"}, see_whole_flag),
 ]
 #: These act on the whole emulator, so their tests in `doors/http` have their own emulators.
 ELSEWHERE = ("refuse_connections", "bad_certificate")
@@ -196,9 +197,11 @@ LET_THROUGH = (
     "sliced_response",
     "stalled_response",
     "alter",
+    "deliver_twice",
 )
-#: These act before the request has arrived, or on the response of the call, so they have no phase.
-WITHOUT_PHASE = ("slow_upload", "reset_in_upload", "alter")
+#: These act before the request has arrived, on the whole request, or on the response of the call, so they
+#: have no phase.
+WITHOUT_PHASE = ("slow_upload", "reset_in_upload", "alter", "deliver_twice")
 EFFECTS_BY_PHASE = [
     pytest.param(*effect, phase, id=f"{effect[0]}-{phase}")
     for effect in EFFECTS
@@ -211,7 +214,7 @@ EFFECTS_BY_PHASE = [
 def test_each_kind_of_fault_has_its_effect_at_the_client(
     client: SocketClient, effect: str, options: dict[str, Any], look: Look, phase: Phase
 ):
-    named_phase = None if effect == "alter" else phase
+    named_phase = None if effect in ("alter", "deliver_twice") else phase
     with client.api.emulator.fault(effect, phase=named_phase, times=1, **options) as fault:
         outcome = client.set_flag(False)
         assert (fault.seen, fault.hits) == (1, 1)

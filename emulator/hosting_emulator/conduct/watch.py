@@ -51,6 +51,8 @@ class Watch:
         self._judged_count = 0
         #: The number of requests from the emulator's own pages and tools.
         self._own_count = 0
+        #: How many requests a fault sent.
+        self._fault_count = 0
         self._has_skip_clock = False
         self._world = engine.world
         self._findings: _Findings = {}
@@ -135,6 +137,9 @@ class Watch:
         if self._own_count:
             requests = requests_text(self._own_count)
             remarks.append(f"{requests} came from the emulator's own pages and tools: not checked.")
+        if self._fault_count:
+            requests = requests_text(self._fault_count)
+            remarks.append(f"{requests} came from faults, as second deliveries: not checked.")
         return remarks
 
     def _standing(self, *, final: bool) -> _Findings:
@@ -184,7 +189,7 @@ class Watch:
         judged again.
         """
         originals = (self._findings, self._judges)
-        counts = (self._judged_count, self._last, self._own_count)
+        counts = (self._judged_count, self._last, self._own_count, self._fault_count)
         uses = [(use, use.count, use.last) for use in self._uses.values()]
         try:
             self._findings, self._judges = copy.deepcopy(originals)
@@ -193,7 +198,7 @@ class Watch:
             return self._findings, self._judges
         finally:
             self._findings, self._judges = originals
-            self._judged_count, self._last, self._own_count = counts
+            self._judged_count, self._last, self._own_count, self._fault_count = counts
             for use, count, last in uses:
                 use.count = count
                 use.last = last
@@ -205,6 +210,9 @@ class Watch:
         if entry.from_emulator:
             self._own_count += 1
             return
+        if entry.second_delivery_of:
+            self._fault_count += 1
+            return
         self._judged_count += 1
         with self.errors.recorded(f"The judgement of request {entry.n}"):
             self._judge_exchange(entry)
@@ -214,7 +222,7 @@ class Watch:
         use = self._uses.get(connection)
         if use is None:
             use = self._uses.keep(connection, ConnectionUse(connection))
-        exchange = ExchangeView(entry, use)
+        exchange = ExchangeView(_as_received(entry), use)
         if entry.call == GET_OPERATION.call_id and entry.world.clock.mode == "skip":
             self._has_skip_clock = True
         for judge in self._judges:
@@ -243,6 +251,33 @@ def requests_text(count: int) -> str:
 
 def _is_abandoned(entry: Entry) -> bool:
     return entry.passage is not None and entry.passage.is_abandoned
+
+
+def _as_received(entry: Entry) -> Entry:
+    """Return an exchange with the response that its client received.
+
+    That differs from its own if a fault delivered the request twice.
+    """
+    delivered = entry.delivered
+    if delivered is entry:
+        return entry
+    return replace(
+        entry,
+        status=delivered.status,
+        code=delivered.code,
+        replayed=delivered.replayed,
+        lost=delivered.lost,
+        response_headers=delivered.response_headers,
+        content_type=delivered.content_type,
+        response_body=delivered.response_body,
+        response_bytes=delivered.response_bytes,
+        late_ms=entry.late_ms + delivered.late_ms,
+        why=(*entry.why, *delivered.why),
+        acted=(*entry.acted, *delivered.acted),
+        altered=delivered.altered,
+        altered_beyond_contract=delivered.altered_beyond_contract,
+        own_status=delivered.own_status,
+    )
 
 
 def _without_response(entry: Entry, engine: Engine) -> Entry:

@@ -59,6 +59,8 @@ async def export_har(
     be replayed to an identical one.
     """
     entries = await find_entries(engine, filters, limit)
+    # An archive contains what clients sent, and what they received.
+    entries = [entry for entry in entries if not entry.second_delivery_of]
     entries.reverse()
     log: JsonObject = {
         "version": "1.2",
@@ -72,7 +74,15 @@ async def export_har(
         log["_state"] = await in_thread(_encoded_state, _frozen(entries[0].world))
     prefix = context.base_url + world_prefix(engine.world.name)
     explanations = Explanations(engine.log)
-    items = (har_entry(prefix, entry, explanations.whole(engine.world, entry)) for entry in entries)
+    items = (
+        har_entry(
+            prefix,
+            entry,
+            explanations.whole(engine.world, entry),
+            explanations.whole(engine.world, entry.delivered),
+        )
+        for entry in entries
+    )
     disposition = f'attachment; filename="{engine.world.name}.har"'
     return await responses.json_list(
         context.request, {"log": log}, "entries", items, Content_Disposition=disposition

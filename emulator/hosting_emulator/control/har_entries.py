@@ -13,17 +13,20 @@ from hosting_emulator.messages import HeaderValues, JsonObject, Message, WholeEx
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
-def har_entry(prefix: str, entry: Entry, exchange: WholeExchange) -> JsonObject:
+def har_entry(
+    prefix: str, entry: Entry, exchange: WholeExchange, delivered: WholeExchange
+) -> JsonObject:
     """Return an exchange as an archive has it. `prefix` is the world's URL before the path.
 
-    `entry` is the exchange in the log, and `exchange` its view without secrets.
+    `entry` is the exchange in the log, and `exchange` its view without secrets. `delivered` is the view
+    of the exchange whose response the client received.
     """
     duration_ms = exchange.duration_us / 1000
     return {
         "startedDateTime": exchange.at,
         "time": duration_ms,
         "request": _har_request(prefix, exchange),
-        "response": _har_response(exchange),
+        "response": _har_response(delivered),
         "cache": {},
         "timings": {"send": 0, "wait": duration_ms, "receive": 0},
         "comment": "; ".join(exchange.why),
@@ -32,7 +35,7 @@ def har_entry(prefix: str, entry: Entry, exchange: WholeExchange) -> JsonObject:
         "_call": exchange.call,
         "_user": exchange.user,
         "_principal": _har_principal(entry),
-        "_lost": exchange.lost,
+        "_lost": delivered.lost,
         "_trail": exchange.trail,
     }
 

@@ -45,7 +45,7 @@ def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking:
     world = engine.world
     if not world.has_faults or ctx.decision is None or ctx.spec is None:
         return
-    if not has_altering_fault(world):
+    if ctx.is_discarded or not has_altering_fault(world):
         return
     faults = altering_faults(world, breaking=breaking)
     if not faults:

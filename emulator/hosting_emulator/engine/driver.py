@@ -14,7 +14,7 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.engine.alteration_steps import alter_reply, count_alterations
 from hosting_emulator.engine.effects import Delay, Durable, Wait, run_through, yield_effect
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.engine.exchange import RELEASED, ExchangeContext
+from hosting_emulator.engine.exchange import RELEASED, Entry, ExchangeContext
 from hosting_emulator.engine.fault_steps import faults_after_commit
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.engine.machine_clock import stopwatch_ns
@@ -47,8 +47,12 @@ async def run_exchange(
             except OSError:
                 ctx.effect = None
                 detail = "The change could not be written to disk; it may be lost."
-                refused_ctx = ctx.copy_refused(Refused("service_unavailable", detail))
+                refused_ctx = ctx.copy_request(Refused("service_unavailable", detail))
                 return run_through(run_exchange(engine, refused_ctx, steps))
+        if ctx.second_delivery is not None:
+            reply = await _deliver_again(engine, ctx, ctx.second_delivery, steps, wait)
+            if ctx.is_discarded:
+                outcome = reply
         if ctx.delay_ms or ctx.held:
             engine.log.hold(ctx)
             await wait(Delay(ctx.delay_ms, is_done=True))
@@ -57,12 +61,33 @@ async def run_exchange(
         _release(engine, ctx)
 
 
+async def _deliver_again(
+    engine: Engine, ctx: ExchangeContext, second: Entry, steps: Sequence[Step], wait: Wait
+) -> Reply:
+    """Handle the second delivery of a request, and return the response to it.
+
+    If the client receives that response, the connection breaks as the second delivery's faults say.
+    """
+    assert isinstance(second, ExchangeContext)
+    engine.log.hold(ctx)
+    _release_key(engine, ctx)
+    reply = await run_exchange(engine, second, steps, wait)
+    if ctx.is_discarded:
+        ctx.effect = second.effect
+    return reply
+
+
+def _release_key(engine: Engine, ctx: ExchangeContext) -> None:
+    """Note that no request with the Idempotency-Key of this one is in progress."""
+    if engine.in_flight.get(ctx.storage_key) is ctx:
+        del engine.in_flight[ctx.storage_key]
+
+
 def _release(engine: Engine, ctx: ExchangeContext) -> None:
     """End an exchange: release its Idempotency-Key and all data that the request log does not show."""
     if ctx.in_progress:
         engine.log.release(ctx)
-    if engine.in_flight.get(ctx.storage_key) is ctx:
-        del engine.in_flight[ctx.storage_key]
+    _release_key(engine, ctx)
     ctx.headers = NO_HEADERS
     ctx.docs_url = str
     ctx.change = RELEASED

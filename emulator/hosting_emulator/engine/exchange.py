@@ -55,6 +55,10 @@ class Entry(CallRequest, kw_only=True):
     `passage` is the request's way through its connection, or None if it did not arrive over a socket.
     `in_progress` means that the exchange waits for its body, a delay or the disk, and that its
     response has not left.
+
+    A fault can deliver a request twice. `second_delivery` is then the other exchange, and its
+    `second_delivery_of` is the number of this one, or 0 if a client sent the request. `is_discarded`
+    means that the client received the response to the other delivery.
     """
 
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
@@ -89,6 +93,9 @@ class Entry(CallRequest, kw_only=True):
     passage: Passage | None = None
     in_progress: bool = False
     response_number: int = 0
+    second_delivery_of: int = 0
+    second_delivery: Entry | None = None
+    is_discarded: bool = False
 
     @property
     def was_refused(self) -> bool:
@@ -99,6 +106,13 @@ class Entry(CallRequest, kw_only=True):
     def was_decided_by_fault(self) -> bool:
         """Whether a fault other than an alteration acted on the exchange."""
         return any(commit_phase_of(fault) is not None for fault in self.acted)
+
+    @property
+    def delivered(self) -> Entry:
+        """The exchange whose response the client received: this one, or its second delivery."""
+        if self.is_discarded and self.second_delivery is not None:
+            return self.second_delivery
+        return self
 
     @property
     def project(self) -> str | None:
@@ -178,8 +192,8 @@ class ExchangeContext(Entry, kw_only=True):
         self.own_status = 0
         self.headers_varied = False
 
-    def copy_refused(self, refused: Refused) -> ExchangeContext:
-        """Return a context for the same request, to be refused."""
+    def copy_request(self, refused: Refused | None = None) -> ExchangeContext:
+        """Return a context for the same request, to be handled again, or to be refused."""
         return ExchangeContext(
             method=self.method,
             path=self.path,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.engine.alteration_steps import skip_alterations
+from hosting_emulator.engine.deliveries import prepare_second_delivery
 from hosting_emulator.engine.effects import Delay
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
@@ -26,12 +27,13 @@ from hosting_emulator.world.value import Change
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
     """Let the armed faults act before the call runs. Faults on the upload come first."""
     if ctx.decision is None:
-        if engine.world.has_faults:
+        if engine.world.has_faults and not ctx.second_delivery_of:
             outcome = _faults_on_upload(engine, ctx)
             if outcome is not None:
                 return outcome
+            prepare_second_delivery(ctx, _decide(engine, ctx, "delivery"))
         ctx.decision = NO_EFFECT
-        if engine.world.has_faults:
+        if engine.world.has_faults and not ctx.is_discarded:
             ctx.decision = _decide(engine, ctx, "before_commit")
         if ctx.decision.delay_ms:
             return Delay(ctx.decision.delay_ms)
@@ -73,6 +75,8 @@ def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
     before the commit ends the search.
     """
     if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults:
+        return None
+    if ctx.is_discarded:
         return None
     refused = ctx.reply is None or ctx.code is not None
     decision = _decide(engine, ctx, "after_commit", refused=refused)

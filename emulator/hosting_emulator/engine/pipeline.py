@@ -25,6 +25,7 @@ from hosting_emulator.contract.call_table import MethodRefused, calls_at
 from hosting_emulator.contract.problems import PROBLEMS, Refused
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
 from hosting_emulator.engine.alteration_steps import alter_reply, count_alterations
+from hosting_emulator.engine.deliveries import refuse_second_delivery
 from hosting_emulator.engine.effects import Delay
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
@@ -67,7 +68,7 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
     if ctx.decision is None and not is_delayed_upload:
         ctx.came_ms = ctx.at_ms
         ctx.real_ms = engine.machine_ms
-        if world.clock.mode == "skip":
+        if world.clock.mode == "skip" and not ctx.second_delivery_of:
             move_to_end_of_wait(engine, ctx)
     else:
         # The steps start over after a delay.
@@ -151,12 +152,21 @@ def refuse_misdirected(engine: Engine, ctx: ExchangeContext) -> None:
 def read(engine: Engine, ctx: ExchangeContext) -> None:
     """Count the request for the rate limit, and read its headers, query and body."""
     assumptions = engine.world.assumptions
-    if assumptions.rate_limit != "off":
-        counted = Change(engine.world, ctx.at_ms)
-        count_request(counted, ctx.principal.user_id)
-        engine.commit(counted, RATE_COUNTED)
-        ctx.change = Change(engine.world, ctx.at_ms)
+    if assumptions.rate_limit != "off" and not ctx.second_delivery_of:
+        _count_for_rate_limit(engine, ctx)
     read_inputs(ctx, assumptions)
+
+
+def _count_for_rate_limit(engine: Engine, ctx: ExchangeContext) -> None:
+    """Count a request for the rate limit of the service. Raises Refused over the limit."""
+    counted = Change(engine.world, ctx.at_ms)
+    try:
+        count_request(counted, ctx.principal.user_id)
+    except Refused as refused:
+        refuse_second_delivery(ctx, refused)
+        raise
+    engine.commit(counted, RATE_COUNTED)
+    ctx.change = Change(engine.world, ctx.at_ms)
 
 
 def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
@@ -168,6 +178,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
     if (
         engine.world.clock.mode == "skip"
         and ctx.call == "get_operation"
+        and not ctx.second_delivery_of
         and not is_finished(ctx.record)
     ):
         due_ms = engine.due_of(ctx.record.id)
@@ -287,7 +298,8 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
             # A read succeeds even if the time of its key's last use cannot be stored.
             if not is_read:
                 raise
-    if engine.world.has_faults and engine.world.tables[TIMELINE.name]:
+    is_counted = engine.world.has_faults and not ctx.second_delivery_of
+    if is_counted and engine.world.tables[TIMELINE.name]:
         counted = Change(engine.world, ctx.at_ms)
         count_call(counted, ctx.spec.call_id)
         # The call itself is already committed, so its response remains valid.

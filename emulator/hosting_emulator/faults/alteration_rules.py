@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import DOORS
@@ -28,13 +25,6 @@ _PARTIAL = (
     "query",
     "principal",
 )
-
-
-def refuse_phase(kind: str, document: Mapping[str, Any]) -> None:
-    """Raise DocumentRefused if a document sets `phase` for a fault that has no commit phase."""
-    if "phase" in document:
-        message = f"{kind} has no phase: it changes the response after the call has been handled"
-        raise DocumentRefused(message, "phase")
 
 
 def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None:

@@ -17,10 +17,11 @@ from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import IDENTITY_PROVIDER
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.documents import DocumentRefused, read_fields
-from hosting_emulator.faults.alteration_rules import check_alteration, refuse_phase
+from hosting_emulator.faults.alteration_rules import check_alteration
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
+from hosting_emulator.faults.delivery_rules import check_delivery_rule
 from hosting_emulator.faults.handshake_checks import check_handshake_rule
-from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.faults.kinds import Stage, fault_kinds, has_phase
 from hosting_emulator.faults.kinds.alter import Alter
 from hosting_emulator.faults.outcomes import outcome_kinds, phases_of
 from hosting_emulator.faults.possible_rules import check_at_identity_provider
@@ -31,6 +32,12 @@ from hosting_emulator.faults.written_effects import check_field_names, only_kind
 from hosting_emulator.world.fault_records import Fault, Rule
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.value import Change, World
+
+#: Why a kind of a stage has no commit phase.
+_PHASE_REASONS: Mapping[Stage | None, str] = {
+    "delivery": "{} has no phase: the request is handled as a whole, twice",
+    "response": "{} has no phase: it changes the response after the call has been handled",
+}
 
 
 def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT) -> Fault:
@@ -48,14 +55,11 @@ def read_fault(
     kind = only_kind(document, category)
     options = read_effect(kind, document[kind], category)
     written_rule = _read_rule(document, kind, category)
-    alters_response = category is FAULT and fault_kinds()[kind].stage == "response"
-    if alters_response:
-        refuse_phase(kind, document)
+    if category is FAULT and "phase" in document and not has_phase(kind):
+        raise DocumentRefused(_PHASE_REASONS[fault_kinds()[kind].stage].format(kind), "phase")
     rule = resolve_rule(written_rule, change.world, change.now_ms, category)
     if category is FAULT:
-        _check_stage(kind, rule, change.world)
-    if alters_response:
-        check_alteration(convert(options, Alter), rule, change.world.assumptions)
+        _check_stage(kind, options, rule, change.world)
     if rule.call is not None and rule.call.startswith(IDENTITY_PROVIDER):
         check_at_identity_provider(kind, rule)
     if category is OUTCOME:
@@ -65,13 +69,17 @@ def read_fault(
     return Fault(id_, order, change.now_ms, kind, options, rule)
 
 
-def _check_stage(kind: str, rule: Rule, world: World) -> None:
+def _check_stage(kind: str, options: Mapping[str, Any], rule: Rule, world: World) -> None:
     """Raise DocumentRefused for a rule that does not fit the stage in which the kind acts."""
     stage = fault_kinds()[kind].stage
     if stage == "upload":
         check_upload_rule(kind, rule, calls_at(world.assumptions.operation_path))
     elif stage == "handshake":
         check_handshake_rule(kind, rule)
+    elif stage == "delivery":
+        check_delivery_rule(kind, rule)
+    elif stage == "response":
+        check_alteration(convert(options, Alter), rule, world.assumptions)
 
 
 def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -> Rule:

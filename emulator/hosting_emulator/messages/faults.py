@@ -62,7 +62,7 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
         Literal["before_commit", "after_commit"] | None,
         doc(
             "Whether it acts before or after the call changes the world. A fault that changes the "
-            "call's response has no phase: null."
+            "call's response, or delivers the request twice, has no phase: null."
         ),
     ]
     optional: Optional = None

@@ -144,6 +144,20 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
         list[AlteredPart] | None,
         doc("The parts of the response that faults altered, if they altered any."),
     ] = None
+    second_delivery_of: Annotated[
+        int | None,
+        doc(
+            "The number of the request that a fault delivered a second time by this one, if it did."
+        ),
+    ] = None
+    second_delivery: Annotated[
+        int | None,
+        doc("The number of the second delivery that a fault made of this request, if it made one."),
+    ] = None
+    discarded: Annotated[
+        bool | None,
+        doc("True if the client did not receive this response, but that to the other delivery."),
+    ] = None
 
     @property
     def failed(self) -> bool:

@@ -89,6 +89,10 @@ def _response_words(exchange: ExchangeSummary, lost: str) -> list[str]:
         words.append("replayed")
     if exchange.lost:
         words.append(lost.format(exchange.lost))
+    if exchange.second_delivery_of:
+        words.append(f"second delivery of #{exchange.second_delivery_of}")
+    if exchange.discarded:
+        words.append("discarded")
     if exchange.in_progress:
         words.append("in progress")
     return words

@@ -44,6 +44,7 @@ def test_the_plan_tries_every_fault_kind_that_needs_no_target():
         "stalled_response",
         "bad_certificate",
         "alter",
+        "deliver_twice",
     }
     assert set(KINDS) == kinds_of_faults() - left_out - {"duplicate_response"}
 

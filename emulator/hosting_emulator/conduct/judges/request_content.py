@@ -16,6 +16,7 @@ from hosting_emulator.contract.call_table import parameter_name
 from hosting_emulator.contract.calls import REDEEM_TICKET, CallSpec
 from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
+from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import TICKETS
 
@@ -30,6 +31,8 @@ class Redemptions(ConductJudge):
         self._without_response: Recent[str, bool] = Recent()
         #: The expiry time of each ticket, from the response that created it.
         self._expiries: Recent[str, int] = Recent()
+        #: Tickets that a second delivery issued, and that no client received.
+        self._discarded: Recent[str, bool] = Recent()
 
     def after_rewind(self) -> Redemptions:
         """Continue, because a rewind does not change the responses that clients received."""
@@ -38,10 +41,23 @@ class Redemptions(ConductJudge):
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         if exchange.call == REDEEM_TICKET:
             yield from self._judge_redemption(exchange)
-        elif exchange.call == "create_dev_access_ticket" and exchange.succeeded:
+            return
+        if exchange.call != "create_dev_access_ticket":
+            return
+        self._note_second_delivery(exchange)
+        if exchange.succeeded:
             expiry = _ticket_expiry(exchange.response_body)
             if expiry is not None:
                 self._expiries.keep(*expiry)
+
+    def _note_second_delivery(self, exchange: ExchangeView) -> None:
+        """Remember a ticket that a fault's second delivery issued and whose response was discarded."""
+        second = exchange.entry.second_delivery
+        if second is None or exchange.entry.is_discarded:
+            return
+        document = document_of(second.response_body)
+        if isinstance(document, dict) and isinstance(document.get("ticket_id"), str):
+            self._discarded.keep(document["ticket_id"], True)
 
     def _judge_redemption(self, exchange: ExchangeView) -> Iterator[Finding]:
         """Compare a redemption with the world's record of the ticket."""
@@ -55,7 +71,8 @@ class Redemptions(ConductJudge):
         newest = indexes.get(f"last_ticket:{ticket.principal}")
         expiry_ms = self._expiries.get(id_, ticket.expires_ms)
         had_no_response = self._without_response.pop(id_, False)
-        if not exchange.is_received:
+        if not exchange.is_received or exchange.entry.is_discarded:
+            # The response to the redemption itself did not arrive.
             self._without_response.keep(id_, True)
         if ticket.state == "used":
             if not had_no_response:  # without a response, the client has to try again
@@ -64,7 +81,7 @@ class Redemptions(ConductJudge):
             if expiry_ms <= arrival_ms:  # otherwise an intervention ended the ticket early
                 until = format_timestamp(expiry_ms)
                 yield Finding("ticket-redeemed-late", exchange, id=id_, until=until, group=id_)
-        elif ticket.state == "revoked" and newest != id_:
+        elif ticket.state == "revoked" and newest != id_ and newest not in self._discarded:
             yield Finding("replaced-ticket-redeemed", exchange, id=id_, newest=newest, group=id_)
 
 

@@ -32,7 +32,7 @@ from hosting_emulator.engine.request_views import (
     sent_header,
     summary_members,
 )
-from hosting_emulator.faults.kinds import commit_phase_of, fault_kinds, kind_of
+from hosting_emulator.faults.kinds import commit_phase_of, fault_kinds, has_phase, kind_of
 from hosting_emulator.faults.uploads import upload_limits
 from hosting_emulator.messages import Exchange, ReportedProblem, TrailStep, WholeExchange
 from hosting_emulator.variation.points import POINTS
@@ -111,6 +111,7 @@ class Explanations:
         if spec is not None:
             yield from _notes_on_commit(entry, spec, commits, listed_commits)
         yield from explain_faults(entry, counting_commits, None)
+        yield from _deliveries(entry)
         yield from explain_faults(entry, counting_commits, "after_commit")
         yield from _lost_response(entry)
         yield from steps_named("assumption", explain_assumptions(world.assumptions, entry, spec))
@@ -212,7 +213,12 @@ def _due_events(commit: Commit) -> str:
 
 
 def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterator[ExplainedStep]:
-    """Count the armed faults that did not match the request, or were never considered."""
+    """Count the armed faults that did not match the request, or were never considered.
+
+    If a request was delivered twice, each fault considers only one of its deliveries.
+    """
+    if entry.second_delivery_of or entry.is_discarded:
+        return
     considered = {fault.id for commit in counting for fault in counted_faults(commit)}
     considered.update(fault.id for fault in entry.acted)
     considered.update(fault_id for fault_id, _ in entry.unaltered)
@@ -230,8 +236,27 @@ def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterato
 
 def _ends_search(fault: Fault) -> bool:
     """Return whether a fault prevents all later faults from acting on the request."""
-    kind = fault_kinds()[fault.kind]
-    return not (kind.delays or kind.stage == "response")
+    return has_phase(fault.kind) and not fault_kinds()[fault.kind].delays
+
+
+def _deliveries(entry: Entry) -> Iterator[ExplainedStep]:
+    """Explain which delivery of a request this is that a fault delivered twice, and which one counts."""
+    if entry.second_delivery_of:
+        received = "did not receive" if entry.is_discarded else "received"
+        sentence = (
+            f"A fault sent this request, not a client: it is the second delivery of "
+            f"#{entry.second_delivery_of}. The client {received} its response."
+        )
+        yield ExplainedStep("fault", sentence)
+    if entry.second_delivery is not None:
+        second = entry.second_delivery.n
+        sentence = f"The request was delivered again, as #{second}"
+        if entry.is_discarded:
+            yield ExplainedStep(
+                "fault", f"{sentence}. The client received the response to #{second}."
+            )
+        else:
+            yield ExplainedStep("fault", f"{sentence}, whose response was discarded.")
 
 
 def _notes_on_commit(

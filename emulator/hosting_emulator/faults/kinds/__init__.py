@@ -42,6 +42,7 @@ _LIST_ORDER = (
     "stalled_response",
     "bad_certificate",
     "alter",
+    "deliver_twice",
 )
 #: The order in which explore tries kinds. The most revealing kinds come first, because a limited run
 #: omits the last kinds. Kinds that are not named here follow in alphabetical order.
@@ -58,9 +59,12 @@ _EXPLORE_ORDER = (
     "slow_response",
 )
 
-#: The stage of an exchange in which a fault is chosen to act: at the TLS handshake, before the request's
-#: body is read, in the rule's commit phase, or after the call has returned its response.
-Stage: TypeAlias = Literal["handshake", "upload", "response"] | CommitPhase
+#: The stage in which a kind of fault without a commit phase is chosen to act: at the TLS handshake, before
+#: the request's body is read, as the request is delivered, or after the call has returned its response.
+KindStage: TypeAlias = Literal["handshake", "upload", "delivery", "response"]
+Stage: TypeAlias = KindStage | CommitPhase
+#: The stages whose faults have no commit phase and let other faults act.
+_WITHOUT_PHASE: tuple[Stage, ...] = ("delivery", "response")
 #: Draws a number from [0, 1).
 Chance = Callable[[], float]
 
@@ -129,12 +133,12 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     A kind with the stage `upload` acts before the request's body is read, and only on a request with a
     body. A kind with the stage `handshake` acts before there is a request. A kind with the stage
-    `response` changes the response that the call returned, and lets other faults act. Such a kind has
-    no commit phase.
+    `delivery` says how often the request is handled. A kind with the stage `response` changes the
+    response that the call returned. The last two have no commit phase, and let other faults act.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
-    stage: ClassVar[Literal["handshake", "upload", "response"] | None] = None
+    stage: ClassVar[KindStage | None] = None
     delays: ClassVar[bool] = False
     replaces_response: ClassVar[bool] = False
     sends_nothing: ClassVar[bool] = False
@@ -228,8 +232,16 @@ def stage_of(fault: Fault) -> Stage:
 
 
 def commit_phase_of(fault: Fault) -> CommitPhase | None:
-    """Return the commit phase in which a fault acts, or None if it alters the response."""
-    return None if stage_of(fault) == "response" else fault.rule.commit_phase
+    """Return the commit phase in which a fault acts, or None if its kind has none."""
+    return fault.rule.commit_phase if has_phase(fault.kind) else None
+
+
+def has_phase(kind: str) -> bool:
+    """Return whether faults of a kind act in a commit phase.
+
+    A kind without a commit phase alters the response, or delivers the request again.
+    """
+    return fault_kinds()[kind].stage not in _WITHOUT_PHASE
 
 
 def _name_of(kind: type[FaultKind]) -> str:

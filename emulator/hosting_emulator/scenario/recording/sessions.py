@@ -183,6 +183,8 @@ def session_of(engine: Engine) -> Session:
 
 def _request_events(engine: Engine, lineage: _Lineage) -> Iterator[SessionEvent]:
     for entry in engine.log.after(0):
+        if entry.second_delivery_of:
+            continue  # the recorded fault delivers it again
         event = _request_event(entry, lineage)
         if event is not None:
             yield event

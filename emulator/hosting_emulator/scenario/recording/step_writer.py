@@ -114,12 +114,12 @@ class StepWriter:
     def _write_request(self, event: SessionEvent, entry: Entry, *, judged: bool) -> None:
         step = self._request(entry)
         name_value = self._references.repeated if "call" in step else str
-        expect = expected_response(entry, name_value)
+        expect = expected_response(entry.delivered, name_value)
         if not judged and "lost" not in expect:
             expect = any_response()
         step["expect"] = expect
         self.steps.append(RecordedStep(step, event))
-        self._references.add_response(entry, step)
+        self._references.add_response(entry.delivered, step)
 
     def _request(self, entry: Entry) -> Document:
         target = entry.path

@@ -1,0 +1,46 @@
+"""Requests that a fault delivers twice. The second delivery is another exchange in the log.
+
+The client receives the response to one delivery; the other response is discarded. Armed faults see only
+the delivery whose response the client receives, and what counts requests of clients does not count the
+second delivery.
+"""
+
+from __future__ import annotations
+
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.engine.exchange import ExchangeContext
+from hosting_emulator.faults.decisions import Decision
+from hosting_emulator.faults.kinds.deliver_twice import DeliverTwice
+
+
+def prepare_second_delivery(ctx: ExchangeContext, decision: Decision) -> None:
+    """Prepare the second delivery of a request, if a fault asks for one.
+
+    The request is copied before its steps run, because the log may shorten its body.
+    """
+    kind = decision.effect
+    if not isinstance(kind, DeliverTwice):
+        return
+    fault = decision.acted[-1]
+    ctx.acted += (fault,)
+    second = ctx.copy_request()
+    second.second_delivery_of = ctx.n
+    ctx.second_delivery = second
+    ctx.is_discarded = kind.response == "second"
+    second.is_discarded = not ctx.is_discarded
+    ctx.why += (
+        f"{fault.id} ({fault.kind}) acted, hit {fault.hits}: the client receives the response to "
+        f"the {kind.response} delivery",
+    )
+    second.why = (f"{fault.id} ({fault.kind}) sent it: the second delivery of request {ctx.n}",)
+    if ctx.is_discarded:
+        # A retry waits as the delivered response says.
+        second.wait_key = ctx.wait_key
+        ctx.wait_key = ""
+
+
+def refuse_second_delivery(ctx: ExchangeContext, refused: Refused) -> None:
+    """Let the second delivery of a request be refused as the first was, without being counted itself."""
+    second = ctx.second_delivery
+    if isinstance(second, ExchangeContext):
+        second.refused = refused
