@@ -61,7 +61,7 @@ def test_a_path_with_escapes_is_the_same_path():
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "DELETE", "put", "X" * 500])
 def test_a_wrong_method_is_refused_with_the_allowed_methods(method):
-    with pytest.raises(MethodRefused, match="it takes PUT") as refused:
+    with pytest.raises(MethodRefused, match="it allows PUT") as refused:
         TABLE.find(method, "/v1/projects/X/domains")
 
     assert (refused.value.status, refused.value.allow) == (405, "PUT")

@@ -72,7 +72,7 @@ def is_made_up(problem: dict[str, Any]) -> bool:
 
     The contract calls the cursor opaque, so its schema can only state its characters.
     """
-    return problem.get("code") == "invalid_request" and "is not the next_cursor of a page" in str(
+    return problem.get("code") == "invalid_request" and "is not a next_cursor from" in str(
         problem["detail"]
     )
 

@@ -29,9 +29,17 @@ def test_an_alias_of_another_kind_is_not_found(world):
 @pytest.mark.parametrize(
     ("table", "name", "sentence"),
     [
-        (USERS, "ownr", "no user is 'ownr' (by alias or id); did you mean owner?"),
-        (ORGANIZATIONS, "zzz", "no organization is 'zzz' (by alias or id); there are acme, hobby"),
-        (PROJECTS, "z" * 81, f"no project is {'z' * 80!r} (by alias or id); there are blog, "),
+        (USERS, "ownr", "there is no user with the alias or id 'ownr'; did you mean owner?"),
+        (
+            ORGANIZATIONS,
+            "zzz",
+            "there is no organization with the alias or id 'zzz'; the organizations are acme, hobby",
+        ),
+        (
+            PROJECTS,
+            "z" * 81,
+            f"there is no project with the alias or id {'z' * 80!r}; the projects are blog, ",
+        ),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_or_all_names(world, table, name, sentence):

@@ -1,4 +1,4 @@
-"""Access: who may make a call, as a value of a type. Roles and permissions are the contract's."""
+"""Access rules: the roles and permissions that a call requires."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-#: The roles in a project. Each may do all that the next may.
+#: The roles in a project. Each role includes the rights of the roles after it.
 Role = Literal["owner", "maintainer", "reader"]
 Permission = Literal[
     "projects.read",
@@ -22,7 +22,7 @@ PERMISSIONS: tuple[str, str, str, str, str, str, str] = get_args(Permission)
 
 
 class AssumedRole(Struct, frozen=True):
-    """A least role that the contract does not name: an assumption does."""
+    """A minimum role that an assumption sets, because the contract does not name it."""
 
     assumption: Literal[
         "source_role", "domains_role", "dns_role", "deployments_role", "operation_role"
@@ -30,13 +30,16 @@ class AssumedRole(Struct, frozen=True):
 
 
 class ProjectAccess(Struct, frozen=True):
-    """Callers with at least a role in the project. An API key needs a permission, too."""
+    """Access for callers with at least `role` in the project. An API key also needs `permission`."""
 
     role: Role | AssumedRole
     permission: Permission
 
 
 class OrganizationAccess(Struct, frozen=True, kw_only=True):
-    """Every member of the organization; with `interactive`, only in a current user session."""
+    """Access for members of the organization.
+
+    With `interactive`, a current user session is required.
+    """
 
     interactive: bool

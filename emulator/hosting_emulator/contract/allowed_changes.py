@@ -1,9 +1,10 @@
-"""Whether the contract allows that a response is sent in another form than it has.
+"""Checks whether the contract allows a change to a response.
 
-Two responses to the same request are compared: `before`, which is true, and `after`, in which a part
-has changed. What other responses show too (ids, times, states) is a fact, and stays. So does everything
-that a client sends back. Free are what the contract leaves open (`FieldSpec.may_differ`), the fields that
-may be absent, unknown members of objects that it does not close, and the order of members and lists.
+The module compares two responses to the same request: `before`, the true response, and `after`, in
+which a part has changed. Facts that other responses also show (ids, times, states) must not change,
+nor may any value that a client sends back. The following may change: values that the contract
+leaves open (`FieldSpec.may_differ`), the presence of optional fields, unknown members of open
+objects, and the order of members and lists.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from hosting_emulator.contract.value_checks import (
     moment,
 )
 
-#: Codes that follow from a condition which the contract names. Others may take the place of each other.
+#: Codes whose condition the contract names. Other codes may replace each other.
 _CODES_OF_CONDITIONS = frozenset(
     {
         "unauthenticated",
@@ -42,7 +43,7 @@ _CODES_OF_CONDITIONS = frozenset(
         "idempotency_key_reused",
     }
 )
-#: The resources whose responses show no identifier of a provider.
+#: The resources whose responses must not contain a provider's identifiers.
 _NO_IDENTIFIERS = frozenset({"DnsAuthorization", "DatabaseCompute"})
 _NO_CREDENTIALS = "No provider credentials are ever exposed."
 _JSON_MEDIA_TYPE = re.compile(r"application/(?!problem)(\S+\+)?json", re.I)
@@ -50,19 +51,20 @@ _PROBLEM_MEDIA_TYPE = "application/problem+json"
 _ALL_JSON = "All bodies are JSON."
 _MATCHES_HEADER = "for a rate limit; matches Retry-After"
 _BOUNDS = (("min_cu", "max_cu"), ("min_memory_gb", "max_memory_gb"))
-#: The parts of an operation that never change once it has ended. Every later response shows them.
+#: The parts of an operation that never change after it has ended. Every later response contains
+#: them.
 LASTING_PARTS = ("result", "error")
 
 
 class SentResponse(Struct, frozen=True):
-    """A response as a client receives it. Its media type is among its headers."""
+    """A response as the client receives it. The media type is in the headers."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """Return the value of a header, in any case; None if it is absent.
+        """Return a header's value, or None if the header is absent. The name is case-insensitive.
 
         If the header is repeated, the first value counts.
         """
@@ -73,10 +75,10 @@ class SentResponse(Struct, frozen=True):
 
 
 class Forbidden(Struct, frozen=True):
-    """Why the contract does not allow a change.
+    """The reason why the contract does not allow a change.
 
-    `part` is the part of the response: a JSON Pointer, the name of a header, or `status`. `sentence` is
-    the contract's, if there is one.
+    `part` is the part of the response: a JSON Pointer, the name of a header, or `status`.
+    `sentence` is the sentence of the contract, or empty if there is none.
     """
 
     part: str
@@ -96,10 +98,10 @@ def find_forbidden(
     replayed: bool = False,
     is_sample: bool = False,
 ) -> Forbidden | None:
-    """Return what the contract does not allow of a change of a call's response; None: it allows it.
+    """Return the reason why the contract forbids a change to a response, or None if it is allowed.
 
-    `replayed`: it is the response to an Idempotency-Key that was sent again. `is_sample`: the times in
-    `before` are not those of a real response.
+    `replayed` means that the response is a replay for a repeated Idempotency-Key. `is_sample` means
+    that the times in `before` are not those of a real response.
     """
     changes = _changes(spec, before, after, replayed=replayed, is_sample=is_sample)
     return next(changes, None)
@@ -142,11 +144,11 @@ def _status(
         return
     if before.status >= 400:
         if status < 400:
-            reason = f"the change was not made, so the status cannot be {status}"
+            reason = f"the request failed, so the status cannot be {status}"
             yield Forbidden("status", reason, "All failures return application/problem+json")
         elif spec.listed_statuses and status not in spec.listed_statuses:
             listed = ", ".join(map(str, spec.listed_statuses))
-            reason = f"{spec.call_id} has no status {status}"
+            reason = f"{spec.call_id} does not return the status {status}"
             yield Forbidden("status", reason, f"Error statuses listed: {listed} (Problem Details).")
         return
     if status >= 400:
@@ -156,11 +158,11 @@ def _status(
     allowed = _success_statuses(spec, before.status, replayed=replayed)
     if status not in allowed:
         listed = " or ".join(map(str, sorted(allowed)))
-        yield Forbidden("status", f"the status of this success is {listed}, not {status}")
+        yield Forbidden("status", f"the status of this success must be {listed}, not {status}")
 
 
 def _success_statuses(spec: CallSpec, status: int, *, replayed: bool) -> set[int]:
-    """Return the statuses that a success of a call may have."""
+    """Return the possible statuses of a call's success."""
     declared = spec.replay_status if replayed and spec.replay_status else spec.success
     if not isinstance(declared, AssumedStatus):
         return {status}
@@ -172,21 +174,21 @@ def _media_type(before: SentResponse, after: SentResponse) -> Iterator[Forbidden
     media_type = (after.header("Content-Type") or "").partition(";")[0].strip()
     if before.status >= 400:
         if media_type.lower() != _PROBLEM_MEDIA_TYPE:
-            reason = f"the media type of a problem is {_PROBLEM_MEDIA_TYPE}"
+            reason = f"the media type of a problem must be {_PROBLEM_MEDIA_TYPE}"
             sentence = "Errors use the media type application/problem+json."
             yield Forbidden("Content-Type", reason, sentence)
     elif not _JSON_MEDIA_TYPE.fullmatch(media_type):
-        yield Forbidden("Content-Type", "the media type is one of JSON", _ALL_JSON)
+        yield Forbidden("Content-Type", "the media type must be a JSON type", _ALL_JSON)
     encoding = after.header("Content-Encoding")
     if encoding not in (None, "identity"):
-        yield Forbidden("Content-Encoding", "the body has no such encoding", _ALL_JSON)
+        yield Forbidden("Content-Encoding", "the body does not have this encoding", _ALL_JSON)
 
 
 # --- Members -------------------------------------------------------------------------------------
 
 
 class _Comparison:
-    """Compares the bodies of a response of one resource."""
+    """Compares two bodies of responses with the same resource."""
 
     def __init__(self, response_name: str, is_sample: bool) -> None:
         self._shows_no_identifiers = response_name in _NO_IDENTIFIERS
@@ -234,15 +236,13 @@ class _Comparison:
         pointer: str,
     ) -> Iterator[Forbidden]:
         if sorted(map(_canonical, before)) == sorted(map(_canonical, after)):
-            return  # only the order has changed, which the contract leaves open
+            return  # only the order changed, and the contract leaves the order open
         part = RESOURCES.get(field.kind.part)
         if part is None:
             yield from _value(resource, field, before, after, pointer)
             return
         if len(before) != len(after):
-            reason = (
-                f"{pointer} shows other items, which the client would have missed or seen twice"
-            )
+            reason = f"{pointer} contains different items, so the client would miss items or see them twice"
             yield Forbidden(pointer, reason, resource.sentences.get(field.sentence_key, ""))
             return
         for index, (item, other) in enumerate(zip(before, after, strict=True)):
@@ -267,16 +267,16 @@ class _Comparison:
                 yield Forbidden(pointer, mistake, _NO_CREDENTIALS)
 
     def _is_same_moment(self, before: Any, after: Any) -> bool:
-        """Return whether two timestamps mean the same moment. A sample's may be any."""
+        """Tell whether two timestamps mean the same time. For a sample, any timestamp is accepted."""
         if self._is_sample:
             return is_timestamp(after)
         return moment(after) is not None and moment(before) == moment(after)
 
 
 def may_be_absent(resource: Resource, field: Field) -> bool:
-    """Return whether a response may lack a field although it has a value."""
+    """Tell whether a response may omit a field that has a value."""
     if resource.name == "Operation" and field.name == "progress":
-        return True  # a client that polls needs the state alone
+        return True  # a polling client needs only the state
     if resource.presence_is_open:
         return field.name in resource.omissible_fields
     return not field.required
@@ -287,14 +287,14 @@ def _removed(resource: Resource, field: Field, pointer: str) -> Iterator[Forbidd
         return
     reason = f"{pointer} is required"
     if not field.required:
-        reason = f"{pointer} is what a client needs to go on"
+        reason = f"a client cannot continue without {pointer}"
     yield Forbidden(pointer, reason, resource.sentences.get(field.sentence_key, ""))
 
 
 def _value(
     resource: Resource, field: Field, before: Any, after: Any, pointer: str
 ) -> Iterator[Forbidden]:
-    """Say what is wrong with another value of a field."""
+    """Yield the mistakes in the new value of a field."""
     sentence = resource.sentences.get(field.sentence_key, "")
     mistake = complaint(field.kind, after)
     if after is None and not field.nullable:
@@ -306,7 +306,7 @@ def _value(
     if mistake is not None:
         yield Forbidden(pointer, f"{pointer}: {mistake}", sentence)
     elif not field.may_differ:
-        reason = f"{pointer} is a fact, which other responses show too or the client sends back"
+        reason = f"{pointer} is a fact that other responses also show or that the client sends back"
         yield Forbidden(pointer, reason, sentence)
     elif field.may_differ == "word" and after == "":
         yield Forbidden(pointer, f"{pointer}: it is empty", sentence)
@@ -314,13 +314,13 @@ def _value(
         for word in (before, after):
             if word in field.meaningful_words or (word is after and word == field.contract_word):
                 reason = (
-                    f"{pointer}: the contract names {brief(word)}, so it stands for itself alone"
+                    f"{pointer}: the contract names {brief(word)}, so no other word can replace it"
                 )
                 yield Forbidden(pointer, reason, sentence)
 
 
 def _bounds_complaint(field: Field, value: Any) -> str | None:
-    """Say that a value is out of the bounds that we assume for a field; or None."""
+    """Return a complaint if a value is outside the assumed bounds of a field, otherwise None."""
     least = field.keywords.get("minimum")
     if least is not None and value < least:
         return f"it is less than {least}"
@@ -341,11 +341,11 @@ def _canonical(value: Any) -> str:
 def _broken_rules(
     response: SentResponse, document: Mapping[str, Any], is_problem: bool
 ) -> Iterator[Forbidden]:
-    """Say which parts of a response contradict each other."""
+    """Yield the contradictions between parts of a response."""
     request_id = response.header("X-Request-Id")
     if is_problem:
         if request_id is None or not 1 <= len(request_id) <= 128:
-            reason = "a problem has X-Request-Id, 1 to 128 characters"
+            reason = "a problem must have an X-Request-Id of 1 to 128 characters"
             yield Forbidden("X-Request-Id", reason, "and carry header X-Request-Id")
         yield from _broken_rules_of_problem(response, document)
     if request_id is not None and document.get("request_id", request_id) != request_id:
@@ -369,7 +369,7 @@ def _broken_rules_of_problem(
         yield Forbidden("status", reason, _sentence("ProblemDetails", "status"))
     code = document.get("code")
     if not isinstance(code, str) or code not in PROBLEMS:
-        return  # the comparison of the members says so
+        return  # the comparison of the members reports this
     problem = PROBLEMS[code]
     if not str(document.get("type")).endswith(f"/errors/{problem.slug}"):
         reason = f"/type does not end in /errors/{problem.slug}"
@@ -381,7 +381,7 @@ def _broken_rules_of_problem(
     }
     for name, value in fixed.items():
         if name in problem.specified and document.get(name) != value:
-            reason = f"/{name} of {code} is {json.dumps(value)}"
+            reason = f"/{name} must be {json.dumps(value)} for {code}"
             yield Forbidden(f"/{name}", reason, f"Known conditions: {code}")
     seconds = document.get("retry_after_seconds")
     header = response.header("Retry-After")
@@ -399,7 +399,7 @@ def _code(before: Any, after: Any) -> Iterator[Forbidden]:
         return
     for code in (before, after):
         if code in _CODES_OF_CONDITIONS:
-            reason = f"/code: the contract says which condition has the code {code}"
+            reason = f"/code: the contract defines the condition for the code {code}"
             yield Forbidden("/code", reason, f"fail with code {code}")
 
 

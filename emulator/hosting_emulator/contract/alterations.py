@@ -1,7 +1,9 @@
-"""One change of a response: how it is written, what it makes of a response, and whether it is allowed.
+"""Alterations: changes to a response.
 
-A response stays true in all its other parts. What repeats a changed part, such as the header
-Retry-After, changes with it, unless the change is `breaking`: then only the named part changes.
+This module reads them, applies them, and refuses forbidden changes.
+
+All other parts of the response stay true. A part that repeats a changed part, such as the header
+Retry-After, changes with it. If the change is `breaking`, only the named part changes.
 """
 
 from __future__ import annotations
@@ -35,13 +37,13 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.response_headers import header_complaint
 from hosting_emulator.contract.value_checks import is_integer
 
-#: The words of the changes, of which an alteration has exactly one.
+#: The kinds of changes. An alteration has exactly one kind.
 CHANGES = ("set", "remove", "rename", "duplicate", "reorder", "headers", "status")
 _DIGITS = re.compile("[0-9]{1,9}")
 
 
 class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One change of a response. Exactly one of the words of CHANGES is given."""
+    """A change to a response. Exactly one of the fields in CHANGES is set."""
 
     set: dict[str, Any] | None = None
     remove: str | tuple[str, ...] | None = None
@@ -53,11 +55,11 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     breaking: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError for anything but one change that can be written."""
+        """Raise ValueError unless there is exactly one valid change."""
         words = [word for word in CHANGES if getattr(self, word) not in (None, {}, ())]
         if len(words) != 1:
             mistake = f"{' and '.join(words)} are given" if words else "none is given"
-            raise ValueError(f"alter makes exactly one change of {', '.join(CHANGES)}; {mistake}")
+            raise ValueError(f"alter needs exactly one of {', '.join(CHANGES)}; {mistake}")
         for pointer in self.pointers:
             read_pointer(pointer)
         for pointer in self.pointers if self.set is None else ():
@@ -78,7 +80,7 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
     @property
     def pointers(self) -> tuple[str, ...]:
-        """The JSON Pointers that it names."""
+        """The JSON Pointers to the changed parts."""
         for change in (self.set, self.remove, self.rename, self.duplicate, self.reorder):
             if isinstance(change, str):
                 return (change,)
@@ -88,7 +90,7 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
     @property
     def changes_lasting_part(self) -> bool:
-        """Whether it changes what later responses about an operation that has ended show again."""
+        """Whether it changes a part that later responses about an ended operation repeat."""
         return any(read_pointer(pointer)[:1] in _LASTING for pointer in self.pointers)
 
 
@@ -96,9 +98,10 @@ _LASTING = tuple((part,) for part in LASTING_PARTS)
 
 
 class PartChange(Struct, frozen=True):
-    """A part of a response that was changed: a JSON Pointer, a header's name or `status`.
+    """A changed part of a response. `part` is a JSON Pointer, a header's name or `status`.
 
-    `before` and `after` are texts, JSON in the body. None: there was no such part, or there is none now.
+    `before` and `after` are strings, which contain JSON for a part of the body. `before` is None if
+    the part was added, and `after` is None if it was removed.
     """
 
     part: str
@@ -114,9 +117,10 @@ class Altered(Struct, frozen=True):
 
 
 class Unaltered(Struct, frozen=True):
-    """Why a response was not changed.
+    """The reason why a response was not changed.
 
-    `forbidden`: the contract does not allow the change. `is_same`: the response has this form already.
+    `forbidden` is set if the contract does not allow the change. `is_same` means that the response
+    already has this form.
     """
 
     reason: str
@@ -133,10 +137,12 @@ def alter_response(
     replayed: bool = False,
     is_sample: bool = False,
 ) -> Altered | Unaltered:
-    """Return a response of a call after a change, or why the change does not act on it.
+    """Apply a change to a call's response.
 
-    `draw` returns a number from 0 up to, but not including, its argument. `is_sample`: the times in the
-    response are not those of a real one.
+    Return the altered response, or the reason why it is unaltered.
+
+    `draw` returns an integer from 0 up to, but not including, its argument. `is_sample` means that
+    the times in the response are not those of a real response.
     """
     try:
         changed = _Writer(response, _names_of_other_shape(spec, response)).write(alteration, draw)
@@ -157,14 +163,14 @@ def alter_response(
 
 
 class _NoSuchPart(Exception):
-    """The response lacks the part that a change names."""
+    """The response does not have the part that a change names."""
 
 
 class _Writer:
-    """Writes one change into a response."""
+    """Applies a change to a response."""
 
     def __init__(self, response: SentResponse, other_names: frozenset[str] = frozenset()) -> None:
-        """`other_names` are names that cannot be added to the body."""
+        """`other_names` are names that must not be added to the body."""
         self._response = response
         self._other_names = other_names
         self._changes: list[PartChange] = []
@@ -202,12 +208,12 @@ class _Writer:
         return Altered(self._response, tuple(self._changes))
 
     def write_status(self, status: int) -> None:
-        """Change the status, unless it is the same."""
+        """Set the status."""
         self._note("status", str(self._response.status), str(status))
         self._response = replace(self._response, status=status)
 
     def write_header(self, name: str, value: str | None) -> None:
-        """Give a header another value; None removes it. Raises _NoSuchPart."""
+        """Set a header, or remove it if `value` is None. Raises _NoSuchPart."""
         if value is None and self._response.header(name) is None:
             raise _NoSuchPart(f"the response has no header {name}")
         self._note(name, self._response.header(name), value)
@@ -223,7 +229,7 @@ class _Writer:
         self._response = replace(self._response, headers=tuple(headers))
 
     def write_value(self, pointer: str, value: Any) -> None:
-        """Give a part of the body another value, or add it to an object or a list."""
+        """Set a part of the body, or add it to an object or a list."""
         text = self._json()
         tokens = read_pointer(pointer)
         positions = text.find(tokens)
@@ -239,7 +245,7 @@ class _Writer:
         self._take(text)
 
     def _add(self, text: JsonText, pointer: str, tokens: tuple[str, ...], value: Any) -> JsonText:
-        """Return a text with a new member or item."""
+        """Return the body with a new member or item."""
         name = tokens[-1]
         if len(tokens) == 1 and name in self._other_names:
             raise _no_part(pointer)
@@ -266,7 +272,7 @@ class _Writer:
             for position in chosen
             if not any(position[:length] in chosen for length in range(len(position)))
         }
-        # From the last on, because a removal moves what follows.
+        # The last part is removed first, because a removal moves the parts after it.
         changed = text
         removed = []
         for position in sorted(outermost, reverse=True):
@@ -327,9 +333,10 @@ class _Writer:
 
 
 def _names_of_other_shape(spec: CallSpec, response: SentResponse) -> frozenset[str]:
-    """Return the fields of a call's problems if a response is a success, else those of its successes.
+    """Return the field names that only the other kind of response (success or problem) has.
 
-    A change of such a field is meant for the other responses, so it adds nothing to this one.
+    A change to such a field is meant for the other kind, so it does not add the field to this
+    response.
     """
     success = RESOURCES[spec.response].names
     problem = RESOURCES["ProblemDetails"].names
@@ -341,7 +348,7 @@ def _no_part(pointer: str) -> _NoSuchPart:
 
 
 def _differs(text: str, other: str) -> bool:
-    """Return whether two JSON texts differ in more than spelling: 1 is not 1.0, and not true."""
+    """Tell whether two JSON texts differ in more than spelling. 1, 1.0 and true all differ."""
     return json.dumps(json.loads(text)) != json.dumps(json.loads(other))
 
 
@@ -349,7 +356,7 @@ def _differs(text: str, other: str) -> bool:
 
 
 def _with_repeated_parts(changed: Altered, before: SentResponse) -> Altered:
-    """Return a changed response in which every part that repeats a changed part has changed too."""
+    """Return a changed response after updating every part that repeats a changed part."""
     after = changed.response
     old = _members(before)
     new = _members(after)
@@ -368,7 +375,7 @@ def _with_repeated_parts(changed: Altered, before: SentResponse) -> Altered:
 
 
 def _repeat_status(writer: _Writer, before: SentResponse, after: SentResponse) -> None:
-    """Write the changed status of a problem into its document, or the other way round."""
+    """Copy a problem's changed status from the response to the body, or vice versa."""
     if after.status != before.status:
         writer.write_value("/status", after.status)
         return
@@ -380,13 +387,13 @@ def _repeat_status(writer: _Writer, before: SentResponse, after: SentResponse) -
 def _repeat(
     writer: _Writer, before: SentResponse, after: SentResponse, header: str, name: str
 ) -> None:
-    """Write the changed value of a header into the field that repeats it, or the other way round."""
+    """Copy a changed value from a header to the field that repeats it, or vice versa."""
     old = _members(before)
     new = _members(after)
     value = after.header(header)
     if value != before.header(header):
         if old.get("code") != "rate_limited" and name not in old:
-            return  # nothing repeats it in this response
+            return  # no field repeats the header in this response
         if value is None:
             if name in new and name == "retry_after_seconds":
                 writer.remove((f"/{name}",))

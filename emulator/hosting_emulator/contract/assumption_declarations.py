@@ -1,4 +1,4 @@
-"""How an assumption is declared: what is said of it, and which responses it affects."""
+"""The declaration of an assumption: its documentation, and the responses that it affects."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from msgspec import Struct
 
 from hosting_emulator.contract.calls import CallName
 
-#: Calls by what they have in common: `every`, those with an Idempotency-Key, those with a body, and
-#: those that only a project's owner may make.
+#: Groups of calls: every call, calls with an Idempotency-Key, calls with a body, and owner-only
+#: calls.
 CallGroup = Literal["every", "idempotent", "body", "owner"]
-#: Whose responses an assumption shapes: a call, a group of calls, or the calls that return a resource.
+#: The calls whose responses an assumption affects: a call, a group, or all calls that return a
+#: resource.
 Affected: TypeAlias = CallName | CallGroup | type[Struct]
 
 
 class OutsideTheLetter(Struct, frozen=True):
     """The alternatives of an assumption that contradict a sentence of the contract.
 
-    `alternatives` are listed as a user reads them. Only the default is within the contract.
+    `alternatives` are in the form shown to users. Only the default is within the contract.
     """
 
     alternatives: tuple[str, ...]
@@ -26,11 +27,14 @@ class OutsideTheLetter(Struct, frozen=True):
 
 
 class Assumption(Struct, frozen=True, kw_only=True):
-    """What is said of an assumption that can be set: it stands in the `Annotated` of its field.
+    """The documentation of an assumption that can be set.
 
-    `doc` says what it decides, and `sentence` is the sentence of the contract that leaves that open.
-    `affects` names the calls whose responses it shapes, beside those whose row names it. `unseen` says
-    why the contract check never observes it, and `needs` which options the check needs to observe it.
+    It is part of the `Annotated` type of the field.
+
+    `doc` describes what the assumption decides. `sentence` is the sentence of the contract that
+    leaves this open. `affects` names the calls whose responses it affects, in addition to calls
+    whose row names it. `unseen` is the reason why the contract check never observes it. `needs`
+    names the options that the check needs to observe it.
     """
 
     doc: str
@@ -42,7 +46,7 @@ class Assumption(Struct, frozen=True, kw_only=True):
 
 
 class FixedAssumption(Struct, frozen=True, kw_only=True):
-    """A choice where the contract is silent that cannot be set; `reason` says why."""
+    """A choice that cannot be set, on a point where the contract is silent. `reason` explains why."""
 
     name: str
     doc: str

@@ -1,4 +1,4 @@
-"""The table of assumptions as documents show it, with what each decides and what contradicts the contract."""
+"""The table of assumptions for documents, with the values that contradict the contract."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
 
     `outside_the_letter` are the alternatives that contradict the contract, and `contradicts` is the
     sentence that they contradict. `warning` is empty unless the value is such an alternative.
-    Our choices that cannot be set come last: `fixed` gives the reason.
+    Choices that cannot be set come last. For them, `fixed` is the reason.
     """
     rows = [_row(assumptions, name) for name in Assumptions.__struct_fields__]
     return rows + [_fixed_row(fixed) for fixed in FIXED.values()]
@@ -61,7 +61,10 @@ def _fixed_row(fixed: FixedAssumption) -> dict[str, Any]:
 
 
 def alternatives(name: str) -> list[Any]:
-    """Return the other values that an assumption may have. An empty list means any of its type."""
+    """Return the other values that an assumption may have.
+
+    An empty list means any value of its type.
+    """
     default = getattr(DEFAULTS, name)
     if isinstance(default, tuple | dict):
         return []
@@ -74,12 +77,12 @@ def alternatives(name: str) -> list[Any]:
 
 
 def outside_the_letter(name: str) -> OutsideTheLetter | None:
-    """Return which alternatives of an assumption contradict the contract, if any."""
+    """Return an assumption's alternatives that contradict the contract, or None."""
     return _declarations()[name].outside_the_letter
 
 
 def is_outside_the_letter(name: str, value: Any) -> bool:
-    """Return whether a value of an assumption contradicts a sentence of the contract."""
+    """Tell whether a value of an assumption contradicts a sentence of the contract."""
     return outside_the_letter(name) is not None and value != getattr(DEFAULTS, name)
 
 
@@ -104,15 +107,15 @@ def _warning(name: str, value: Any) -> str:
 
 
 def why_unseen(name: str) -> str:
-    """Return why the contract check never observes an assumption; empty if it can observe it."""
+    """Return the reason why the contract check never observes an assumption, or an empty string."""
     reason = _declarations()[name].unseen
     if not reason and isinstance(getattr(DEFAULTS, name), tuple):
-        return "in which order words are used is not shown"
+        return "responses do not show the order in which words are used"
     return reason
 
 
 def needed_to_observe(name: str) -> str:
-    """Return the options that the contract check needs to observe an assumption, if it needs any."""
+    """Return the options that the contract check needs for an assumption, or an empty string."""
     return _declarations()[name].needs
 
 
@@ -120,14 +123,14 @@ def needed_to_observe(name: str) -> str:
 
 
 def affects_every_call(name: str) -> bool:
-    """Return whether an assumption can shape the responses of every call."""
+    """Tell whether an assumption can affect the responses of every call."""
     return "every" in _affected(name)
 
 
 def affects_call(name: str, spec: CallSpec) -> bool:
-    """Return whether an assumption can shape the responses of a call, but not those of every call.
+    """Tell whether an assumption affects a specific call, rather than every call.
 
-    The row of the call names it, or the assumption names the call.
+    Either the call's row names the assumption, or the assumption names the call.
     """
     if name in spec.assumptions:
         return True

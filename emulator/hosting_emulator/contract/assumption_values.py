@@ -1,4 +1,4 @@
-"""The texts that some assumptions take: profiles, retention and rate limits."""
+"""Parsers for values of assumptions: profiles, retention times and rate limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.contract.durations import parse_duration_ms
 
 @lru_cache(maxsize=64)
 def parse_profile(text: str) -> tuple[str, int, int]:
-    """Read a profile of operations. Raises ValueError.
+    """Parse an operation profile. Raises ValueError.
 
     Returns (`timed`, queued ms, running ms), (`per_poll`, polls, 0), or (`immediate` or `manual`, 0, 0).
     """
@@ -28,12 +28,12 @@ def parse_profile(text: str) -> tuple[str, int, int]:
 
 @lru_cache(maxsize=64)
 def parse_retention_ms(text: str) -> int | None:
-    """Read how long a response is remembered, in ms; None means forever. Raises ValueError."""
+    """Parse a retention time. Return milliseconds, or None for `forever`. Raises ValueError."""
     return None if text == "forever" else parse_duration_ms(text)
 
 
 def parse_rate_limit(text: str) -> tuple[int, int] | None:
-    """Read a rate limit as (requests, window in ms); None when it is `off`. Raises ValueError."""
+    """Parse a rate limit. Return (requests, window in ms), or None for `off`. Raises ValueError."""
     if text == "off":
         return None
     count, _, window = text.partition("/")

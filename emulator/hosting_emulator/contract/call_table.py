@@ -1,6 +1,6 @@
-"""The calls as the assumptions of a world have them: addresses, statuses, codes and roles.
+"""The calls under a world's assumptions: addresses, statuses, codes and roles.
 
-What the contract leaves open in the rows of `calls.py` is looked up in a world's assumptions here.
+The rows in `calls.py` leave some points open. This module looks them up in a world's assumptions.
 """
 
 from __future__ import annotations
@@ -33,19 +33,22 @@ _NO_PATH = "The API has no such path."
 
 
 class Match(Struct, frozen=True):
-    """A call, and the id of its subject in the path of a request."""
+    """A call, and the id of its subject in the path."""
 
     spec: CallSpec
     subject_id: str
 
 
 class MethodRefused(Refused):
-    """405: the path exists, the method does not; `allow` lists those that do."""
+    """A refusal with status 405.
+
+    The path exists, but not with this method. `allow` lists the methods.
+    """
 
     def __init__(self, method: str, allow: list[str], subject: Subject, subject_id: str) -> None:
         super().__init__(
             "invalid_request",
-            f"This path does not take {method[:32]}; it takes {', '.join(allow)}.",
+            f"This path does not allow {method[:32]}; it allows {', '.join(allow)}.",
             status=405,
         )
         self.assumption = "wrong_method"
@@ -54,13 +57,16 @@ class MethodRefused(Refused):
         self.subject_id = subject_id
 
     def as_unknown_path(self) -> Refused:
-        """Return the refusal of the same request where such a path is unknown."""
-        why = f"the path takes {self.allow}"
+        """Return the refusal of the same request as an unknown path."""
+        why = f"the path allows {self.allow}"
         return Refused("resource_not_found", _NO_PATH, why=why, assumption="wrong_method")
 
 
 class _Route(Struct, frozen=True):
-    """The path of a call: its whole pattern, and how many of its characters belong to no id."""
+    """The path of a call, as a pattern.
+
+    `fixed_characters` is the number of characters outside of ids.
+    """
 
     spec: CallSpec
     pattern: re.Pattern[str]
@@ -73,11 +79,11 @@ def _route(spec: CallSpec) -> _Route:
 
 
 class CallTable:
-    """The calls as the assumptions of a world address them, looked up by method and path.
+    """The calls under a world's assumptions, with a look-up by method and path.
 
-    A path is matched whole, with what follows an id (`{id}:cancel`). If several match, the path with
-    most characters beside its ids wins. A look-up costs the same for every call. Clients request the
-    same few paths again and again, so look-ups are cached.
+    The whole path must match, including a suffix of an id (`{id}:cancel`). If several paths match,
+    the path with the most characters outside of ids wins. Look-ups are cached, because clients
+    request the same few paths again and again.
     """
 
     def __init__(self, assumptions: Assumptions = DEFAULTS) -> None:
@@ -91,7 +97,7 @@ class CallTable:
         return iter(self.specs)
 
     def recognize(self, method: str, path: str) -> Match | None:
-        """Return the call and the id in its path; None: no call has this method and path."""
+        """Return the call and the id in the path, or None if no call has this method and path."""
         try:
             return self.find(method, path)
         except Refused:
@@ -124,7 +130,7 @@ def _with_assumed_path(spec: CallSpec, assumptions: Assumptions) -> CallSpec:
 
 @lru_cache(maxsize=16)
 def calls_at(operation_path: str) -> CallTable:
-    """Return the table of calls where operations are polled at `operation_path`."""
+    """Return the table of calls for worlds in which operations are polled at `operation_path`."""
     return CallTable(Assumptions(operation_path=operation_path))
 
 
@@ -146,14 +152,14 @@ def assumed_status(status: AssumedStatus, assumptions: Assumptions) -> int:
 
 
 def least_role(spec: CallSpec, assumptions: Assumptions) -> str:
-    """Return the least project role that may make a call; `member` for a call on an organization."""
+    """Return the minimum project role for a call, or `member` for a call on an organization."""
     if isinstance(spec.role, AssumedRole):
         return str(getattr(assumptions, spec.role.assumption))
     return spec.role
 
 
 def problem_codes(spec: CallSpec, assumptions: Assumptions) -> list[str]:
-    """Return the codes with which a call may be refused, with those assumed for conditions."""
+    """Return the codes with which a call may be refused, including the codes of assumed conditions."""
     codes = [*COMMON_CODES]
     if spec.idempotent:
         codes.append("idempotency_key_reused")
@@ -167,10 +173,10 @@ def problem_codes(spec: CallSpec, assumptions: Assumptions) -> list[str]:
 def problem_status(
     code: str, assumptions: Assumptions, spec: CallSpec | None = None, own: int | None = None
 ) -> int:
-    """Return the status of a problem code in a response of a call.
+    """Return the status of a problem with this code in a call's response.
 
-    `own` is the status of this very response, where it differs from the usual one. A call that lists
-    its error statuses has no other status while that list is assumed to be closed.
+    `own` is the status of this response, if it differs from the code's usual status. A call that
+    lists its error statuses returns only these, unless the list is assumed to be open.
     """
     usual = PROBLEMS[code].status
     status = assumptions.problem_statuses.get(code, usual)
@@ -190,14 +196,14 @@ def parameter_name(parameter: QueryParameter, assumptions: Assumptions) -> str:
 
 
 def parameter_default(parameter: QueryParameter, assumptions: Assumptions) -> Any:
-    """Return the value of a query parameter that is left out; `refused` if it is required."""
+    """Return the default of a query parameter, or `refused` if the parameter is required."""
     if parameter.default_assumption is None:
         return None
     return getattr(assumptions, parameter.default_assumption)
 
 
 def is_required(parameter: QueryParameter, assumptions: Assumptions) -> bool:
-    """Return whether a request without a query parameter is refused."""
+    """Tell whether a query parameter is required."""
     return bool(parameter_default(parameter, assumptions) == "refused")
 
 
@@ -205,7 +211,7 @@ def is_required(parameter: QueryParameter, assumptions: Assumptions) -> bool:
 
 
 def describe_calls(assumptions: Assumptions = DEFAULTS) -> list[dict[str, Any]]:
-    """Return every call as a document: address, what it reads, who may make it, its responses."""
+    """Return all calls as documents: address, inputs, access and responses."""
     return [_describe_call(spec, assumptions) for spec in CallTable(assumptions)]
 
 

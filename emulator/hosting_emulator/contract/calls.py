@@ -1,8 +1,9 @@
-"""The calls: the contract's eight, and the poll of an operation that it leaves unnamed.
+"""The eight calls of the contract, and the poll of an operation, which the contract does not specify.
 
-A call is one row here and one function of the same name in `calls`. Routes, query reading, access,
-the OpenAPI document, explanations, the lists of CLI, SDK and page, and the tests read these rows.
-What a row leaves to an assumption, `call_table.py` looks up in a world's assumptions.
+A call is a row here and a function of the same name in `calls`. These rows are read by the routes,
+the query parser, the access check, the OpenAPI document, the explanations, the lists in CLI, SDK
+and page, and the tests. If a row leaves a point to an assumption, `call_table.py` looks it up in a
+world's assumptions.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from hosting_emulator.contract.resources import (
 )
 
 Subject = Literal["project", "organization", "operation"]
-#: The names of the calls. Editors offer them, and mypy holds the rows below to them.
+#: The names of the calls. Editors offer them, and mypy checks the rows below against them.
 CallName = Literal[
     "set_project_powered_by_flag",
     "initialize_managed_source",
@@ -45,8 +46,9 @@ CallName = Literal[
     "read_database_compute",
     "get_operation",
 ]
-#: Endpoints beside the calls, by the words with which a fault's `call` names them: a ticket is redeemed
-#: at a dev origin, and users sign in at an identity provider. A fault without a `call` matches none.
+#: Endpoints that are not calls, under the names used in a fault's `call`: a ticket is redeemed at a
+#: dev origin, and users sign in at an identity provider. A fault without a `call` does not match
+#: them.
 DoorName = Literal[
     "redeem_ticket",
     "idp_discovery",
@@ -58,7 +60,7 @@ DoorName = Literal[
 ]
 DOORS: tuple[DoorName, ...] = get_args(DoorName)
 REDEEM_TICKET = "redeem_ticket"
-#: How the words for the identity provider's endpoints begin.
+#: The prefix of the names of the identity provider's endpoints.
 IDENTITY_PROVIDER = "idp_"
 #: Codes with which any call may be refused.
 COMMON_CODES = (
@@ -74,12 +76,13 @@ COMMON_CODES = (
 
 
 class QueryParameter(Struct, frozen=True, kw_only=True):
-    """One query parameter of a call. The contract names none, so assumptions do.
+    """A query parameter of a call. The contract does not name it, so an assumption does.
 
-    `value` is its name among the call's values, and `name_assumption` holds its name on the wire. A
-    whole value must match `pattern`: `complaint` says what is wrong if it does not. `default_assumption`
-    holds the value of a parameter that is left out. If it is `refused`, the parameter is required, and
-    `missing_complaint` says so. Without a `default_assumption` the value is None.
+    `value` is its name in the call's inputs. `name_assumption` is the assumption that sets its name
+    on the wire. The whole value must match `pattern`; otherwise `complaint` is the error.
+    `default_assumption` is the assumption that sets the default. If the default is `refused`, the
+    parameter is required, and `missing_complaint` is the error. Without a `default_assumption`, the
+    default is None.
     """
 
     value: str
@@ -100,7 +103,7 @@ class StatedStatus(Struct, frozen=True):
 
 
 class AssumedStatus(Struct, frozen=True):
-    """A status that the contract does not give: an assumption does."""
+    """A status that an assumption sets, because the contract does not give it."""
 
     assumption: Literal[
         "accepted_status", "key_created_status", "key_replayed_status", "ticket_created_status"
@@ -108,14 +111,17 @@ class AssumedStatus(Struct, frozen=True):
 
 
 class ReadStatus(Struct, frozen=True):
-    """The status of a read, 200. The contract does not give it: the assumption `read_status` does."""
+    """The status of a read, 200.
+
+    The contract does not give it. The fixed assumption `read_status` sets it.
+    """
 
 
 class Idempotency(Struct, frozen=True, kw_only=True):
-    """What the contract says of the Idempotency-Key of a call.
+    """The contract's rules for a call's Idempotency-Key.
 
-    `retry_sentence` is about a key that is sent again. `replay_status` is the status of an exact
-    replay, where it differs from that of the first response.
+    `retry_sentence` is the sentence about a repeated key. `replay_status` is the status of an exact
+    replay, if it differs from the status of the first response.
     """
 
     retry_sentence: str = ""
@@ -123,12 +129,13 @@ class Idempotency(Struct, frozen=True, kw_only=True):
 
 
 class CallSpec(Struct, frozen=True, kw_only=True):
-    """One thing that a client can request, as the contract's Endpoints part describes it.
+    """A call, as described in the contract's Endpoints part.
 
-    `codes` are its own problem codes, beyond COMMON_CODES and that of its Idempotency-Key.
-    `listed_statuses` are its error statuses, where the contract lists them all. `section` and the
-    sentences are the contract's. `effect` says what a success leaves in the project. `path_assumption`
-    and `success_assumption` name assumptions that decide its path, and each success.
+    `codes` are the problem codes in addition to COMMON_CODES and to the code about the
+    Idempotency-Key. `listed_statuses` are the error statuses, if the contract lists all of them.
+    `section` and the sentences are quoted from the contract. `effect` describes the effect of a
+    success on the project. `path_assumption` and `success_assumption` name the assumptions that
+    affect the path and every success.
     """
 
     call_id: CallName
@@ -155,13 +162,13 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def operation_id(self) -> str:
-        """Its name in the OpenAPI document: `set_project_powered_by_flag` in camel case."""
+        """The name in the OpenAPI document, such as `setProjectPoweredByFlag`."""
         first, *rest = self.call_id.split("_")
         return first + "".join(word.title() for word in rest)
 
     @property
     def subject(self) -> Subject:
-        """What the last id in its path is of."""
+        """The kind of resource that the last id in the path identifies."""
         if "{operation_id}" in self.path:
             return "operation"
         return "organization" if "{organization_id}" in self.path else "project"
@@ -173,42 +180,42 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def body(self) -> str | None:
-        """The name of the resource that is its body; None if it has no body."""
+        """The name of the resource in the request body, or None if there is no body."""
         return None if self.body_type is None else resource_name(self.body_type)
 
     @property
     def idempotent(self) -> bool:
-        """Whether it takes an Idempotency-Key."""
+        """Whether the call requires an Idempotency-Key."""
         return self.idempotency is not None
 
     @property
     def retry_sentence(self) -> str:
-        """The contract's sentence about its Idempotency-Key sent again; empty if there is none."""
+        """The contract's sentence about a repeated Idempotency-Key, or an empty string."""
         return "" if self.idempotency is None else self.idempotency.retry_sentence
 
     @property
     def interactive(self) -> bool:
-        """Whether it needs a current interactive user session."""
+        """Whether the call requires a current interactive user session."""
         return isinstance(self.access, OrganizationAccess) and self.access.interactive
 
     @property
     def role(self) -> Role | AssumedRole | Literal["member"]:
-        """The least role that may make it: in the project, or `member` of the organization."""
+        """The minimum role: a role in the project, or `member` of the organization."""
         return self.access.role if isinstance(self.access, ProjectAccess) else "member"
 
     @property
     def permission(self) -> str:
-        """The permission that an API key needs to make it; empty if it needs none."""
+        """The permission that an API key needs, or an empty string if it needs none."""
         return self.access.permission if isinstance(self.access, ProjectAccess) else ""
 
     @property
     def replay_status(self) -> AssumedStatus | None:
-        """The status of an exact replay, where it differs from that of the first response."""
+        """The status of an exact replay, if it differs from the status of the first response."""
         return None if self.idempotency is None else self.idempotency.replay_status
 
     @property
     def assumptions(self) -> frozenset[str]:
-        """The names of the assumptions to which the row leaves a role, a status, its path or its query."""
+        """The names of the assumptions that set the row's role, statuses, path or query."""
         assumed = [
             part.assumption
             for part in (self.role, self.success, self.replay_status)
@@ -224,9 +231,7 @@ CURSOR = QueryParameter(
     value="cursor",
     name_assumption="cursor_parameter",
     pattern="[A-Za-z0-9_-]{1,512}",
-    complaint=(
-        "is not the next_cursor of a page of this project's deployments; leave it out to start again."
-    ),
+    complaint=("is not a next_cursor from this project's deployments; omit it to start again."),
     description="The opaque next_cursor of the preceding page.",
     schema={
         "type": "string",
@@ -242,9 +247,9 @@ _LIMIT = QueryParameter(
     pattern="[1-9][0-9]?|100",
     complaint="must be an integer from 1 to 100.",
     default_assumption="default_page_size",
-    # The default stands in the description, not in the schema: generated clients would send a
-    # default with each request, and so come to depend on an assumption.
-    description="Most items on the page",
+    # The default is in the description, not in the schema. Otherwise generated clients would send
+    # the default with each request, and would depend on an assumption.
+    description="Maximum number of items on the page",
     default_description="; {} if left out.",
     schema={"type": "integer", "minimum": 1, "maximum": 100},
 )
@@ -252,10 +257,10 @@ _ENVIRONMENT = QueryParameter(
     value="environment",
     name_assumption="environment_parameter",
     pattern="dev|prod",
-    complaint="has another value; it takes dev or prod.",
-    missing_complaint="is required; it takes dev or prod.",
+    complaint="must be dev or prod.",
+    missing_complaint="is required; it must be dev or prod.",
     default_assumption="missing_environment",
-    description="Whose compute configuration to read.",
+    description="The environment whose compute configuration to read.",
     default_description=" {} if left out.",
     schema={"$ref": "#/components/schemas/Environment"},
 )
@@ -396,14 +401,14 @@ ROWS = (
         call_id="get_operation",
         path="/v1/operations/{operation_id}",
         summary="Poll an operation",
-        description="Read a durable operation as it now is.",
+        description="Read the current state of a durable operation.",
         response_type=OperationResource,
         access=ProjectAccess(AssumedRole("operation_role"), "projects.read"),
         path_assumption="operation_path",
     ),
 )
 
-#: Every call, by call_id, in the contract's order; and those that can be made without an operation.
+#: All calls by call_id in the contract's order, and the calls that do not need an operation.
 ALL_CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in ROWS}
 CALLS: dict[str, CallSpec] = {
     call_id: spec for call_id, spec in ALL_CALLS.items() if spec.subject != "operation"
@@ -413,5 +418,8 @@ _BY_OPERATION_ID = {spec.operation_id: call_id for call_id, spec in ALL_CALLS.it
 
 
 def call_named(word: str) -> str:
-    """Return the call_id of the call that the OpenAPI document names so; any other word as it is."""
+    """Return the call_id for an operationId of the OpenAPI document.
+
+    Any other word is returned unchanged.
+    """
     return _BY_OPERATION_ID.get(word, word)

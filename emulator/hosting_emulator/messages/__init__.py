@@ -1,6 +1,7 @@
-"""What the control API sends and receives: one file for each topic, one struct for each message.
+"""The messages of the control API: one file for each topic, and one struct for each message.
 
-Server and SDK use the same classes. They describe, and know nothing of the emulator.
+Server and SDK use the same classes. The classes only describe data. They know nothing about the
+emulator.
 """
 
 from hosting_emulator.messages.clock import ClockMode as ClockMode

@@ -1,4 +1,4 @@
-"""Rules of client behavior: what was found, and what observations of worlds saw."""
+"""Messages about client behavior: the rules, the findings, and the observations of worlds."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from hosting_emulator.messages.declaration import ControlMessage, Severity, doc
 
 
 class ConductFinding(ControlMessage, frozen=True, kw_only=True):
-    """A rule that the client broke; in Python, `str()` is what the client did."""
+    """A rule that the client broke. In Python, `str()` returns the message."""
 
     rule: Annotated[str, doc("The id of the rule.")]
-    severity: Annotated[Severity, doc("How severe it is.")]
+    severity: Annotated[Severity, doc("The severity of the finding.")]
     title: Annotated[str, doc("What the client did, in a few words.")]
     message: Annotated[str, doc("What the client did, in one sentence.")]
     requests: Annotated[list[int], doc("The numbers of the requests, oldest first.")]
-    more_requests: Annotated[int, doc("How many more requests there were.")]
+    more_requests: Annotated[int, doc("The number of further requests that are not listed.")]
     at: Annotated[str, doc("When the client broke the rule, in world time.")]
-    because: Annotated[str, doc("The sentence of the contract that the rule is from.")]
-    place: Annotated[str, doc("Where the sentence is.")]
-    matters: Annotated[str, doc("What goes wrong otherwise.")]
+    because: Annotated[str, doc("The sentence of the contract on which the rule is based.")]
+    place: Annotated[str, doc("The part of the contract that contains the sentence.")]
+    matters: Annotated[str, doc("The harm that breaking the rule can do.")]
     instead: Annotated[str, doc("What to do instead.")]
     chapter: Annotated[
         str | None,
         doc(
-            "Present if the log was cleared since: when that happened. The numbers are those of "
-            "the former log."
+            "When the log was cleared, if that happened after the finding. The request numbers "
+            "then refer to the log before it was cleared."
         ),
     ] = None
 
@@ -36,17 +36,22 @@ class ConductFinding(ControlMessage, frozen=True, kw_only=True):
 class ConductReport(ControlMessage, frozen=True, kw_only=True):
     """The conduct rules that the client broke."""
 
-    judged: Annotated[int, doc("How many requests were judged.")]
-    unseen: Annotated[int, doc("How many requests left the log before the first check.")]
+    judged: Annotated[int, doc("The number of judged requests.")]
+    unseen: Annotated[int, doc("The number of requests that left the log before the first check.")]
     findings: Annotated[list[ConductFinding], doc("The rules that were broken.")]
-    counts: Annotated[dict[str, int], doc("The number of findings by rule, listed or not.")]
+    counts: Annotated[
+        dict[str, int],
+        doc("The number of findings for each rule, including those that are not listed."),
+    ]
     skipped_rules: Annotated[list[str], doc("The rules that were left out.")]
-    remarks: Annotated[list[str], doc("Which requests were not judged, and why.")]
+    remarks: Annotated[
+        list[str], doc("Notes about requests that were not judged, with the reason.")
+    ]
     errors: Annotated[
         list[str],
         doc(
-            "Errors of the judges. A report that has any proves nothing about the requests that it "
-            "does not accuse."
+            "The judges' own errors. A report with errors proves nothing about the requests "
+            "without a finding."
         ),
     ]
     complete: Annotated[bool, doc("Whether every request was judged.")]
@@ -56,23 +61,23 @@ class ConductRuleRow(ControlMessage, frozen=True, kw_only=True):
     """A rule of client behavior."""
 
     id: Annotated[str, doc("The id of the rule.")]
-    severity: Annotated[Severity, doc("How severe a finding is.")]
+    severity: Annotated[Severity, doc("The severity of a finding.")]
     title: Annotated[str, doc("What the client did, in a few words.")]
-    because: Annotated[str, doc("The sentence of the contract that the rule is from.")]
-    place: Annotated[str, doc("Where the sentence is.")]
-    matters: Annotated[str, doc("What goes wrong otherwise.")]
+    because: Annotated[str, doc("The sentence of the contract on which the rule is based.")]
+    place: Annotated[str, doc("The part of the contract that contains the sentence.")]
+    matters: Annotated[str, doc("The harm that breaking the rule can do.")]
     instead: Annotated[str, doc("What to do instead.")]
 
 
 class ObservationState(ControlMessage, frozen=True, kw_only=True):
-    """An observation that began."""
+    """An observation that has started."""
 
     id: Annotated[str, doc("The id of the observation.")]
-    skip_rules: Annotated[list[str], doc("The rules that it does not judge.")]
+    skip_rules: Annotated[list[str], doc("The rules that the observation does not check.")]
 
 
 class RequestInProgress(ControlMessage, frozen=True, kw_only=True):
-    """A request whose response has not left."""
+    """A request whose response has not been sent yet."""
 
     world: Annotated[str, doc("The name of the world.")]
     n: Annotated[int, doc("The number of the request in the log.")]
@@ -81,7 +86,7 @@ class RequestInProgress(ControlMessage, frozen=True, kw_only=True):
 
 
 class ChapterReport(ControlMessage, frozen=True, kw_only=True):
-    """One life of one world name."""
+    """A period in which a world's name referred to the same world."""
 
     index: Annotated[int, doc("The number of the chapter in the observation.")]
     world: Annotated[str, doc("The name of the world.")]
@@ -90,24 +95,24 @@ class ChapterReport(ControlMessage, frozen=True, kw_only=True):
         Literal["deleted", "reset", "loaded", "replaced"] | None,
         doc("What ended the chapter; null while it continues."),
     ]
-    requests: Annotated[int, doc("How many requests arrived.")]
-    released: Annotated[bool, doc("Whether the state and the requests are no longer kept.")]
+    requests: Annotated[int, doc("The number of requests that arrived.")]
+    released: Annotated[bool, doc("Whether the state and the requests have been discarded.")]
     conduct: Annotated[
         ConductReport,
-        doc("The verdict about this chapter. Its request numbers are those of the chapter."),
+        doc("The verdict about this chapter. Its request numbers refer to the chapter's own log."),
     ]
 
 
 class ObservationReport(ControlMessage, frozen=True, kw_only=True):
-    """What an observation saw: every chapter of every observed world."""
+    """The result of an observation: every chapter of every observed world."""
 
     id: Annotated[str, doc("The id of the observation.")]
-    requests: Annotated[int, doc("How many requests arrived in all chapters.")]
+    requests: Annotated[int, doc("The number of requests that arrived in all chapters.")]
     in_progress: Annotated[
-        list[RequestInProgress], doc("The requests whose response has not left.")
+        list[RequestInProgress], doc("The requests whose response has not been sent yet.")
     ]
     chapters: Annotated[list[ChapterReport], doc("The chapters.")]
     errors: Annotated[
-        list[str], doc("Errors of the judges. With any of them the observation proves nothing.")
+        list[str], doc("The judges' own errors. An observation with errors proves nothing.")
     ]
-    remarks: Annotated[list[str], doc("What the observation no longer has.")]
+    remarks: Annotated[list[str], doc("The parts of the observation that have been discarded.")]

@@ -1,4 +1,4 @@
-"""The tables of the public contract: calls, problems and assumptions."""
+"""The rows of the public contract's tables: calls, problems and assumptions."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ class CallRow(ControlMessage, frozen=True, kw_only=True):
     operation_id: Annotated[str, doc("The operationId in the OpenAPI document.")]
     method: Annotated[str, doc("The method.")]
     path: Annotated[str, doc("The path, with the names of its parameters in braces.")]
-    subject: Annotated[str, doc("What the call is about.")]
-    summary: Annotated[str, doc("What the call does, in a few words.")]
+    subject: Annotated[str, doc("The kind of resource that the call is about.")]
+    summary: Annotated[str, doc("A short description of the call.")]
     description: Annotated[str, doc("What the call does.")]
     idempotent: Annotated[bool, doc("Whether the call requires an Idempotency-Key.")]
     interactive: Annotated[bool, doc("Whether the call requires an interactive login.")]
     response: Annotated[str, doc("The name of the resource in the response.")]
     body: Annotated[list[JsonObject], doc("The fields of the request body.")]
-    query: Annotated[list[JsonObject], doc("The parameters of the query.")]
+    query: Annotated[list[JsonObject], doc("The query parameters.")]
     role: Annotated[str, doc("The role that a user needs.")]
     permission: Annotated[
         str | None, doc("The permission that an API key needs; null if no key may make the call.")
     ]
     success: Annotated[int, doc("The status of a successful response.")]
-    codes: Annotated[list[str], doc("The codes of the problems that the call can get.")]
+    codes: Annotated[list[str], doc("The codes of the problems that the call can return.")]
 
 
 class ProblemRow(ControlMessage, frozen=True, kw_only=True):
@@ -36,16 +36,16 @@ class ProblemRow(ControlMessage, frozen=True, kw_only=True):
     code: Annotated[str, doc("The code.")]
     status: Annotated[int, doc("The HTTP status.")]
     retryable: Annotated[bool, doc("Whether a retry can succeed.")]
-    title: Annotated[str, doc("The problem in a few words.")]
-    suggested_action: Annotated[str, doc("What the contract suggests to do.")]
+    title: Annotated[str, doc("A short name of the problem.")]
+    suggested_action: Annotated[str, doc("The action that the contract suggests.")]
     meaning: Annotated[str, doc("What the problem means.")]
     when: Annotated[str, doc("When the emulator sends it.")]
     advice: Annotated[str, doc("What a client should do.")]
-    specified: Annotated[list[str], doc("The members that the contract fixes.")]
+    specified: Annotated[list[str], doc("The members whose values the contract specifies.")]
 
 
 class AssumptionRow(ControlMessage, frozen=True, kw_only=True):
-    """An assumption of a world where the contract is silent."""
+    """A world's assumption about a point on which the contract is silent."""
 
     name: Annotated[str, doc("The name of the assumption.")]
     value: Annotated[Any, doc("The value in this world.")]
@@ -54,8 +54,10 @@ class AssumptionRow(ControlMessage, frozen=True, kw_only=True):
         list[Any] | Literal["any"], doc("The allowed values, or `any` for any value.")
     ]
     outside_the_letter: Annotated[list[str], doc("The values that contradict the contract.")]
-    contradicts: Annotated[str, doc("The sentence that those values contradict.")]
-    warning: Annotated[str, doc("A warning if the value is one of those; otherwise empty.")]
+    contradicts: Annotated[str, doc("The sentence of the contract that those values contradict.")]
+    warning: Annotated[
+        str, doc("A warning if the value contradicts the contract; otherwise empty.")
+    ]
     about: Annotated[str, doc("What is assumed.")]
-    sentence: Annotated[str, doc("The sentence of the contract that leaves it open.")]
+    sentence: Annotated[str, doc("The sentence of the contract that leaves the point open.")]
     fixed: Annotated[str, doc("Why the assumption cannot be set; empty if it can.")]

@@ -1,9 +1,10 @@
-"""What all messages share: how one is declared, and the types that several of them name.
+"""The base class of all messages, and the types that several messages use.
 
-A message is a frozen struct. Server and SDK use the same class: the server builds and encodes it, the
-SDK decodes it. Each member has a sentence in its metadata, from which the OpenAPI document is made.
-A member with the default None can be absent: it is left out instead of null. A reader ignores members
-that it does not know, and refuses a message that lacks a required one.
+A message is a frozen struct. Server and SDK use the same class: the server builds and encodes it,
+the SDK decodes it. Each member carries a description in its metadata. The OpenAPI document is
+generated from these descriptions. A member with the default None can be absent: it is omitted
+instead of being sent as null. A reader ignores unknown members, and refuses a message that lacks a
+required member.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Events of worlds, as a listener receives them."""
+"""The events that a world sends to its listeners."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ class WorldEvent(ControlMessage, frozen=True, kw_only=True):
     kind: Annotated[
         str,
         doc(
-            "`request`, `commit`, `clock`, `fault`, `outcome`, `world` (another took its place), "
-            "`worlds` (a world was created or deleted) or `gap` (some events were missed)."
+            "`request`, `commit`, `clock`, `fault`, `outcome`, `world` (another world replaced "
+            "this world), `worlds` (a world was created or deleted) or `gap` (some events were "
+            "missed)."
         ),
     ]
     data: Annotated[JsonObject, doc("What happened; for a request, the exchange.")]

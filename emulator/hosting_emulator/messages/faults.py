@@ -1,4 +1,4 @@
-"""Faults, outcomes and interventions of a world: what is armed, and what became of it."""
+"""Messages about a world's faults, outcomes and interventions, and about their effects so far."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import msgspec
 from hosting_emulator.messages.declaration import ControlMessage, JsonObject, doc
 
 S = TypeVar("S", bound=ControlMessage)
-#: What a judge can protect.
+#: The kinds of entries that a judge can protect.
 ProtectedKind: TypeAlias = Literal["fault", "outcome", "intervention"]
-#: The member of a message whose own members stand beside the others in JSON.
+#: The name of the member whose content is merged into the message in JSON.
 WRITTEN = "written"
 Written = Annotated[
     JsonObject,
-    doc("What was armed, as in a scenario: the effect, what it matches and when it acts."),
+    doc("The definition in the form of a scenario: the effect, the match, and when it acts."),
 ]
 
-Optional = Annotated[bool | None, doc("True if it is no mistake when this never acts.")]
+Optional = Annotated[bool | None, doc("True if the fault or outcome is allowed never to act.")]
 
 
 class EntryCounts(ControlMessage, frozen=True, kw_only=True):
@@ -26,34 +26,38 @@ class EntryCounts(ControlMessage, frozen=True, kw_only=True):
 
     id: Annotated[str, doc("The id of the fault or outcome.")]
     kind: Annotated[str, doc("The kind of fault or outcome.")]
-    optional: Annotated[bool, doc("Whether it may never act.")]
-    considered: Annotated[int, doc("How many requests were compared with it.")]
-    seen: Annotated[int, doc("How many requests it matched.")]
-    hits: Annotated[int, doc("How many requests it acted on.")]
-    unused: Annotated[str | None, doc("Why it has never acted; null once it has.")]
+    optional: Annotated[bool, doc("Whether the fault or outcome is allowed never to act.")]
+    considered: Annotated[int, doc("The number of requests that were compared with it.")]
+    seen: Annotated[int, doc("The number of requests that it matched.")]
+    hits: Annotated[int, doc("The number of requests that it acted on.")]
+    unused: Annotated[
+        str | None, doc("The reason why it has not acted yet; null once it has acted.")
+    ]
 
 
 class OutcomeState(ControlMessage, frozen=True, kw_only=True):
-    """An armed outcome and its counts, beside what was written."""
+    """An armed outcome: its definition and its counts."""
 
     id: Annotated[str, doc("The id of the outcome.")]
     order: Annotated[int, doc("Its position among the outcomes of the world.")]
     written: Written
     optional: Optional = None
     armed_at: Annotated[str, doc("When it was armed, in world time.")]
-    considered: Annotated[int, doc("How many operations began while it was armed.")]
-    seen: Annotated[int, doc("How many of these operations it matched.")]
-    hits: Annotated[int, doc("How many operations it applies to.")]
-    spent: Annotated[bool, doc("Whether it applies to no more operations.")]
-    unused: Annotated[str | None, doc("Why it has changed no operation yet; null once it has.")]
+    considered: Annotated[int, doc("The number of operations that started while it was armed.")]
+    seen: Annotated[int, doc("The number of these operations that it matched.")]
+    hits: Annotated[int, doc("The number of operations that it applies to.")]
+    spent: Annotated[bool, doc("Whether the outcome is used up.")]
+    unused: Annotated[
+        str | None, doc("The reason why it has not changed an operation yet; null once it has.")
+    ]
     protected: Annotated[
         bool | None,
-        doc("True for an outcome of a judge, such as explore, which cannot be removed here."),
+        doc("True for an outcome that a judge such as explore armed. It cannot be removed here."),
     ] = None
 
 
 class FaultState(ControlMessage, frozen=True, kw_only=True):
-    """An armed fault and its counts, beside what was written: effect, match, times."""
+    """An armed fault: its definition and its counts."""
 
     id: Annotated[str, doc("The id of the fault.")]
     order: Annotated[int, doc("Its position among the faults of the world.")]
@@ -61,61 +65,63 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
     phase: Annotated[
         Literal["before_commit", "after_commit"] | None,
         doc(
-            "Whether it acts before or after the call changes the world. A fault that changes the "
-            "call's response, or delivers the request twice, has no phase: null."
+            "Whether it acts before or after the call changes the world. Null for a fault that "
+            "changes the call's response or delivers the request twice."
         ),
     ]
     optional: Optional = None
     armed_at: Annotated[str, doc("When it was armed, in world time.")]
-    considered: Annotated[int, doc("How many requests were compared with it.")]
-    seen: Annotated[int, doc("How many requests it matched.")]
-    hits: Annotated[int, doc("How many requests it acted on.")]
-    spent: Annotated[bool, doc("Whether it acts no more.")]
-    unused: Annotated[str | None, doc("Why it has never acted; null once it has.")]
-    note: Annotated[str | None, doc("What it acts on beside its world, if it does.")] = None
+    considered: Annotated[int, doc("The number of requests that were compared with it.")]
+    seen: Annotated[int, doc("The number of requests that it matched.")]
+    hits: Annotated[int, doc("The number of requests that it acted on.")]
+    spent: Annotated[bool, doc("Whether the fault is used up.")]
+    unused: Annotated[
+        str | None, doc("The reason why it has not acted yet; null once it has acted.")
+    ]
+    note: Annotated[str | None, doc("The fault's effects outside its world, if it has any.")] = None
     protected: Annotated[
         bool | None,
-        doc("True for a fault of a judge, such as explore, which cannot be removed here."),
+        doc("True for a fault that a judge such as explore armed. It cannot be removed here."),
     ] = None
 
 
 class ProtectedFaultState(ControlMessage, frozen=True, kw_only=True):
-    """A fault, outcome or intervention that a judge keeps in worlds. Clients cannot remove it."""
+    """A fault, outcome or intervention that a judge maintains in worlds. Clients cannot remove it."""
 
     id: Annotated[str, doc("The id of the protected fault.")]
     worlds: Annotated[list[str] | None, doc("The worlds that have it; null for every world.")]
-    kind: Annotated[ProtectedKind, doc("What it is.")]
+    kind: Annotated[ProtectedKind, doc("Whether it is a fault, an outcome or an intervention.")]
     seen: Annotated[
         int,
         doc(
-            "How many requests of all worlds it matched. For an intervention: in how many worlds "
-            "it was possible."
+            "The number of requests in all worlds that it matched. For an intervention, the "
+            "number of worlds in which it was possible."
         ),
     ]
     hits: Annotated[
         int,
         doc(
-            "How many requests of all worlds it acted on. For an intervention: in how many worlds "
-            "it was possible."
+            "The number of requests in all worlds that it acted on. For an intervention, the "
+            "number of worlds in which it was possible."
         ),
     ]
 
 
 class FaultsRemoved(ControlMessage, frozen=True, kw_only=True):
-    """How many faults or outcomes were removed."""
+    """The number of removed faults or outcomes."""
 
-    removed: Annotated[int, doc("How many were removed.")]
+    removed: Annotated[int, doc("The number of removed entries.")]
 
 
 class InterventionDone(ControlMessage, frozen=True, kw_only=True):
-    """What an intervention did."""
+    """The report of an intervention."""
 
     intervention: Annotated[str, doc("The name of the intervention.")]
     message: Annotated[str, doc("What it did, in one sentence.")]
 
 
 class FaultEffect(ControlMessage, frozen=True, kw_only=True):
-    """What a kind of fault or outcome can do."""
+    """A kind of fault or outcome."""
 
     kind: Annotated[str, doc("The name of the kind.")]
     about: Annotated[str, doc("What it does.")]
@@ -124,13 +130,13 @@ class FaultEffect(ControlMessage, frozen=True, kw_only=True):
 
 
 class FaultKinds(ControlMessage, frozen=True, kw_only=True):
-    """What a fault or outcome can do, what it can match and when it acts."""
+    """The kinds of faults or outcomes, the requests that they can match, and when they can act."""
 
     effects: Annotated[list[FaultEffect], doc("The kinds.")]
-    matches: Annotated[dict[str, str], doc("What each field for a match means.")]
-    conditions: Annotated[dict[str, str], doc("What each field for the time to act means.")]
+    matches: Annotated[dict[str, str], doc("The meaning of each field of a match.")]
+    conditions: Annotated[dict[str, str], doc("The meaning of each field that sets when to act.")]
     while_: Annotated[
-        dict[str, str], doc("What each condition on the world means that `while` takes.")
+        dict[str, str], doc("The meaning of each condition on the world that `while` accepts.")
     ] = msgspec.field(name="while")
 
 
@@ -150,7 +156,7 @@ class InterventionRow(ControlMessage, frozen=True, kw_only=True):
 
 
 class VariationPoint(ControlMessage, frozen=True, kw_only=True):
-    """A freedom that the contract leaves, and which responses it varies."""
+    """A freedom that the contract leaves, and the calls whose responses it varies."""
 
     id: Annotated[str, doc("The name of the point.")]
     about: Annotated[str, doc("What varies.")]
@@ -160,7 +166,7 @@ class VariationPoint(ControlMessage, frozen=True, kw_only=True):
 
 
 def merge_written(state: FaultState | OutcomeState) -> JsonObject:
-    """Return the state as JSON has it: what was written stands beside the other members."""
+    """Return the JSON form of a state, in which the written definition is merged into the members."""
     merged: JsonObject = {}
     absent = {field.name for field in msgspec.structs.fields(state) if not field.required}
     for name, value in msgspec.structs.asdict(state).items():
@@ -172,7 +178,7 @@ def merge_written(state: FaultState | OutcomeState) -> JsonObject:
 
 
 def split_written(document: JsonObject, kind: type[S]) -> JsonObject:
-    """Return JSON of a `kind` with all members that the kind does not declare in `written`."""
+    """Move all members that `kind` does not declare into the member `written`."""
     declared = kind.__struct_encode_fields__
     written = {name: value for name, value in document.items() if name not in declared}
     return {**document, WRITTEN: written}

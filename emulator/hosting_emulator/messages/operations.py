@@ -1,4 +1,4 @@
-"""Operations of a world: where each is, the states it went through, and why it is there."""
+"""Messages about a world's operations: their states, their histories, and explanations of both."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OperationName(ControlMessage, frozen=True, kw_only=True):
 
 
 class OperationState(OperationName, frozen=True, kw_only=True):
-    """An operation and where it is."""
+    """An operation and its progress."""
 
     phase: Annotated[str, doc("The phase of the operation.")]
     stuck: Annotated[bool, doc("Whether the operation is stuck.")]
@@ -28,26 +28,28 @@ class OperationState(OperationName, frozen=True, kw_only=True):
 
 
 class OperationSpan(ControlMessage, frozen=True, kw_only=True):
-    """A state that an operation was in."""
+    """A span of time that an operation spent in the same state."""
 
     state: Annotated[str, doc("The state.")]
     phase: Annotated[str, doc("The phase.")]
     stuck: Annotated[bool, doc("Whether the operation was stuck.")]
     from_: Annotated[str, doc("When the operation entered this state.")] = field(name="from")
-    to: Annotated[str | None, doc("When the operation left this state; null while it is in it.")]
+    to: Annotated[
+        str | None, doc("When the operation left this state; null while this is the current state.")
+    ]
 
 
 class OperationHistory(OperationName, frozen=True, kw_only=True):
-    """An operation and the states that it went through."""
+    """An operation and its history."""
 
     spans: Annotated[list[OperationSpan], doc("The states, oldest first.")]
 
 
 class Timeline(ControlMessage, frozen=True, kw_only=True):
-    """The newest operations with the states that they went through."""
+    """The newest operations with their histories."""
 
     now: Annotated[str, doc("World time.")]
-    total: Annotated[int, doc("How many operations the world has.")]
+    total: Annotated[int, doc("The number of operations in the world.")]
     items: Annotated[list[OperationHistory], doc("The newest operations, newest first.")]
 
 
@@ -59,7 +61,7 @@ class NextStep(ControlMessage, frozen=True, kw_only=True):
 
 
 class Why(ControlMessage, frozen=True, kw_only=True):
-    """Explains an operation's state; in Python, `str()` is the full explanation."""
+    """An explanation of an operation's state. In Python, `str()` returns the full explanation."""
 
     operation: Annotated[str, doc("The id of the operation.")]
     kind: Annotated[str, doc("The kind of operation.")]
@@ -71,13 +73,18 @@ class Why(ControlMessage, frozen=True, kw_only=True):
         str | None, doc("The state of the reconciliation; null if there is none.")
     ]
     at: Annotated[str, doc("World time.")]
-    sentences: Annotated[list[str], doc("The explanation, in sentences.")]
-    next: Annotated[NextStep | None, doc("The next event; null if time alone moves nothing.")]
-    waits_for: Annotated[
-        str | None, doc("The id of the operation that must end first; null if none must.")
+    sentences: Annotated[list[str], doc("The sentences of the explanation.")]
+    next: Annotated[
+        NextStep | None, doc("The next event; null if time alone does not move the operation.")
     ]
-    held_by: Annotated[str | None, doc("What keeps the operation; null if nothing does.")]
-    commands: Annotated[list[str], doc("Commands that move the operation on.")]
+    waits_for: Annotated[
+        str | None,
+        doc("The id of the operation that must end first; null if there is no such operation."),
+    ]
+    held_by: Annotated[
+        str | None, doc("The cause that holds the operation; null if nothing holds it.")
+    ]
+    commands: Annotated[list[str], doc("Commands that advance the operation.")]
 
     def __str__(self) -> str:
         title = f"{self.kind} of {self.project} ({self.operation}) is {self.state}"

@@ -1,4 +1,4 @@
-"""The running process: where it listens, whether it is up, and why it refused a request."""
+"""Messages about the running process: its addresses, its health, and refused requests."""
 
 from __future__ import annotations
 
@@ -12,55 +12,67 @@ class Info(ControlMessage, frozen=True, kw_only=True):
 
     version: Annotated[str, doc("The version of the emulator.")]
     build: Annotated[
-        str, doc("Tells builds of one version apart; an editable install is `editable`.")
+        str,
+        doc(
+            "Identifies the build among builds of the same version. For an editable "
+            "install it is `editable`."
+        ),
     ]
     pid: Annotated[int, doc("The id of the process.")]
     base_url: Annotated[str, doc("The URL before `/v1` of the default world.")]
-    dev_base_url: Annotated[str, doc("The URL of dev origins, with a placeholder for the host.")]
+    dev_base_url: Annotated[
+        str, doc("The URL of the dev origins, with a placeholder for the host.")
+    ]
     control_url: Annotated[str, doc("The URL of the control API.")]
     docs_url: Annotated[str, doc("The URL of the documentation.")]
     openapi_url: Annotated[str, doc("The URL of the public API's OpenAPI document.")]
     data_dir: Annotated[
         str | None, doc("The directory that holds the worlds; null if nothing is stored.")
     ]
-    durability: Annotated[str, doc("Which failures stored changes survive: `process` or `disk`.")]
-    tls_port: Annotated[int | None, doc("The port of dev origins; null if there is none.")]
+    durability: Annotated[
+        str,
+        doc(
+            "The durability of stored changes: `process` if they survive a crash of the "
+            "process, or `disk` if they also survive a crash of the machine."
+        ),
+    ]
+    tls_port: Annotated[int | None, doc("The port of the dev origins; null if there is none.")]
     started_at: Annotated[str, doc("When the process started, in real time.")]
 
 
 class PageSecret(ControlMessage, frozen=True, kw_only=True):
-    """What marks requests of the emulator's own pages."""
+    """The header that marks requests from the emulator's own pages."""
 
     header: Annotated[str, doc("The name of the header.")]
     value: Annotated[str, doc("The value of the header.")]
 
 
 class Health(ControlMessage, frozen=True, kw_only=True):
-    """That the emulator is up, and its version."""
+    """The health of a running emulator."""
 
     status: Annotated[Literal["ok"], doc("The emulator is up.")]
     version: Annotated[str, doc("The version of the emulator.")]
     storage: Annotated[
         str | None,
         doc(
-            "The last problem with files of the data directory that were deleted or replaced while "
-            "the emulator was running; null if there was none."
+            "The last problem with files in the data directory that were deleted or replaced "
+            "while the emulator was running; null if there was none."
         ),
     ]
 
 
 class ApiProblem(ControlMessage, frozen=True, kw_only=True):
-    """Why the control API refused a request (RFC 9457)."""
+    """The reason why the control API refused a request (RFC 9457)."""
 
     type: Annotated[str, doc("A URI that identifies the kind of problem.")]
-    title: Annotated[str, doc("The kind of problem in a few words.")]
+    title: Annotated[str, doc("A short name of the kind of problem.")]
     status: Annotated[int, doc("The HTTP status.")]
     detail: Annotated[str, doc("What is wrong, and what to do.")]
     documentation: Annotated[str, doc("The documentation of the control API.")]
 
 
 class OAuthError(ControlMessage, frozen=True, kw_only=True):
-    """Why the identity provider refused a request (RFC 6749, 5.2)."""
+    """The reason why the identity provider refused a request (RFC 6749, 5.2)."""
 
     error: Annotated[str, doc("The error code.")]
     error_description: Annotated[str, doc("What is wrong.")]

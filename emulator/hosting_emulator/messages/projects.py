@@ -1,4 +1,4 @@
-"""What a world holds: its projects with everything that belongs to them."""
+"""The projects of a world, with everything that belongs to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FlagState(ControlMessage, frozen=True, kw_only=True):
 class DatabaseState(ControlMessage, frozen=True, kw_only=True):
     """A project's database in one environment."""
 
-    data_mode: Annotated[str, doc("Whether the environment has data of its own.")]
+    data_mode: Annotated[str, doc("The data mode, such as `shared`.")]
     provider_failing: Annotated[bool, doc("Whether the database provider is failing.")]
     compute: Annotated[JsonObject | None, doc("The database as the public API shows it.")]
 
@@ -29,7 +29,10 @@ class ProjectMember(ControlMessage, frozen=True, kw_only=True):
     role: Annotated[str, doc("The role of the user.")]
     through: Annotated[
         Literal["organization", "project"],
-        doc("Whether the user has the role as the owner of the organization, or in the project."),
+        doc(
+            "The source of the role: `organization` for an owner of the organization, "
+            "`project` for a member of the project."
+        ),
     ]
 
 
@@ -55,12 +58,13 @@ class ProjectState(ControlMessage, frozen=True, kw_only=True):
     custom_domain: Annotated[str | None, doc("The custom domain; null if there is none.")]
     source_generation: Annotated[int, doc("The current source generation.")]
     claim: Annotated[
-        str | None, doc("The operation that holds the mutation claim; null if none holds it.")
+        str | None,
+        doc("The operation that holds the mutation claim; null if no operation holds it."),
     ]
     claim_held: Annotated[bool, doc("Whether the intervention hold_claim holds the claim.")]
     dns: Annotated[JsonObject, doc("The DNS authorization as the public API shows it.")]
     databases: Annotated[dict[str, DatabaseState], doc("The databases, by environment.")]
-    counts: Annotated[dict[str, int], doc("How many deployments the project has.")]
+    counts: Annotated[dict[str, int], doc("The number of deployments in the project.")]
     deployments: Annotated[list[JsonObject], doc("The newest deployments, newest first.")]
     users: Annotated[list[ProjectMember], doc("The users who have a role in the project.")]
     tickets: Annotated[list[TicketState], doc("The newest dev access tickets, newest first.")]

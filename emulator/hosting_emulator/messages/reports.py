@@ -1,4 +1,4 @@
-"""The report of a world: what happened in it, in one document."""
+"""The report of everything that happened in a world, in a single document."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from hosting_emulator.messages.operations import Why
 from hosting_emulator.messages.requests import ReportedRequests
 from hosting_emulator.messages.worlds import VariationState
 
-#: The JSON of a FaultState, and of an OutcomeState: what was written is among the members.
+#: The JSON form of a FaultState or an OutcomeState, in which the definition is merged into the
+#: members.
 FaultJson = Annotated[
     JsonObject, Meta(extra_json_schema={"$ref": "#/components/schemas/FaultState"})
 ]
@@ -22,12 +23,12 @@ OutcomeJson = Annotated[
 
 
 class WorldReport(ControlMessage, frozen=True, kw_only=True):
-    """A world's report in one document, with its last requests and pending operations."""
+    """A world's report in a single document, with its last requests and its pending operations."""
 
     world: Annotated[str, doc("The name of the world.")]
     base_url: Annotated[str, doc("The URL before `/v1` of the world.")]
     scenario: Annotated[
-        str | None, doc("The file of the scenario that it began as; null if there was none.")
+        str | None, doc("The scenario file that the world was built from; null if there was none.")
     ]
     clock: Annotated[ClockState, doc("The time of the world.")]
     commit: Annotated[int, doc("The number of the latest commit.")]

@@ -1,4 +1,4 @@
-"""The request log of a world: filters, exchanges, and the decisions that led to their responses."""
+"""Messages about a world's request log: filters, exchanges, and the decisions behind the responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hosting_emulator.messages.declaration import ControlMessage, doc
 
 
 class RequestFilters(TypedDict, total=False):
-    """Filters of exchanges. An exchange must match all of them."""
+    """Filters for exchanges. An exchange must match all of them."""
 
     call: Annotated[
         str | None,
@@ -29,7 +29,7 @@ class RequestFilters(TypedDict, total=False):
     user: Annotated[
         str | None,
         Meta(
-            description="A user, by alias or id; `nobody` for requests without a known token.",
+            description="A user, by alias or id; `nobody` for requests without a valid token.",
             examples=["owner"],
         ),
     ]
@@ -38,18 +38,21 @@ class RequestFilters(TypedDict, total=False):
     ]
     since: Annotated[
         str | None,
-        Meta(description="A world timestamp, or a duration back from now (`5m`).", examples=["1h"]),
+        Meta(description="A world timestamp, or how long ago, such as `5m`.", examples=["1h"]),
     ]
     until: Annotated[
         str | None,
         Meta(
-            description="A world timestamp (exclusive), or a duration back from now.",
+            description="A world timestamp (exclusive), or how long ago, such as `5m`.",
             examples=["5m"],
         ),
     ]
     text: Annotated[
         str | None,
-        Meta(description="Text to find in anything the log shows.", examples=["deployments"]),
+        Meta(
+            description="Text that must occur in the log's view of the exchange.",
+            examples=["deployments"],
+        ),
     ]
     after: Annotated[
         int | None, Meta(description="Only exchanges with a higher number.", examples=[1])
@@ -59,16 +62,19 @@ class RequestFilters(TypedDict, total=False):
 class Message(ControlMessage, frozen=True, kw_only=True):
     """A request or a response, with secrets redacted."""
 
-    headers: Annotated[list[tuple[str, str]], doc("The headers, each a pair of name and value.")]
+    headers: Annotated[list[tuple[str, str]], doc("The headers as pairs of name and value.")]
     body: Annotated[
-        str | None, doc("The body, or the beginning of a long one; null if it is not text.")
+        str | None, doc("The body, or the beginning of a long body; null if the body is not text.")
     ]
     body_bytes: Annotated[int, doc("The length of the whole body.")]
     body_cut: Annotated[bool, doc("Whether `body` is only the beginning.")]
 
     @property
     def content(self) -> Any:
-        """The body: parsed JSON, other text (and JSON that was cut) unchanged, None for no body."""
+        """The body as parsed JSON, or None if there is no body.
+
+        Text that is not JSON, and JSON that was cut, is unchanged.
+        """
         if not self.body:
             return None
         try:
@@ -78,11 +84,14 @@ class Message(ControlMessage, frozen=True, kw_only=True):
 
 
 class AlteredPart(ControlMessage, frozen=True, kw_only=True):
-    """A part of a response that a fault altered. Values are texts without secrets, and may be cut."""
+    """A part of a response that a fault altered.
+
+    Values are strings without secrets, and may be cut.
+    """
 
     fault: Annotated[str, doc("The id of the fault.")]
     part: Annotated[str, doc("A JSON Pointer into the body, the name of a header, or `status`.")]
-    before: Annotated[str | None, doc("The true value; null if the response had no such part.")]
+    before: Annotated[str | None, doc("The original value; null if the response had no such part.")]
     after: Annotated[str | None, doc("The value that was sent; null if the part was removed.")]
 
     def describe(self) -> str:
@@ -98,12 +107,12 @@ class AlteredPart(ControlMessage, frozen=True, kw_only=True):
 class TrailStep(ControlMessage, frozen=True, kw_only=True):
     """A decision about a request."""
 
-    step: Annotated[str, doc("The step that decided.")]
+    step: Annotated[str, doc("The step of the pipeline that made the decision.")]
     text: Annotated[str, doc("The decision, in one sentence.")]
 
 
 class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
-    """A request and its response, as one line of the request log shows them."""
+    """The summary of a request and its response in the request log."""
 
     n: Annotated[int, doc("The number of the request in the log.")]
     at: Annotated[str, doc("When the request arrived, in world time.")]
@@ -111,16 +120,21 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     path: Annotated[str, doc("The path, without the world's prefix.")]
     query: Annotated[str, doc("The query string.")]
     call: Annotated[str | None, doc("The call; null for a path that belongs to no call.")]
-    project: Annotated[str | None, doc("The id of the project in the path, or of the operation.")]
-    operation: Annotated[
-        str | None, doc("The id of the operation in the path, or of the one that began.")
+    project: Annotated[
+        str | None, doc("The id of the project in the path, or of the operation's project.")
     ]
-    principal: Annotated[str | None, doc("The id of the user; null without a known token.")]
+    operation: Annotated[
+        str | None,
+        doc("The id of the operation in the path, or of the operation that the call started."),
+    ]
+    principal: Annotated[
+        str | None, doc("The id of the user; null if the request had no valid token.")
+    ]
     user: Annotated[
         str | None,
         doc(
-            "The alias of the user, or `nobody` without a known token; null if the request was "
-            "refused before its token was read."
+            "The alias of the user, or `nobody` if the request had no valid token; null if the "
+            "request was refused before its token was read."
         ),
     ]
     status: Annotated[
@@ -129,16 +143,22 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     code: Annotated[str | None, doc("The code of the problem; null if there was none.")]
     idempotency_key: Annotated[str | None, doc("The Idempotency-Key; null if there was none.")]
     replayed: Annotated[
-        bool, doc("Whether the response was the remembered first one of its Idempotency-Key.")
+        bool, doc("Whether the response is a replay of the first response to this Idempotency-Key.")
     ]
     lost: Annotated[
         str | None, doc("The kind of fault that lost the response; null if it was not lost.")
     ]
     why: Annotated[tuple[str, ...], doc("The reasons for the response, in sentences.")]
-    varied: Annotated[list[str], doc("The points at which the response varies.")]
-    duration_us: Annotated[float, doc("Real time in the emulator, in microseconds.")]
+    varied: Annotated[list[str], doc("The variation points at which the response varies.")]
+    duration_us: Annotated[
+        float, doc("The real time that the emulator spent on the request, in microseconds.")
+    ]
     in_progress: Annotated[
-        bool, doc("Whether it still waits for its body, a delay or the disk: no response has left.")
+        bool,
+        doc(
+            "Whether no response has been sent yet: the request is still waiting for its "
+            "body, a delay or the disk."
+        ),
     ]
     altered: Annotated[
         list[AlteredPart] | None,
@@ -161,7 +181,7 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
 
     @property
     def failed(self) -> bool:
-        """Whether the client saw no success: a status from 400 on, or a lost response."""
+        """Whether the client saw a failure: a status of at least 400, or a lost response."""
         return self.status >= 400 or self.lost is not None
 
 
@@ -170,13 +190,13 @@ class Exchange(ExchangeSummary, frozen=True, kw_only=True):
 
     trail: Annotated[
         list[TrailStep] | None,
-        doc("Every decision about the request, in order, unless it was not requested."),
+        doc("Every decision about the request, in order. Present only if the trail was requested."),
     ] = None
     arrival: Annotated[
         int | None,
         doc(
-            "Its position in the order in which requests of the process arrived. Only an observation "
-            "shows it."
+            "The request's position in the order of arrival over all worlds of the process. "
+            "Present only in an observation."
         ),
     ] = None
 
@@ -192,18 +212,19 @@ class WholeExchange(ExchangeSummary, frozen=True, kw_only=True):
 class RequestPage(ControlMessage, frozen=True, kw_only=True):
     """The last exchanges of a world."""
 
-    total: Annotated[
-        int, doc("How many requests there were in all since the log was last cleared.")
-    ]
+    total: Annotated[int, doc("The total number of requests since the log was last cleared.")]
     times_cleared: Annotated[
         int,
-        doc("How often a reset or another world cleared the log: numbers then begin at 1 again."),
+        doc(
+            "How many times a reset or a replacement of the world has cleared the log. Numbers "
+            "then start at 1 again."
+        ),
     ]
     items: Annotated[list[Exchange], doc("The exchanges, newest first.")]
 
 
 class ReportedProblem(ControlMessage, frozen=True, kw_only=True):
-    """The problem that a request got."""
+    """The problem in the response to a request."""
 
     code: Annotated[str, doc("The code of the problem.")]
     detail: Annotated[str, doc("The detail of the problem.")]
@@ -213,19 +234,19 @@ class ReportedExchange(ExchangeSummary, frozen=True, kw_only=True):
     """An exchange in the report of a world."""
 
     problem: Annotated[
-        ReportedProblem | None, doc("The problem that it got; null if there was none.")
+        ReportedProblem | None, doc("The problem in the response; null if there was none.")
     ]
 
 
 class ReportedRequests(ControlMessage, frozen=True, kw_only=True):
     """The last exchanges in the report of a world."""
 
-    total: Annotated[int, doc("How many requests there were in all.")]
+    total: Annotated[int, doc("The total number of requests.")]
     items: Annotated[list[ReportedExchange], doc("The exchanges, oldest first.")]
 
 
 class HeaderValues(UserDict[str, str]):
-    """Headers by name in any case. The values of a repeated header are joined by a comma."""
+    """Headers with case-insensitive names. The values of a repeated header are joined with a comma."""
 
     def __init__(self, pairs: Iterable[Iterable[str]]) -> None:
         super().__init__()

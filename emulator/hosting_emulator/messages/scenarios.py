@@ -1,4 +1,4 @@
-"""Scenarios: the library, the report of a story, and what was done in a world as a scenario."""
+"""Messages about scenarios: the library, the reports of stories, and recorded scenarios."""
 
 from __future__ import annotations
 
@@ -10,46 +10,53 @@ from hosting_emulator.messages.worlds import VariationState
 
 
 class ScenarioName(ControlMessage, frozen=True, kw_only=True):
-    """A scenario of the library."""
+    """A scenario in the library."""
 
     name: Annotated[str, doc("The name of the scenario.")]
     kind: Annotated[
         Literal["world", "story"],
         doc(
-            "Where its failure is: in its world (faults, outcomes, timeline, …), or only in a story "
-            "in the usual world, of which `start --scenario` shows nothing."
+            "Whether the failure is part of the scenario's world (faults, outcomes, timeline, "
+            "…), or occurs only in its story. `start --scenario` does not show the failure of "
+            "a story."
         ),
     ]
-    description: Annotated[str, doc("What the scenario shows.")]
+    description: Annotated[str, doc("The purpose of the scenario.")]
 
 
 class ScenarioText(ScenarioName, frozen=True, kw_only=True):
-    """A scenario of the library with its YAML."""
+    """A scenario in the library, with its YAML."""
 
     text: Annotated[str, doc("The YAML.")]
 
 
 class RecordedScenario(ScenarioText, frozen=True, kw_only=True):
-    """What was done in a world, as a scenario whose story passes."""
+    """A recording of a world's requests and changes, as a scenario whose story passes."""
 
     steps: Annotated[int, doc("The number of steps.")]
     left_out: Annotated[
-        list[str], doc("The requests that it leaves out, with the reason: they changed nothing.")
+        list[str],
+        doc(
+            "The requests that the scenario omits because they changed nothing, "
+            "each with the reason."
+        ),
     ]
 
 
 class StepDifference(ControlMessage, frozen=True, kw_only=True):
-    """What a step of a story expected, and what it got."""
+    """A difference between the expected and the actual result of a step."""
 
-    at: Annotated[str, doc("Where it differs.")]
-    expected: Annotated[Any, doc("What was expected.")]
-    found: Annotated[Any, doc("What there was.")]
+    at: Annotated[str, doc("The path of the different value.")]
+    expected: Annotated[Any, doc("The expected value.")]
+    found: Annotated[Any, doc("The actual value.")]
 
 
 class StepResponse(ControlMessage, frozen=True, kw_only=True):
     """A response in a step of a story."""
 
-    n: Annotated[int | None, doc("The number of its request in the log; null if it has none.")]
+    n: Annotated[
+        int | None, doc("The number of the request in the log; null if it is not in the log.")
+    ]
     status: Annotated[int | None, doc("The status; null if there was no response.")]
     code: Annotated[str | None, doc("The code of the problem; null if there was none.")]
     detail: Annotated[str | None, doc("The detail of the problem; null if there was none.")]
@@ -65,11 +72,15 @@ class StoryStep(ControlMessage, frozen=True, kw_only=True):
     line: Annotated[int, doc("The line of the step in the file.")]
     title: Annotated[str, doc("What the step does.")]
     passed: Annotated[bool, doc("Whether the step passed.")]
-    message: Annotated[str, doc("What the step came to.")]
-    waited_ms: Annotated[int, doc("How long its responses would have taken, in milliseconds.")]
-    differences: Annotated[list[StepDifference], doc("What differs from what was expected.")]
+    message: Annotated[str, doc("The result of the step.")]
+    waited_ms: Annotated[
+        int, doc("The total delay that a client would have seen in this step, in milliseconds.")
+    ]
+    differences: Annotated[list[StepDifference], doc("The differences from the expected result.")]
     responses: Annotated[list[StepResponse], doc("The responses.")]
-    nearest: Annotated[list[str], doc("The requests that come nearest to what was expected.")]
+    nearest: Annotated[
+        list[str], doc("The requests that are most similar to the expected requests.")
+    ]
 
 
 class StoryEntry(EntryCounts, frozen=True, kw_only=True):
@@ -80,23 +91,24 @@ class StoryEntry(EntryCounts, frozen=True, kw_only=True):
 
 
 class StoryReport(ControlMessage, frozen=True, kw_only=True):
-    """How a scenario's story went, up to the first step that failed."""
+    """The result of a scenario's story, up to the first failed step."""
 
     scenario: Annotated[str, doc("The name of the scenario.")]
-    file: Annotated[str, doc("The name of the file in errors.")]
+    file: Annotated[str, doc("The file name that error messages use.")]
     passed: Annotated[
         bool,
         doc(
-            "Whether the story passed. An entry that never acted and is not optional fails the story."
+            "Whether the story passed. The story fails if an entry that is not optional never "
+            "acted."
         ),
     ]
     steps: Annotated[list[StoryStep], doc("The steps.")]
     entries: Annotated[list[StoryEntry], doc("The faults, outcomes and timeline entries.")]
-    digest: Annotated[str, doc("A digest of all responses: equal runs have equal digests.")]
+    digest: Annotated[str, doc("A digest of all responses. Identical runs have identical digests.")]
     variation: Annotated[
-        VariationState | None, doc("How responses varied; null if they did not vary.")
+        VariationState | None, doc("The variation of the responses; null if they did not vary.")
     ]
     warnings: Annotated[
         list[str],
-        doc("Each assumption of the world, at any step, that contradicts the contract."),
+        doc("The warnings about assumptions that contradicted the contract at any step."),
     ]

@@ -11,9 +11,9 @@ class AccessToken(ControlMessage, frozen=True, kw_only=True):
     """An access token."""
 
     access_token: Annotated[str, doc("The token.")]
-    token_type: Annotated[Literal["Bearer"], doc("How the token is sent.")]
-    expires_in: Annotated[int, doc("For how many seconds of world time the token is valid.")]
-    expires_at: Annotated[str, doc("Until which world time the token is valid.")]
+    token_type: Annotated[Literal["Bearer"], doc("The scheme of the Authorization header.")]
+    expires_in: Annotated[int, doc("The lifetime of the token, in seconds of world time.")]
+    expires_at: Annotated[str, doc("When the token expires, in world time.")]
 
 
 class KeyMetadata(ControlMessage, frozen=True, kw_only=True):
@@ -23,7 +23,7 @@ class KeyMetadata(ControlMessage, frozen=True, kw_only=True):
     organization_id: Annotated[str, doc("The id of the key's organization.")]
     name: Annotated[str, doc("The name of the key.")]
     obfuscated_value: Annotated[str, doc("The value with most characters hidden.")]
-    permissions: Annotated[list[str], doc("What the key may do.")]
+    permissions: Annotated[list[str], doc("The permissions of the key.")]
     expires_at: Annotated[str, doc("When the key expires, in world time.")]
     created_at: Annotated[str, doc("When the key was created, in world time.")]
 
@@ -31,7 +31,7 @@ class KeyMetadata(ControlMessage, frozen=True, kw_only=True):
 class NewApiKey(ControlMessage, frozen=True, kw_only=True):
     """A new user API key."""
 
-    value: Annotated[str, doc("The value of the key. Only this response has it.")]
+    value: Annotated[str, doc("The value of the key. Only this response contains it.")]
     key: Annotated[KeyMetadata, doc("The key without its value.")]
 
 
@@ -40,14 +40,15 @@ class KeyState(ControlMessage, frozen=True, kw_only=True):
 
     id: Annotated[str, doc("The id of the key.")]
     name: Annotated[str, doc("The name of the key.")]
-    user: Annotated[str, doc("The alias of the user whose key it is.")]
+    user: Annotated[str, doc("The alias of the user who owns the key.")]
     organization: Annotated[str, doc("The alias of the key's organization.")]
     obfuscated_value: Annotated[str, doc("The value with most characters hidden.")]
-    permissions: Annotated[list[str], doc("What the key may do.")]
+    permissions: Annotated[list[str], doc("The permissions of the key.")]
     created_at: Annotated[str, doc("When the key was created, in world time.")]
     expires_at: Annotated[str, doc("When the key expires, in world time.")]
     last_used_at: Annotated[
-        str | None, doc("When the key was last used, in world time; null if it never was.")
+        str | None,
+        doc("When the key was last used, in world time; null if it has never been used."),
     ]
     revoked: Annotated[bool, doc("Whether the key was revoked.")]
     expired: Annotated[bool, doc("Whether the key has expired.")]

@@ -1,4 +1,4 @@
-"""Worlds: their summaries, what varies in them, and their past."""
+"""Messages about worlds: summaries, variation, commits and snapshots."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from hosting_emulator.messages.tokens import AccessToken
 
 
 class VariationState(ControlMessage, frozen=True, kw_only=True):
-    """How a world's responses vary."""
+    """The variation of a world's responses."""
 
-    seed: Annotated[str, doc("The seed that responses vary by.")]
+    seed: Annotated[str, doc("The seed of the variation.")]
     only: Annotated[
-        list[str] | None, doc("The points that variation is limited to; null for all points.")
+        list[str] | None, doc("The points to which variation is limited; null for all points.")
     ]
-    assumed: Annotated[JsonObject, doc("The values of assumptions that the seed has drawn.")]
-    varied: Annotated[dict[str, int], doc("How many responses varied, by point.")]
+    assumed: Annotated[JsonObject, doc("The assumptions whose values were drawn from the seed.")]
+    varied: Annotated[dict[str, int], doc("The number of varied responses, by point.")]
 
 
 class WorldMember(ControlMessage, frozen=True, kw_only=True):
     """An organization, user or project of a world."""
 
-    alias: Annotated[str, doc("Its name in scenarios and in the control API.")]
-    id: Annotated[str, doc("Its id in the public API.")]
+    alias: Annotated[str, doc("The name in scenarios and in the control API.")]
+    id: Annotated[str, doc("The id in the public API.")]
 
 
 class WorldOrganization(WorldMember, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class WorldSummary(ControlMessage, frozen=True, kw_only=True):
     """A world's summary."""
 
     name: Annotated[str, doc("The name of the world.")]
-    seed: Annotated[str, doc("The seed that ids and secrets are drawn from.")]
+    seed: Annotated[str, doc("The seed from which ids and secrets are drawn.")]
     ephemeral: Annotated[bool, doc("Whether the world is kept in memory only.")]
     base_url: Annotated[str, doc("The URL before `/v1` of the world.")]
     control_url: Annotated[str, doc("The URL of the world in the control API.")]
@@ -62,13 +62,15 @@ class WorldSummary(ControlMessage, frozen=True, kw_only=True):
     commit: Annotated[int, doc("The number of the latest commit.")]
     clock: Annotated[ClockState, doc("The time of the world.")]
     assumptions: Annotated[JsonObject, doc("The assumptions that differ from their defaults.")]
-    warnings: Annotated[list[str], doc("Each assumption that contradicts the contract.")]
+    warnings: Annotated[
+        list[str], doc("The warnings about assumptions that contradict the contract.")
+    ]
     variation: Annotated[
-        VariationState | None, doc("How responses vary; null if they do not vary.")
+        VariationState | None, doc("The variation of the responses; null if they do not vary.")
     ]
     counts: Annotated[
         dict[str, int],
-        doc("The numbers of projects, operations, deployments, tickets and api_keys."),
+        doc("The numbers of `projects`, `operations`, `deployments`, `tickets` and `api_keys`."),
     ]
     armed: Annotated[list[EntryCounts], doc("The armed faults and outcomes with their counts.")]
     organizations: Annotated[list[WorldOrganization], doc("The organizations.")]
@@ -87,16 +89,16 @@ class CommitEntry(ControlMessage, frozen=True, kw_only=True):
 
     commit: Annotated[int, doc("The number of the commit.")]
     at: Annotated[str, doc("World time.")]
-    title: Annotated[str, doc("What caused the change.")]
+    title: Annotated[str, doc("The cause of the change.")]
     summary: Annotated[
-        str, doc("What the commit changed, if the title does not say it; otherwise empty.")
+        str, doc("The effect of the commit, if the title does not describe it; otherwise empty.")
     ]
 
 
 class CommitHistory(ControlMessage, frozen=True, kw_only=True):
     """The last commits."""
 
-    first: Annotated[int, doc("The number of the oldest commit that is kept.")]
+    first: Annotated[int, doc("The number of the oldest commit in the history.")]
     items: Annotated[list[CommitEntry], doc("The commits, newest first.")]
 
 
@@ -104,5 +106,5 @@ class SnapshotState(ControlMessage, frozen=True, kw_only=True):
     """A snapshot of a world."""
 
     id: Annotated[str, doc("The id of the snapshot.")]
-    commit: Annotated[int, doc("The number of the commit that it holds.")]
-    at: Annotated[str, doc("Its world time.")]
+    commit: Annotated[int, doc("The number of the commit at which the snapshot was taken.")]
+    at: Annotated[str, doc("The world time of the snapshot.")]

@@ -1,4 +1,4 @@
-"""The world's clock, in milliseconds since 1970. Reads no clock itself, and never goes back."""
+"""The world's clock, in milliseconds since 1970. World time never goes back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.world.records import ClockRecord
 
-#: The default start of a frozen or skip clock. It is fixed, so that responses repeat.
+#: The default start of a frozen or skip clock. It is fixed, so that responses are reproducible.
 FIXED_START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 MODES = get_args(ClockMode)
 #: The highest rate, in world seconds per real second.
@@ -17,11 +17,11 @@ HIGHEST_RATE = 1_000_000.0
 
 
 class ClockRefused(ValueError):
-    """A setting that the clock cannot have. The message says why, and what would be right."""
+    """A setting was refused. The message gives the reason, and what would be right."""
 
 
 def read(clock: ClockRecord, machine_ms: int) -> int:
-    """Return world time when the machine's clock says `machine_ms`."""
+    """Return the world time at which the machine's clock shows `machine_ms`."""
     if clock.mode in ("frozen", "skip"):
         return clock.world_ms
     elapsed = max(0, machine_ms - clock.machine_ms)
@@ -46,7 +46,10 @@ def change(
     rate: float | None = None,
     at_ms: int | None = None,
 ) -> ClockRecord:
-    """Return the clock with another mode, rate or time. None keeps a setting. Raises ClockRefused."""
+    """Return the clock with a new mode, rate or time.
+
+    None leaves a setting unchanged. Raises ClockRefused.
+    """
     if at_ms is not None and at_ms < now_ms:
         raise ClockRefused(
             f"world time is {format_timestamp(now_ms)} and cannot go back to "
@@ -76,5 +79,7 @@ def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> Cloc
     if not 0 <= at_ms <= LATEST_MS:
         raise ClockRefused("world time must be between the years 1970 and 9999")
     if mode in ("frozen", "skip"):
-        machine_ms = 0  # it has no effect, and equal worlds are then stored as equal text
+        machine_ms = (
+            0  # unused in these modes; with a constant, equal worlds are stored as equal text
+        )
     return ClockRecord(mode=mode, world_ms=at_ms, machine_ms=machine_ms, rate=rate)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """The organizations, users and projects of the default world.
 
-They are few and have telling names, and show every state that a call can return.
+There are only a few, with descriptive names. Together they show every state that a call can return.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ DEFAULT_POPULATION = WorldPart(
 
 
 def with_extended_world(part: WorldPart) -> WorldPart:
-    """Return a description together with the default world, if it extends it.
+    """Merge a description with the default world, if the description extends it.
 
     A part replaces the part of the default world that has the same alias.
     """

@@ -1,4 +1,7 @@
-"""Deployments: they are written with their operation, and follow it from state to state."""
+"""Deployments.
+
+A deployment is created with its operation, and its status follows the operation's state.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ BUILD_FAILED = OperationFailure(
 def put_deployment(
     change: Change, project: Project, operation: Operation, digests: bytes, status: str = "queued"
 ) -> None:
-    """Write the deployment of an operation. `digests` are 64 bytes from which its digests are made."""
+    """Write an operation's deployment. Its digests are derived from `digests`, which has 64 bytes."""
     text = digests.hex()
     artifact_digest = None
     url = None
@@ -82,9 +85,9 @@ def put_past_deployment(
 
 
 def move_deployment(change: Change, operation: Operation, status: str) -> None:
-    """Move the deployment of an operation, if it has one, to a status.
+    """Set the status of an operation's deployment, if there is one.
 
-    Raises ValueError if the lifecycle of deployments has no such transition.
+    Raises ValueError if a deployment's lifecycle does not allow this transition.
     """
     if operation.deployment_id is None:
         return

@@ -1,7 +1,7 @@
-"""Running the events that are due: the only way in which time changes a world.
+"""Runs due events. Time changes a world in no other way.
 
-Each event happens at its own moment, however late it is noticed. What a client sees therefore does not
-depend on how often anyone looks.
+Each event happens at the time at which it is due, even if it runs later. The results therefore do
+not depend on how often the world is read.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from hosting_emulator.world.records import ScheduledEvent
 from hosting_emulator.world.tables import DNS, SCHEDULE
 from hosting_emulator.world.value import Change, World
 
-#: Runs an event of the timeline. A higher layer passes it in, because the world does not know faults.
+#: Runs a timeline event. A higher layer supplies this function, because this package knows nothing
+#: about faults.
 TimelineRunner = Callable[[Change, str], None]
 
 
 def run_due(
     world: World, now_ms: int, timeline_runner: TimelineRunner | None = None
 ) -> tuple[Change, int]:
-    """Return the change that all events due by `now_ms` make, and the number of these events."""
+    """Run all events that are due by `now_ms`. Return the change and the number of events."""
     change = Change(world, world.at_ms)
     count = 0
     key = change.next_due(now_ms)
@@ -44,7 +45,7 @@ def run_due(
 
 def _expire_dns(change: Change, event: ScheduledEvent) -> None:
     dns = change.get(DNS, event.subject)
-    # A renewed authorization has another expiry, and its own event.
+    # A renewed authorization has a new expiry, and a separate event.
     if dns is None or dns.expires_ms != event.due_ms:
         return
     if lifecycles.DNS_AUTHORIZATION.may(dns.status, "expired"):

@@ -1,6 +1,6 @@
-"""An armed fault, and the rule that says which requests it acts on and when.
+"""An armed fault, and the rule that selects the requests on which it acts.
 
-What a kind of fault does is in `faults.kinds`.
+The effects of the fault kinds are implemented in `faults.kinds`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from hosting_emulator.world.records import DataMode, Plan, WorldRecord
 CommitPhase = Literal["before_commit", "after_commit"]
 DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
 DatabaseStatus = Literal["init", "ready", "suspended", "resizing", "failed", "absent"]
-_PATH = "the path without its query; * stands for any text, such as /v1/projects/*/domains"
-_CHANCE = "act with this probability, above 0 up to 1, drawn from the world's seed"
+_PATH = "the path without its query, such as /v1/projects/*/domains; * matches any text"
+_CHANCE = "act with this probability (above 0, at most 1), drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
 _COMMIT_PHASE = (
-    "before_commit: the request is not applied; after_commit: it is applied, and the response "
-    "is lost"
+    "before_commit, so that the request is not applied, or after_commit, so that it is applied "
+    "and the response is lost"
 )
 
 
@@ -38,7 +38,7 @@ def _described(description: str, **bounds: Any) -> Meta:
 class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
     """Conditions on a request's project and organization. All of them must hold.
 
-    A request that names no project fulfills no condition on a project.
+    A request that names no project does not meet any condition on a project.
     """
 
     dns: Annotated[_DnsStatuses, _described("the status of its DNS authorization")] = None
@@ -52,9 +52,9 @@ class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
     domain: Annotated[bool | None, _described("it has its own domain")] = None
     deployed: Annotated[bool | None, _described("one of its deployments is ready")] = None
     database: Annotated[_DatabaseStates, _described("the state of its production database")] = None
-    database_change: Annotated[bool | None, _described("that database is changing its state")] = (
-        None
-    )
+    database_change: Annotated[
+        bool | None, _described("a change of that database is in progress")
+    ] = None
     data_mode: Annotated[
         DataMode | None, _described("whether both environments share a database")
     ] = None
@@ -67,10 +67,10 @@ class Rule(
     gc=False,
     rename={"from_": "from", "while_": "while", "commit_phase": "phase"},
 ):
-    """The requests on which a fault acts, and when, as people write it. None matches everything.
+    """The requests on which a fault acts, and when, as written in a scenario. None means no limit.
 
     In an armed fault `project`, `organization` and `principal` are ids, `from` and `until` are
-    timestamps, and `ttl` has become part of `until`.
+    timestamps, and `ttl` has been merged into `until`.
     """
 
     call: Annotated[str | None, _described("the call's id, such as list_deployments")] = None
@@ -79,24 +79,27 @@ class Rule(
     principal: Annotated[str | None, _described("a user, by alias or id")] = None
     method: Annotated[str | None, _described("the HTTP method")] = None
     path: Annotated[str | None, _described(_PATH)] = None
-    header: Annotated[_Texts, _described("headers by name; in values * stands for any text")] = None
-    query: Annotated[_Texts, _described("parameters by name; in values * stands for any text")] = (
-        None
-    )
+    header: Annotated[_Texts, _described("headers by name; * in a value matches any text")] = None
+    query: Annotated[
+        _Texts, _described("query parameters by name; * in a value matches any text")
+    ] = None
     body: Annotated[
         dict[str, Any] | None,
-        _described("body fields by path, such as key.name; in texts * stands for any text"),
+        _described("body fields by path, such as key.name; * in a string matches any text"),
     ] = None
     credentials: Annotated[
         Literal["token", "key", "none", "invalid", "any"] | None,
-        _described("the request's credentials; without this, a valid token or key"),
+        _described("the request's credentials (default: a valid token or key)"),
     ] = None
-    times: Annotated[_Count, _described("act on this many requests, then no more (1 or more)")] = (
-        None
-    )
-    skip_first: Annotated[int, _described("let this many matching requests pass first", ge=0)] = 0
+    times: Annotated[_Count, _described("act on this many requests (at least 1), then stop")] = None
+    skip_first: Annotated[
+        int, _described("do not act on this many matching requests at first", ge=0)
+    ] = 0
     every: Annotated[
-        int, _described("act on every n-th matching request: 3 means the 3rd, 6th, 9th", ge=1)
+        int,
+        _described(
+            "act on every n-th matching request; for example, 3 means the 3rd, 6th and 9th", ge=1
+        ),
     ] = 1
     probability: Annotated[float, _described(_CHANCE, gt=0, le=1)] = 1.0
     from_: Annotated[Moment | None, _described(f"act from this world time on: {_MOMENT}")] = None
@@ -104,33 +107,37 @@ class Rule(
         None
     )
     ttl: Annotated[
-        Duration | None, _described("act for this long in world time after it is armed")
+        Duration | None, _described("act for this duration of world time after it is armed")
     ] = None
     while_: Annotated[
         Condition | None, _described("act only while these conditions on the world hold")
     ] = None
     commit_phase: Annotated[CommitPhase, _described(_COMMIT_PHASE)] = "before_commit"
     optional: Annotated[
-        bool, _described("true: a story also passes if this never acts; otherwise it fails")
+        bool,
+        _described(
+            "true if a story passes even though this never acts (default: the story then fails)"
+        ),
     ] = False
 
     @property
     def from_ms(self) -> int | None:
-        """The first moment of world time at which an armed fault acts. None: there is no such limit."""
+        """The world time from which an armed fault acts, or None if there is no such limit."""
         return None if self.from_ is None else parse_timestamp(self.from_)
 
     @property
     def until_ms(self) -> int | None:
-        """The first moment of world time at which an armed fault no longer acts. None: there is none."""
+        """The world time at which an armed fault stops acting, or None if there is no such limit."""
         return None if self.until is None else parse_timestamp(self.until)
 
 
 class Fault(WorldRecord, frozen=True, gc=False):
-    """An armed fault or outcome, under its id.
+    """An armed fault or outcome.
 
-    `armed_ms` is world time. `seen` counts the requests that it matched, and `hits` those on which it
-    acted. A rate limit counts in windows of world time. With `skips_replays` it matches no replay. The
-    counts are part of the world: they survive a restart, and a fork counts on its own.
+    `armed_ms` is world time. `seen` counts the requests that it matched, and `hits` those on which
+    it acted. The `window_` fields count the requests of a rate limit in the current window of world
+    time. With `skips_replays` the fault does not match replays. The counts are part of the world:
+    they survive a restart, and a fork has its own counts.
     """
 
     id: str

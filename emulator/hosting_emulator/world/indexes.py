@@ -1,6 +1,6 @@
-"""Indexes: they find a record by an alias, a digest or its project without a walk through a table.
+"""Indexes that find a record by alias, digest or project without a scan of the table.
 
-They follow from the tables and are updated with each change. They are never stored.
+Indexes are derived from the tables and updated with each change. They are never stored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hosting_emulator.world.tables import (
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 NO_INDEXES: Indexes = HashTrieMap()
 
-#: The fields by which a row can be found, each under the name of its index.
+#: The indexed fields of each table, by the name of the index.
 _INDEXED_FIELDS = {
     API_KEYS.name: {"api_key": "digest"},
     TICKETS.name: {"ticket": "digest", "session": "session_digest"},
@@ -35,14 +35,17 @@ _INDEXED_FIELDS = {
     ORGANIZATIONS.name: {"organization": "alias"},
     USERS.name: {"user": "alias"},
 }
-#: The names of the tables whose rows have an index.
+#: The names of the tables that have an index.
 INDEXED_TABLES = frozenset([*_INDEXED_FIELDS, DEPLOYMENTS.name])
 
 
 def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -> Indexes:
-    """Return the indexes after a row has changed from `old` to `new`. None stands for no row."""
+    """Return the indexes after a row has changed from `old` to `new`.
+
+    None means that there is no row.
+    """
     if table == DEPLOYMENTS.name:
-        # A deployment is never deleted, because cursors name its position in the list.
+        # A deployment is never deleted, because cursors contain positions in the list.
         return indexes if new is None else _update_deployments(indexes, key, old, new)
     for name, field in _INDEXED_FIELDS[table].items():
         before = getattr(old, field, None)
@@ -55,16 +58,18 @@ def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -
             indexes = indexes.insert(f"{name}:{after}", key)
     if table == TICKETS.name and old is None and new is not None:
         last_ticket = f"last_ticket:{new.principal}"
-        # Ids sort in the order of their creation. Rows that are read from disk come in any order.
+        # Ids sort by creation time. Rows that are read from disk can come in any order.
         if key > indexes.get(last_ticket, ""):
             return indexes.insert(last_ticket, key)
     return indexes
 
 
-#: Deployments are listed in chunks of this size. A change copies one chunk, and a page of the list reads
-#: two or three. One tuple for each project would be simpler, but a new deployment among a million would
-#: then take 10 ms instead of 1 µs, and the benchmark of a million holds each call to 1.2 times its cost.
-#: The key `deployments:<project>` holds their number, and `deployments:<project>:<number>` each chunk.
+#: The deployments of a project are kept in chunks of this size. A change copies one chunk, and a
+#: page of the list reads two or three. One tuple for each project would be simpler, but a new
+#: deployment among a million would then take 10 ms instead of 1 µs, and the benchmark with a
+#: million deployments allows each call at most 1.2 times its usual cost. The key
+#: `deployments:<project>` holds the number of deployments, and `deployments:<project>:<number>`
+#: holds a chunk.
 CHUNK_SIZE = 32
 DeploymentChunk: TypeAlias = tuple[Deployment, ...]
 
@@ -77,8 +82,8 @@ def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -
         last_chunk = (*indexes.get(last_key, ()), new)
         return indexes.insert(name, total + 1).insert(last_key, last_chunk)
     numbers = range((total + CHUNK_SIZE - 1) // CHUNK_SIZE)
-    # Most changes are in the last chunk. Otherwise the id shows where the deployment is likely to be,
-    # but rows that are read from disk come in any order.
+    # Most changes are in the last chunk. Otherwise the id suggests the chunk, but this is only
+    # likely, because rows that are read from disk can come in any order.
     likely = numbers[-1]
     if new.id < indexes[f"{name}:{likely}"][0].id:
         likely = bisect_right(numbers, new.id, key=lambda n: indexes[f"{name}:{n}"][0].id) - 1
@@ -88,7 +93,7 @@ def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -
             if deployment.id == new.id:
                 changed = (*chunk[:index], new, *chunk[index + 1 :])
                 return indexes.insert(f"{name}:{number}", changed)
-    raise LookupError(f"deployment {key} is in no list")
+    raise LookupError(f"deployment {key} is not in any chunk")
 
 
 def deployment_count(indexes: Indexes, project_id: str) -> int:
@@ -106,7 +111,7 @@ def deployment_chunks(
 
 
 def latest_deployments(indexes: Indexes, project_id: str, most: int) -> list[Deployment]:
-    """Return up to `most` of a project's deployments, the latest first."""
+    """Return up to `most` of a project's deployments, latest first."""
     count = deployment_count(indexes, project_id)
     start = max(0, count - most)
     chunks = deployment_chunks(indexes, project_id, start, count)
@@ -114,7 +119,7 @@ def latest_deployments(indexes: Indexes, project_id: str, most: int) -> list[Dep
 
 
 def deployments_between(chunks: list[DeploymentChunk], start: int, stop: int) -> list[Deployment]:
-    """Return the deployments from index `start` up to `stop` of these chunks, the oldest first."""
+    """Return the deployments in these chunks from index `start` up to `stop`, oldest first."""
     deployments = [deployment for chunk in chunks for deployment in chunk]
     first = start // CHUNK_SIZE * CHUNK_SIZE
     return deployments[start - first : stop - first]

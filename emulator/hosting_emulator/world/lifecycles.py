@@ -1,4 +1,4 @@
-"""Lifecycles: which state may follow which. Code, documents and tests all read these tables."""
+"""Tables of the allowed state transitions. Code, documents and tests all read these tables."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ from dataclasses import dataclass
 
 
 class Lifecycle:
-    """A table of transitions. A state that leads nowhere is final."""
+    """A table of transitions. A state without transitions is final."""
 
     def __init__(self, name: str, rows: Mapping[str, Sequence[str]]) -> None:
-        """Take each state with the states that may follow it. The first state is the initial one."""
+        """Create a lifecycle.
+
+        `rows` maps each state to the states that may follow it, initial state first.
+        """
         self.name = name
         self.initial = next(iter(rows))
         self.transitions = {state: frozenset(following) for state, following in rows.items()}
         self.finals = frozenset(state for state, following in rows.items() if not following)
 
     def may(self, current: str, following: str) -> bool:
-        """Tell whether the table has a transition."""
+        """Tell whether a transition is allowed."""
         return following in self.transitions[current]
 
     def move(self, current: str, following: str) -> str:
-        """Return `following`. Raises ValueError if the table has no such transition."""
+        """Return `following`. Raises ValueError if the transition is not allowed."""
         if not self.may(current, following):
             raise ValueError(f"{self.name}: {current} cannot become {following}")
         return following
@@ -29,7 +32,7 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """Words about an operation's state: the advice to a client, and how a final state is reported."""
+    """Texts about an operation's state: advice to the client, and the report of a final state."""
 
     advice: str
     ended: str = ""

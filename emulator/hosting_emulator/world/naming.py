@@ -23,7 +23,7 @@ from hosting_emulator.world.value import World, apply
 
 AliasedRecord = TypeVar("AliasedRecord", Organization, User, Project)
 
-#: The tables whose records have an alias, by the noun for one record.
+#: The tables whose records have an alias, by the noun for a record.
 ALIASED_TABLES: dict[str, Table[Any]] = {
     "organization": ORGANIZATIONS,
     "project": PROJECTS,
@@ -34,7 +34,7 @@ _NOUNS = {table.name: noun for noun, table in ALIASED_TABLES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Hostnames:
-    """The exact hostnames of one project."""
+    """The exact hostnames of a project."""
 
     development: str
     production: str
@@ -47,7 +47,7 @@ MAIL_ZONE = "mail.localhost"
 
 
 def zone_of(world_name: str, zone: str) -> str:
-    """Return a zone as one world uses it, so that no two worlds share a host."""
+    """Return the zone for a world's hostnames, so that no two worlds share a host."""
     if world_name == DEFAULT_WORLD:
         return zone
     return f"{world_name}.{zone}"
@@ -63,12 +63,15 @@ def hostnames(world_name: str, assumptions: Assumptions, project: Project) -> Ho
 
 
 def kind_of(table: Table[AliasedRecord]) -> str:
-    """Return the noun for one record of a table, such as `project`."""
+    """Return the noun for a record of a table, such as `project`."""
     return _NOUNS[table.name]
 
 
 def id_of(world: World, table: Table[AliasedRecord], name: str) -> str:
-    """Return the id of the record with an alias. A name that is no alias is returned as an id."""
+    """Return the id of the record with this alias.
+
+    A name that is not an alias is returned unchanged.
+    """
     return str(world.indexes.get(f"{_NOUNS[table.name]}:{name}") or name)
 
 
@@ -95,7 +98,10 @@ def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | No
 
 
 def default_user(world: World) -> User | None:
-    """Return the user of a request that names none: `owner`, or the owner of the first organization."""
+    """Return the user for requests that name no user:
+
+    `owner`, or the owner of the first organization.
+    """
     user_id = world.indexes.get("user:owner")
     if user_id:
         return world.get(USERS, user_id)
@@ -111,14 +117,20 @@ def default_user(world: World) -> User | None:
 
 
 def not_found_message(world: World, table: Table[AliasedRecord], name: str) -> str:
-    """Say that no record has this alias or id, and name the nearest alias or all of them."""
+    """Return the message that no record has this alias or id.
+
+    It names the nearest alias or all aliases.
+    """
     aliases = sorted(record.alias for _, record in world.rows(table))
-    hint = nearest(name, aliases) or f"; there are {', '.join(aliases)}"
-    return f"no {kind_of(table)} is {name[:80]!r} (by alias or id){hint}"
+    hint = nearest(name, aliases) or f"; the {table.name} are {', '.join(aliases)}"
+    return f"there is no {kind_of(table)} with the alias or id {name[:80]!r}{hint}"
 
 
 def renamed(world: World, name: str) -> World:
-    """Return a world as if it had been built under another name. Its commits keep their numbers."""
+    """Return a world under another name, as if it had been built with that name.
+
+    The commit numbers do not change.
+    """
     if name == world.name:
         return world
     urls = {}

@@ -1,8 +1,9 @@
-"""Operations and the mutation claim of a project: an operation begins, moves, stops and ends.
+"""The life of an operation from start to end, and a project's mutation claim.
 
-An operation follows the steps of its plan. Under a `timed` or `immediate` profile the schedule moves
-it from step to step. Under `per_poll` polls do, and under `manual` only an intervention does. The
-operation that holds its project's claim moves. The others wait in the order in which they began.
+An operation follows the steps of its plan. Under a `timed` or `immediate` profile, the schedule
+moves it from step to step. Under `per_poll`, polls move it. Under `manual`, only an intervention
+does. Only the operation that holds its project's claim moves. The others wait in the order in which
+they started.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ def begin(
     expected_generation: int | None = None,
     outcome: OperationOutcome | None = None,
 ) -> Operation:
-    """Accept an operation. It takes the project's claim, or waits until the claim is free."""
+    """Accept an operation.
+
+    The operation takes the project's claim, or waits until the claim is free.
+    """
     now = format_timestamp(change.now_ms)
     operation = Operation(
         id=new_id(change),
@@ -108,7 +112,7 @@ def schedule_next(
 ) -> Operation:
     """Schedule the next step of an operation, if its profile is driven by time.
 
-    `remaining_ms` is the time until that step if a part of the present step is already over.
+    `remaining_ms` is the time until that step, if part of the current step is already over.
     """
     mode, queued_ms, running_ms = profile_of(operation)
     if operation.stuck or operation.kind == HELD or mode not in ("timed", "immediate"):
@@ -132,10 +136,10 @@ def schedule_next(
 
 
 def step(change: Change, operation_id: str, intervention: str = "") -> Operation:
-    """Take the next step of an operation's plan or of its outcome now.
+    """Take the next step of an operation's plan or outcome now.
 
     The operation must hold the claim. `intervention` is the name of the intervention that takes the
-    step, if there is one.
+    step, or empty.
     """
     operation = _without_event(change, change.row(OPERATIONS, operation_id))
     if operation.step == 0:
@@ -170,9 +174,9 @@ def _take_outcome_step(
 
 
 def stale_generation(change: Change, operation: Operation) -> OperationFailure | None:
-    """Return the failure of an operation whose expected source generation is no longer current.
+    """Return the failure of an operation whose expected source generation is not current, or None.
 
-    Two initializations may be accepted for one generation. Only the first can carry it out.
+    Two initializations may be accepted for the same generation. Only the first can succeed.
     """
     if operation.expected_generation is None or change.assumptions.source_generation == "ignored":
         return None
@@ -200,7 +204,7 @@ def finish(
 ) -> Operation:
     """End an operation as succeeded, failed or cancelled, and pass the claim on.
 
-    `ending` says what decided this. An operation that ends while it waits stays in the queue. It is
+    `ending` records the cause. An operation that ends while it waits stays in the queue. It is
     skipped when the claim becomes free.
     """
     lifecycles.OPERATION.move(operation.state, state)
@@ -230,7 +234,7 @@ def finish(
 
 
 def _result(change: Change, operation: Operation, project: Project) -> dict[str, Any]:
-    """Return the result of an operation that succeeds."""
+    """Return the result of a successful operation."""
     if operation.kind == APPLY_DOMAINS:
         return {"hostnames": asdict(hostnames(change.world.name, change.assumptions, project))}
     if operation.kind == INITIALIZE:
@@ -239,7 +243,10 @@ def _result(change: Change, operation: Operation, project: Project) -> dict[str,
 
 
 def _pass_claim_on(change: Change, project: Project) -> None:
-    """Give a project's claim to the first operation that still waits for it, or to none."""
+    """Give a project's claim to the first operation that still waits for it.
+
+    If none waits, free the claim.
+    """
     next_holder = None
     head = project.queue_head
     while head is not None and next_holder is None:
@@ -256,7 +263,7 @@ def _pass_claim_on(change: Change, project: Project) -> None:
 
 
 def stick(change: Change, operation: Operation, intervention: str) -> Operation:
-    """Stop an operation where it is: its next step leaves the schedule."""
+    """Stop an operation where it is, and remove its next step from the schedule."""
     remaining_ms = None
     if operation.event:
         event = change.get(SCHEDULE, operation.event)
@@ -301,15 +308,15 @@ def reconcile(change: Change, operation: Operation, state: str) -> Operation:
 
 
 def hold_claim(change: Change, project: Project) -> Operation:
-    """Begin an operation that takes a free claim and never moves by itself."""
+    """Start an operation that takes a free claim and never moves by itself."""
     return _enter(change, begin(change, project, HELD), Step("running", "deploying", "queued", 0))
 
 
 def count_poll(change: Change, operation: Operation) -> Operation:
-    """Count a poll of an unfinished operation. Under `per_poll n` each state lasts n polls.
+    """Count a poll of an unfinished operation. Under `per_poll n`, each state lasts n polls.
 
-    The phases of a state share its n polls as they share its time under `timed`. Each step of an
-    outcome after the first lasts one poll.
+    The phases of a state share its n polls in the same way as they share its time under `timed`.
+    Each step of an outcome after the first lasts one poll.
     """
     mode, polls_per_state, _ = profile_of(operation)
     if mode != "per_poll" or operation.stuck or operation.kind == HELD:
@@ -337,7 +344,7 @@ def _put(change: Change, operation: Operation, **changes: Any) -> Operation:
 
 
 def _without_event(change: Change, operation: Operation) -> Operation:
-    """Return an operation without its next event, which leaves the schedule."""
+    """Remove an operation's next event from the schedule, and return the operation without it."""
     if operation.event is not None:
         change.delete(SCHEDULE, operation.event)
     return replace(operation, event=None)

@@ -1,6 +1,6 @@
-"""The plan of an operation: its steps, how long each of them lasts, and what comes next.
+"""The plan of an operation: its steps, their durations, and the next step.
 
-This module only reads operations. `operations` moves them.
+This module only reads operations. The module `operations` moves them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from hosting_emulator.world.records import Operation
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"
-#: The kind of an operation that only holds a project's claim. An intervention starts it, and no call.
+#: The kind of an operation that only holds a project's claim. It is started by an intervention, not
+#: by a call.
 HELD = "held_by_intervention"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a plan. `share` is its part of the operation's running time."""
+    """A step of a plan. `share` is its fraction of the operation's running time."""
 
     state: str
     phase: str
@@ -50,10 +51,10 @@ def plan_of(operation: Operation) -> tuple[Step, ...]:
 
 
 def profile_of(operation: Operation) -> tuple[str, int, int]:
-    """Return the profile of an operation as `parse_profile` does. Its outcome may set other times.
+    """Return an operation's parsed profile, with the times that its outcome sets.
 
-    It is the profile under which the operation was accepted. A profile that was chosen later may lack
-    the event or the poll that the operation waits for.
+    This is the profile under which the operation was accepted. A profile that was chosen later may
+    lack the event or the poll that the operation waits for.
     """
     mode, queued_ms, running_ms = parse_profile(operation.profile)
     outcome = operation.outcome
@@ -75,14 +76,14 @@ def is_finished(operation: Operation) -> bool:
 
 
 def describe_state(operation: Operation) -> str:
-    """Return the state of an operation as text, with its phase if it is running."""
+    """Return the name of an operation's state, with the phase if the operation is running."""
     if operation.state == "running":
         return f"{operation.state} ({operation.phase})"
     return operation.state
 
 
 def outcome_will_act(operation: Operation) -> bool:
-    """Tell whether an operation's outcome has steps left that the operation can still take."""
+    """Tell whether an operation's outcome has steps that the operation can still take."""
     outcome = operation.outcome
     if outcome is None or is_finished(operation):
         return False

@@ -1,4 +1,4 @@
-"""A new world: the records of its organizations, users and projects, with a history of deployments.
+"""Builds a new world: organizations, users, projects and a history of deployments.
 
 Their ids depend only on the seed and the alias, so documentation, scenarios and tests can name them.
 """
@@ -56,19 +56,20 @@ from hosting_emulator.world.value import Change, World, apply, empty_world
 
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
-#: The time in the ids of seeded records (2025-01-01). It is fixed, so that ids do not follow the clock.
+#: The time in the ids of seeded records (2025-01-01). It is fixed, so that ids do not depend on the
+#: clock.
 SEEDED_MS = 1_735_689_600_000
 
-#: The ids of a world's records by the noun for their kind and their alias.
+#: The ids of a world's records, by the noun for the kind and by alias.
 _Ids = Mapping[tuple[str, str], str]
 
 
 def new_world(
     name: str, seed: str, origin: WorldSource, machine_ms: int, world: WorldPart | None = None
 ) -> World:
-    """Return a new world that begins as `origin` says. Raises ClockRefused.
+    """Return a new world with the clock and the assumptions of `origin`. Raises ClockRefused.
 
-    `world` describes its organizations, users and projects. None is the default world.
+    `world` describes its organizations, users and projects. None selects the default world.
     """
     clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
     change = Change(empty_world(name, seed), clock.world_ms)
@@ -89,10 +90,12 @@ def with_overrides(
     rate: float | None = None,
     assumptions: Mapping[str, Any],
 ) -> World:
-    """Return a new world with another clock and other assumptions. Raises ClockRefused, AssumptionRefused.
+    """Return a new world with a different clock and different assumptions.
 
-    The clock starts at the world's own time, and stays as it is without a mode. A reset still returns to
-    the world's own clock and assumptions.
+    Raises ClockRefused and AssumptionRefused.
+
+    The new clock starts at the world's current time. If `mode` is None, the clock does not change.
+    A reset still restores the world's original clock and assumptions.
     """
     change = Change(world, world.at_ms)
     if mode is not None:
@@ -106,7 +109,7 @@ def with_overrides(
 
 
 def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
-    """Write the records of `part`, which are the last ones of each section of `whole`.
+    """Write the records of `part`, whose items are the last items in each section of `whole`.
 
     `whole` describes the world after the change and contains no mistakes. Raises ValueError.
     """
@@ -127,14 +130,17 @@ def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
 
 
 def drawn_id(seed: str, kind: str, alias: str) -> str:
-    """Return the id of an organization, user or project whose description has none."""
-    # The ids of users are drawn with the word "person". Another word would change all of them.
+    """Return the id of an organization, user or project whose description has no id."""
+    # User ids are drawn with the word "person". A different word would change all user ids.
     purpose = "person" if kind == "user" else kind
     return seeded_id(seed, SEEDED_MS, purpose, alias)
 
 
 def organization_of(key: KeyPart, whole: WorldPart) -> str:
-    """Return the alias of a key's organization, by default the first one of its user. "": none."""
+    """Return the alias of a key's organization, which is by default its user's first organization.
+
+    Return an empty string if there is none.
+    """
     if key.organization is not None:
         return key.organization
     for user in whole.users:
@@ -287,7 +293,7 @@ def _placement(state: str, *, is_large: bool) -> Placement | None:
 
 
 def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, DeploymentPart]]:
-    """Return a project's deployments with the moment of each, the oldest first. Raises ValueError."""
+    """Return a project's deployments with their start times, oldest first. Raises ValueError."""
     deployments = part.deployments
     if isinstance(deployments, int):
         deployments = [DeploymentPart(_usual_status(number)) for number in range(deployments)]
@@ -300,7 +306,7 @@ def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, Deployment
 
 
 def _usual_status(number: int) -> Any:
-    """Return the status of a deployment whose description gives only their count."""
+    """Return the status of a deployment if the description gives only the number of deployments."""
     if number % 11 == 4:
         return "cancelled"
     if number % 7 == 5:

@@ -1,4 +1,4 @@
-"""Mistakes in the description of a world: names that do not exist, values that are used twice."""
+"""Checks of a world's description for unknown names, repeated values and other mistakes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def find_mistakes(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -
 
 
 def _repeated_values(section: str, added: Sequence[Any], whole: Sequence[Any]) -> Iterator[Mistake]:
-    """Yield the added items whose alias, id, handle or email address another item has."""
+    """Yield the added items whose alias, id, handle or email address is already in use."""
     earlier = [item for item in whole if not any(item is new_item for new_item in added)]
     for field in ("alias", "id", "handle", "email"):
         owners = {_value_of(item, field): item for item in earlier}
@@ -69,7 +69,7 @@ def _repeated_values(section: str, added: Sequence[Any], whole: Sequence[Any]) -
 
 
 def _value_of(item: Any, field: str) -> str | None:
-    """Return the value of a field, or its default. None: there is none."""
+    """Return the value of a field, or its default, or None if it has neither."""
     value: str | None = getattr(item, field, None)
     if value or not hasattr(item, field):
         return value
@@ -92,7 +92,7 @@ def _project_mistakes(
 ) -> Iterator[Mistake]:
     database = project.database
     if database.data_mode == "shared" and database.dev != database.prod:
-        message = "both environments share one database: give dev and prod the same state"
+        message = "both environments share a database: give dev and prod the same state"
         yield ("projects", index, "database"), message
     if project.organization not in organizations:
         message = unknown("organization", project.organization, organizations)
@@ -115,12 +115,12 @@ def _unknown_roles(user: UserPart, index: int, aliases: dict[str, list[str]]) ->
 
 
 def _key_mistakes(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a key that contain a mistake, each with a message."""
+    """Yield the name of each incorrect field of a key, with a message."""
     is_value = re.fullmatch(KEY_VALUE, key.value) and key.value.startswith(prefix)
     if not is_value and not re.fullmatch(STORED_KEY, key.value):
         # The message does not show the value, which may be a secret.
-        form = f"{prefix} and {SECRET_LENGTH} of A-Z a-z 0-9 _ -"
-        yield "value", f"the value of a key is {form}, or sha256: and its digest"
+        form = f"{prefix} and {SECRET_LENGTH} characters from A-Z a-z 0-9 _ -"
+        yield "value", f"the value of a key must be {form}, or sha256: and its digest"
     memberships = {user.alias: user.organizations for user in whole.users}
     if key.user not in memberships:
         yield "user", unknown("user", key.user, memberships)

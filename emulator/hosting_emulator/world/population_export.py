@@ -1,4 +1,4 @@
-"""The description of an existing world, from which `new_world` builds a similar one."""
+"""The description of an existing world, from which `new_world` builds a similar world."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hosting_emulator.world.value import World
 
 
 def describe_world(world: World) -> WorldPart:
-    """Return the description of a world, without values that are the default."""
+    """Return the description of a world. Default values are omitted."""
     aliases: dict[str, str] = {}
     for table in ALIASED_TABLES.values():
         for id_, record in world.rows(table):

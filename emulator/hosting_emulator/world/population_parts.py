@@ -1,7 +1,7 @@
-"""How people describe the organizations, users and projects that a world contains.
+"""The format in which the organizations, users and projects of a world are described.
 
-A scenario's `world`, a world file and the intervention `add` are read into these types. Whether a
-description fits together is checked by `population_checks`.
+A scenario's `world`, a world file and the intervention `add` are read into these types. The module
+`population_checks` checks the consistency of a description.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Ulid = Annotated[str, whole(ULID_PATTERN)]
 
 
 class PopulationPart(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of the parts of a description. It refuses unknown fields."""
+    """Base class of the parts of a description. It refuses unknown fields."""
 
 
 class OrganizationPart(PopulationPart):
-    """An organization of `world`."""
+    """An organization in `world`."""
 
     alias: Alias
     name: str | None = None
@@ -43,7 +43,7 @@ class OrganizationPart(PopulationPart):
 
 
 class UserPart(PopulationPart):
-    """A user of `world`: their roles in organizations and projects, by alias."""
+    """A user in `world`, with roles in organizations and projects by alias."""
 
     alias: Alias
     name: str | None = None
@@ -62,7 +62,10 @@ class DatabasePart(PopulationPart):
 
 
 class DeploymentPart(PopulationPart):
-    """A deployment that has ended, so long `ago` or `at` a moment before the world's start."""
+    """A finished deployment.
+
+    It started `ago`, a duration before the world's start, or `at`, a timestamp.
+    """
 
     status: DeploymentEnd = "ready"
     commit: Annotated[str, whole("^[0-9a-f]{40}$")] | None = None
@@ -70,9 +73,10 @@ class DeploymentPart(PopulationPart):
     at: str | None = None
 
     def began_ms(self, start_ms: int, default_ms: int) -> int:
-        """Return the moment at which the deployment began, by default `default_ms`.
+        """Return the time at which the deployment started, by default `default_ms`.
 
-        Raises ValueError for an invalid duration or timestamp, and for one after the world's start.
+        Raises ValueError for an invalid duration or timestamp, and for a timestamp after the
+        world's start.
         """
         if self.ago is not None and self.at is not None:
             raise ValueError("give `ago` or `at`, not both")
@@ -88,7 +92,7 @@ class DeploymentPart(PopulationPart):
 
 
 class ProjectPart(PopulationPart):
-    """A project of `world`."""
+    """A project in `world`."""
 
     alias: Alias
     organization: Alias
@@ -102,15 +106,16 @@ class ProjectPart(PopulationPart):
     handle: Annotated[str, whole("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = None
 
 
-#: The value of an API key, and its stored form: its digest and, if they are known, its last characters.
+#: The value of an API key, and its stored form: the digest and, if they are known, the last
+#: characters.
 KEY_VALUE = f"[a-z]{{2,8}}_[A-Za-z0-9_-]{{{SECRET_LENGTH}}}"
 STORED_KEY = "sha256:[0-9a-f]{64}(:[A-Za-z0-9_-]{4})?"
 
 
 class KeyPart(PopulationPart):
-    """An API key of a user in an organization: the first that they are in unless it is named.
+    """A user's API key in an organization. The default is the user's first organization.
 
-    `value`, a secret, is what a client sends; or `sha256:` and its digest, in hexadecimal digits.
+    `value` is the secret that a client sends, or `sha256:` and the secret's digest in hexadecimal.
     """
 
     user: Alias
@@ -121,19 +126,23 @@ class KeyPart(PopulationPart):
 
     @property
     def digest(self) -> str:
-        """The digest of the value. Empty: the value is invalid."""
+        """The digest of the value, or an empty string if the value is invalid."""
         _, _, stored = stored_key(self.value).partition(":")
         return stored.partition(":")[0]
 
     @property
     def last_characters(self) -> str:
-        """The last four characters of the value. Empty: only its digest is known."""
+        """The last four characters of the value, or an empty string if only the digest is known."""
         _, _, stored = stored_key(self.value).partition(":")
         return stored.partition(":")[2]
 
 
 class WorldPart(PopulationPart):
-    """`world`: all that is in it, beside the default world with `extends`. Left out, it is that one."""
+    """The section `world`: the complete content of a world.
+
+    With `extends`, it is added to the default world. Without the section, a world is the default
+    world.
+    """
 
     organizations: list[OrganizationPart] = []
     users: list[UserPart] = []
@@ -143,14 +152,17 @@ class WorldPart(PopulationPart):
 
 
 def stored_key(value: str) -> str:
-    """Return the stored form of an API key's value, which may have that form already."""
+    """Return the stored form of an API key's value.
+
+    A value that already has this form is returned unchanged.
+    """
     if re.fullmatch(KEY_VALUE, value) is None:
         return value
     return f"sha256:{digest(value)}:{value[-4:]}"
 
 
 def without_key_values(document: Any) -> Any:
-    """Return a document in which the values of API keys have their stored form."""
+    """Return a copy of a document in which the values of API keys have their stored form."""
     if isinstance(document, list):
         return [without_key_values(item) for item in document]
     if not isinstance(document, dict):
@@ -162,5 +174,5 @@ def without_key_values(document: Any) -> Any:
 
 
 def default_email(alias: str) -> str:
-    """Return the email address of a user whose description has none."""
+    """Return the email address of a user whose description has no address."""
     return f"{alias}@people.example"

@@ -1,8 +1,8 @@
 """The records of a world: one frozen type for each table. They contain no behavior.
 
-A timestamp that responses show is stored as their text (`…_at`). A moment that is compared is a whole
-number of milliseconds of world time (`…_ms`). Records form no cycles, so they are left out of garbage
-collection (`gc=False`), and a large world causes no pauses.
+A timestamp that responses show is stored as text (`…_at`). A time that is compared is stored as an
+integer, in milliseconds of world time (`…_ms`). Records do not form cycles, so they are excluded
+from garbage collection (`gc=False`), and a large world causes no pauses.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ EventKind = Literal["operation_step", "dns_expiry", "timeline"]
 class WorldRecord(
     msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True
 ):
-    """Base of all records: immutable, strict when read back from disk."""
+    """Base class of all records. Records are immutable, and decoding them from disk is strict."""
 
 
 class Organization(WorldRecord, frozen=True, gc=False):
-    """A workspace. Its API keys can carry `permissions`. `order` is its position in lists."""
+    """A workspace.
+
+    Its API keys can have any of the `permissions`. `order` is its position in lists.
+    """
 
     id: str
     alias: str
@@ -43,7 +46,7 @@ class Organization(WorldRecord, frozen=True, gc=False):
 
 
 class User(WorldRecord, frozen=True, gc=False):
-    """A user of the identity provider. `id` is the `sub` of their tokens."""
+    """A user of the identity provider. `id` is the `sub` claim of the user's tokens."""
 
     id: str
     alias: str
@@ -53,7 +56,7 @@ class User(WorldRecord, frozen=True, gc=False):
 
 
 class Membership(WorldRecord, frozen=True, gc=False):
-    """The membership of a user in an organization, under the key `organization/user`."""
+    """A user's membership in an organization, stored under the key `organization/user`."""
 
     organization_id: str
     user_id: str
@@ -61,7 +64,7 @@ class Membership(WorldRecord, frozen=True, gc=False):
 
 
 class Grant(WorldRecord, frozen=True, gc=False):
-    """The role of a user in one project, under the key `project/user`."""
+    """A user's role in a project, stored under the key `project/user`."""
 
     project_id: str
     user_id: str
@@ -71,8 +74,8 @@ class Grant(WorldRecord, frozen=True, gc=False):
 class Project(WorldRecord, frozen=True, gc=False):
     """A hosted project. `claim` is the operation that holds the mutation claim.
 
-    Operations that wait for the claim form a queue from `queue_head` to `queue_tail`. They are linked
-    by `Operation.next_waiting`, so a long queue costs no more than a short one.
+    Operations that wait for the claim form a queue from `queue_head` to `queue_tail`. They are
+    linked by `Operation.next_waiting`, so the cost does not depend on the length of the queue.
     """
 
     id: str
@@ -93,7 +96,7 @@ class Project(WorldRecord, frozen=True, gc=False):
 
 
 class Dns(WorldRecord, frozen=True, gc=False):
-    """The DNS authorization of a project, under the project's id."""
+    """A project's DNS authorization, stored under the project's id."""
 
     status: str = "not_authorized"
     zone: str | None = None
@@ -116,7 +119,7 @@ class Placement(WorldRecord, frozen=True, gc=False):
 
 
 class Database(WorldRecord, frozen=True, gc=False):
-    """The database of a project in one environment, under the key `project/environment`."""
+    """A project's database in an environment, stored under the key `project/environment`."""
 
     data_mode: str
     placement: Placement | None = None
@@ -124,7 +127,7 @@ class Database(WorldRecord, frozen=True, gc=False):
 
 
 class Deployment(WorldRecord, frozen=True, gc=False):
-    """A deployment with the fields of the contract, so that a page needs no translation."""
+    """A deployment. It has the contract's fields, so a page of deployments can be encoded directly."""
 
     id: str
     project_id: str
@@ -151,7 +154,7 @@ class OperationFailure(WorldRecord, frozen=True, gc=False):
 class Reconciliation(WorldRecord, frozen=True, gc=False):
     """The current observation of an operation whose result must be determined.
 
-    `was_stuck` tells whether the operation was stuck before. Then it stays stuck when the
+    `was_stuck` tells whether the operation was stuck before. If it was, it stays stuck when the
     reconciliation is completed.
     """
 
@@ -162,12 +165,13 @@ class Reconciliation(WorldRecord, frozen=True, gc=False):
 
 
 class OperationOutcome(WorldRecord, frozen=True, gc=False):
-    """How an operation will end, as the outcome `id` sets it in advance.
+    """The end of an operation, which the outcome `id` has set in advance.
 
-    Its `steps` happen one after the other at the end of its `phase`: the first at the time of the next
-    step of the plan, each further one `step_ms` later (None: as long as the phase lasts).
-    `steps_taken` of them have happened. A step is a state of reconciliation, or `stuck`, `failed` or
-    `cancelled`. `queued_ms` and `running_ms` replace the times of the operation's profile.
+    The `steps` happen in order at the end of the `phase`. The first step replaces the next step of
+    the plan. Each further step follows `step_ms` later, or after the duration of the phase if
+    `step_ms` is None. `steps_taken` is the number of steps that have happened. A step is a state of
+    reconciliation, or `stuck`, `failed` or `cancelled`. `queued_ms` and `running_ms` replace the
+    times of the operation's profile.
     """
 
     id: str
@@ -182,11 +186,12 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False):
 
 
 class Ending(WorldRecord, frozen=True, gc=False):
-    """The cause that decided how an operation ended.
+    """The cause of an operation's end.
 
-    `by` is `plan` if the operation completed its plan, `generation` if its expected source generation
-    was no longer current, or `outcome` or `intervention`. `name` is the id of the outcome or the name
-    of the intervention. With `plan` it is the intervention that took the last step, if there is one.
+    `by` is `plan` if the operation completed its plan, `generation` if its expected source
+    generation was no longer current, or `outcome` or `intervention`. `name` is the id of the
+    outcome or the name of the intervention. With `plan` it is the intervention that took the last
+    step, if there was one.
     """
 
     by: Literal["plan", "generation", "outcome", "intervention"]
@@ -194,12 +199,13 @@ class Ending(WorldRecord, frozen=True, gc=False):
 
 
 class Operation(WorldRecord, frozen=True, gc=False):
-    """A durable operation. `step` is its index in its plan, `event` the key of its next scheduled event.
+    """A durable operation. `step` is its index in its plan. `event` is the key of its next event.
 
-    It was accepted under `profile`; the world's assumptions may name another profile by now. While it
-    is stuck, `stuck_by` is the outcome or intervention that stopped it, and `remaining_ms` is the time
-    that was left until its next step, if that step was scheduled. `ending` is None until it ends, and
-    for an operation that was put into the world with its deployment.
+    The operation was accepted under `profile`. The world's assumptions may name a different profile
+    by now. While the operation is stuck, `stuck_by` is the outcome or intervention that stopped it,
+    and `remaining_ms` is the time that was left until its next step, if that step was scheduled.
+    `ending` is None until the operation ends. It stays None for an operation that was part of the
+    new world.
     """
 
     id: str
@@ -229,7 +235,7 @@ class Operation(WorldRecord, frozen=True, gc=False):
 
 
 class Ticket(WorldRecord, frozen=True, gc=False):
-    """A dev access ticket. Only the digests of its secret and of its session are stored."""
+    """A dev access ticket. Its secret and its session are stored only as digests."""
 
     id: str
     project_id: str
@@ -258,7 +264,7 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
 
 
 class InteractiveSession(WorldRecord, frozen=True, gc=False):
-    """A session of a user who signed in with a browser. Its key is the `sid` of tokens."""
+    """The session of a user who signed in with a browser. Its key is the `sid` claim of the tokens."""
 
     user_id: str
     organization_id: str | None
@@ -267,7 +273,7 @@ class InteractiveSession(WorldRecord, frozen=True, gc=False):
 
 
 class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
-    """The authorization grant of a sign-in (RFC 6749, 1.3), under the digest of its authorization code.
+    """The authorization grant of a sign-in (RFC 6749, 1.3), stored under the digest of its code.
 
     `generation` is the number of refresh tokens that it has issued. `auth_time` is in seconds of world
     time. Once it is `revoked`, or after `expires_ms`, its code and its tokens are no longer valid.
@@ -293,23 +299,23 @@ class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
 
 
 class RateWindow(WorldRecord, frozen=True, gc=False):
-    """The number of requests that a user made since a moment, under a rate limit."""
+    """The number of requests that a user has made since `began_ms`, under a rate limit."""
 
     began_ms: int
     count: int
 
 
 class RetryWait(WorldRecord, frozen=True, gc=False):
-    """The moment until which a refused request must wait under a skip clock.
+    """The time until which a refused request must wait under a skip clock.
 
-    Its key is a digest of the request. A retry of the request moves the clock to that moment.
+    Its key is a digest of the request. A retry of the request moves the clock to that time.
     """
 
     due_ms: int
 
 
 class RememberedResponse(WorldRecord, frozen=True, gc=False):
-    """The first response to an Idempotency-Key, under the principal and a digest of the key.
+    """The first response to an Idempotency-Key, stored under the principal and a digest of the key.
 
     It is remembered until `expires_ms`, or forever if that is None."""
 
@@ -326,11 +332,11 @@ class RememberedResponse(WorldRecord, frozen=True, gc=False):
 class TimelineEntry(WorldRecord, frozen=True, gc=False):
     """An entry of a scenario's timeline, and its result.
 
-    It happens at its event in the schedule, or when `after_calls` more calls have succeeded (of the
-    call `call`, if that is set). `document` is an intervention, a fault or an outcome as it is written.
-    Once the entry has `happened`, `message` reports what it did, or why it was `refused`. `armed_id` is
-    the id of the fault or outcome that it armed. A story also passes if an `optional` entry never
-    happens.
+    It happens at its event in the schedule, or when `after_calls` more calls have succeeded. If
+    `call` is set, only successes of that call count. `document` is an intervention, a fault or an
+    outcome in the form used by scenarios. Once the entry has `happened`, `message` reports what it
+    did, or why it was `refused`. `armed_id` is the id of the fault or outcome that it armed. A
+    story passes even if an `optional` entry never happens.
     """
 
     order: int
@@ -355,7 +361,10 @@ class ScheduledEvent(WorldRecord, frozen=True, gc=False):
 
 
 class ClockRecord(WorldRecord, frozen=True, gc=False):
-    """The relation of world time to the machine's clock: at `machine_ms` world time was `world_ms`."""
+    """The relation of world time to the machine's clock.
+
+    At `machine_ms`, world time was `world_ms`.
+    """
 
     mode: ClockMode
     world_ms: int
@@ -366,9 +375,9 @@ class ClockRecord(WorldRecord, frozen=True, gc=False):
 class Variation(WorldRecord, frozen=True, gc=False):
     """The variation of a world's responses where the contract leaves freedom, drawn from `seed`.
 
-    `only` names the points that vary; None means all. The variation leaves the assumptions `chosen`
-    alone, because a user chose them. `assumed` are the assumptions that the seed chose, with their
-    values.
+    `only` lists the points that vary, or is None for all points. The variation does not change the
+    assumptions in `chosen`, because a user set them. `assumed` contains the assumptions that were
+    drawn from the seed, with their values.
     """
 
     seed: str
@@ -378,12 +387,12 @@ class Variation(WorldRecord, frozen=True, gc=False):
 
 
 class WorldSource(WorldRecord, frozen=True, gc=False):
-    """What a world was built from. A reset builds it again.
+    """The source of a world. A reset builds the world from it again.
 
-    `at_ms` is None if the world starts where its clock's mode does. `scenario` is the text of its
-    scenario. `chosen` are the assumptions that a user named, whatever their value, and `variation` is
-    the one that a reset sets again. `commit` is the world's commit number when it began; None means
-    that it is unknown, because the world came from an exported state.
+    `at_ms` is None if the world starts at the default time of its clock's mode. `scenario` is the
+    text of its scenario. `chosen` lists the assumptions that a user set, even if to the default.
+    `variation` is the variation that a reset restores. `commit` is the world's first commit number,
+    or None if it is unknown because the world was imported from an exported state.
     """
 
     mode: ClockMode = "real"

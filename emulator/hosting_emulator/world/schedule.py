@@ -1,4 +1,4 @@
-"""The schedule of a world: events that become due at a moment of world time.
+"""The schedule of a world: events that become due at a given world time.
 
 This module only reads and writes the schedule. `due_events` runs the events.
 """
@@ -12,9 +12,9 @@ from hosting_emulator.world.value import Change
 
 
 def event_of(change: Change, operation: Operation) -> ScheduledEvent | None:
-    """Return the next event of an operation, or None.
+    """Return an operation's next event, or None.
 
-    For an operation that waits in a queue it is the next event of the claim's holder.
+    For an operation that waits in a queue, this is the next event of the claim's holder.
     """
     key = operation.event
     if key is None:
@@ -29,7 +29,7 @@ def event_of(change: Change, operation: Operation) -> ScheduledEvent | None:
 
 
 def schedule_event(change: Change, due_ms: int, kind: EventKind, subject: str) -> str:
-    """Schedule an event after all others that are due at the same moment. Return its key."""
+    """Schedule an event after all other events that are due at the same time. Return its key."""
     sequence = next_number(change, "schedule")
     key = str(sequence)
     change.put(SCHEDULE, key, ScheduledEvent(due_ms, sequence, kind, subject))

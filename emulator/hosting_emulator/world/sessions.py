@@ -1,9 +1,9 @@
-"""API keys, and the interactive sessions of users.
+"""API keys, and interactive user sessions.
 
-A session lasts from a sign-in with a browser until it ends. A token that the control API, a command or
-a story creates needs no sign-in: it belongs to the implicit session of its user, which has no row. When
-all sessions of a user are ended, the implicit session gets a row that says so, and tokens that are
-created later belong to the next implicit session.
+A session lasts from a sign-in with a browser until it ends. A token that the control API, a command
+or a story creates needs no sign-in: it belongs to its user's implicit session, which has no row.
+When all sessions of a user are ended, a row records the end of the implicit session. Tokens that
+are created later belong to the next implicit session.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def put_key(
     last_characters: str,
     permissions: tuple[str, ...],
 ) -> ApiKey:
-    """Write an API key that is created now. `last_characters` are shown of its value."""
+    """Store a new API key. `last_characters` is the part of its value that remains visible."""
     key = ApiKey(
         id=id_,
         organization_id=organization_id,
@@ -51,13 +51,13 @@ def implicit_session_id(world: World | Change, user_id: str) -> str:
     """Return the id of a user's current implicit session."""
     seed = world.world.seed if isinstance(world, Change) else world.seed
     session_id = derive(seed, "session", user_id, size=12).hex()
-    while world.get(SESSIONS, session_id) is not None:  # it has ended
+    while world.get(SESSIONS, session_id) is not None:  # this session has ended
         session_id = derive(seed, "session", session_id, size=12).hex()
     return session_id
 
 
 def begin_session(change: Change, user_id: str, organization_id: str | None) -> str:
-    """Begin a session now, and return its id."""
+    """Start a session now, and return its id."""
     number = next_number(change, "sessions")
     session_id = derive(change.world.seed, "session", user_id, str(number), size=12).hex()
     session = InteractiveSession(user_id, organization_id, change.now_ms)
@@ -66,7 +66,7 @@ def begin_session(change: Change, user_id: str, organization_id: str | None) -> 
 
 
 def end_session(change: Change, session_id: str) -> None:
-    """End a session now, if it exists and has not ended."""
+    """End a session now, unless it does not exist or has already ended."""
     session = change.get(SESSIONS, session_id)
     if session is not None and session.ended_ms is None:
         change.put(SESSIONS, session_id, replace(session, ended_ms=change.now_ms))

@@ -1,7 +1,7 @@
 """Random streams: a world's only source of randomness, drawn from its seed by purpose.
 
 Each purpose has its own stream and its own count of draws. A draw from one stream therefore never
-changes another: arming a fault shifts no id.
+affects another stream. For example, arming a fault does not change any id.
 """
 
 from __future__ import annotations
@@ -38,35 +38,38 @@ def draw(change: Change, stream: str, size: int) -> bytes:
 
 
 def next_number(change: Change, stream: str) -> int:
-    """Count a draw of a stream and return its number, from 0."""
+    """Count a draw from a stream and return its number, starting at 0."""
     count = change.get(STREAMS, stream) or 0
     change.put(STREAMS, stream, count + 1)
     return count
 
 
 def new_id(change: Change) -> str:
-    """Return a new Ulid: the world's time, a count that makes ids sort by creation, and randomness."""
+    """Return a new Ulid.
+
+    It consists of the world's time, a counter that makes ids sort by creation, and randomness.
+    """
     count = next_number(change, "ids")
     randomness = derive(change.world.seed, "stream", "ids", str(count), size=6)
     return make_ulid(change.now_ms, count.to_bytes(4, "big") + randomness)
 
 
-#: The point of variation that puts the ids of deployments in no order.
+#: The variation point that makes deployment ids sort in random order.
 ID_ORDER = "id-order"
 _TEN_YEARS_MS = 315_532_800_000
 
 
 def new_deployment_id(change: Change) -> str:
-    """Return a new Ulid of a deployment. In a world that varies, its time may be a random one."""
+    """Return a new Ulid for a deployment. In a world with variation, its time may be random."""
     id_ = new_id(change)
     time = varied_time(change.world.variation, id_) or id_[:10]
     return time + id_[10:]
 
 
 def varied_time(variation: Variation | None, id_: str) -> str | None:
-    """Return the random time part that a variation gives to an id. None: the id keeps its time.
+    """Return an id's time part under a variation, or None if the id keeps its own time.
 
-    About every second id keeps its time.
+    About half of the ids keep their time.
     """
     if variation is None or ID_ORDER not in (variation.only or (ID_ORDER,)):
         return None
@@ -79,17 +82,23 @@ def varied_time(variation: Variation | None, id_: str) -> str | None:
 
 
 def id_counter(id_: str) -> str:
-    """Return the count that is part of a new Ulid. It does not depend on the seed or the time."""
+    """Return the counter that is part of a new Ulid. It does not depend on the seed or the time."""
     return id_[10:16] + ALPHABET[ALPHABET.index(id_[16]) >> 3]
 
 
 def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
-    """Return the Ulid of a record of a new world. It depends only on the seed, the kind and the alias."""
+    """Return the Ulid of a record in a new world.
+
+    Apart from its time it depends only on the seed, the kind and the alias.
+    """
     return make_ulid(at_ms, derive(seed, "id", kind, alias, size=10))
 
 
 def new_secret(change: Change) -> str:
-    """Return 43 characters (256 bits) of A-Z a-z 0-9 _ -. They depend on the world's name too."""
+    """Return a secret of 43 characters (256 bits) from A-Z a-z 0-9 _ -.
+
+    It also depends on the world's name.
+    """
     world = change.world
     count = next_number(change, "secrets")
     secret = derive(world.seed, "secret", "secrets", world.name, str(count), size=32)
@@ -97,5 +106,5 @@ def new_secret(change: Change) -> str:
 
 
 def digest(secret: str) -> str:
-    """Return the digest of a secret that is stored: its SHA-256 as hexadecimal digits."""
+    """Return the digest under which a secret is stored: its SHA-256 in hexadecimal."""
     return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

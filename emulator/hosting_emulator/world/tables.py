@@ -1,4 +1,4 @@
-"""The tables of a world: their names on disk and the kind of record each holds."""
+"""The tables of a world: their names on disk and the types of their records."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 
 class Table(Generic[R]):
-    """The name of a table and the type of its records. It holds no rows."""
+    """The name of a table and the type of its records. It does not contain the rows."""
 
     __slots__ = ("kind", "name")
 
@@ -60,7 +60,7 @@ RATE_WINDOWS = Table("rate_windows", RateWindow)
 RETRY_WAITS = Table("retry_waits", RetryWait)
 REMEMBERED = Table("remembered_responses", RememberedResponse)
 SCHEDULE = Table("schedule", ScheduledEvent)
-#: One row for each random stream: the number of values drawn from it.
+#: A row for each random stream, with the number of draws from it.
 STREAMS: Table[int] = Table("streams", int)
 CLOCK = Table("clock", ClockRecord)
 ASSUMPTIONS = Table("assumptions", Assumptions)
@@ -70,7 +70,7 @@ OUTCOMES = Table("outcomes", Fault)
 TIMELINE = Table("timeline", TimelineEntry)
 VARIATION = Table("variation", Variation)
 
-#: All tables by name, in the order above. Stored files have the same order.
+#: All tables by name, in the order above. Stored files use the same order.
 TABLES: dict[str, Table[Any]] = {
     table.name: table for table in list(globals().values()) if isinstance(table, Table)
 }

@@ -1,8 +1,8 @@
 """The world as a value, and the change that a call makes to it.
 
-A `World` never changes. A call writes into a `Change`, which reads through to its world. Applying the
-change gives the next world, and dropping it leaves nothing behind. That is why a refused or failing
-call cannot alter anything, and why fork, snapshot and reset are references.
+A `World` never changes. A call writes into a `Change`, which falls back to its world for reading.
+Applying the change creates the next world. Dropping the change has no effect. A refused or failing
+call therefore cannot alter anything, and forks, snapshots and resets are plain references.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from hosting_emulator.world.tables import (
 R = TypeVar("R")
 #: The rows that a change writes, by table and key. None deletes a row.
 Writes = Mapping[str, Mapping[str, Any]]
-#: The scheduled events in order, as (due_ms, sequence, key). A tuple is fast enough: another event costs
-#: 0.2 µs beside ten others and 12 µs beside a thousand, and a project has at most two.
+#: The scheduled events in order, as (due_ms, sequence, key). A tuple is fast enough: adding an
+#: event takes 0.2 µs with ten events and 12 µs with a thousand, and a project has at most two.
 Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
-#: The rows of a table by their keys. A small table is a dict that is never written to: compared with a
-#: map, copying it costs a third of an insertion, and reading from it a fifth.
+#: The rows of a table by their keys. A small table is a dict that is never modified. Copying such a
+#: dict takes a third of the time of an insertion into a map, and reading takes a fifth.
 Rows: TypeAlias = "dict[str, Any] | HashTrieMap[str, Any]"
 _LARGEST_DICT = 32
 #: The tables whose single row is also a field of the world, because every request reads it.
@@ -58,10 +58,11 @@ _SINGLETON_FIELDS = {
 
 
 class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
-    """The remembered responses that expire, in order: (key, record) by number, from `first` to `last`.
+    """The remembered responses that expire, as (key, record) by number from `first` to `last`.
 
-    A response that was deleted or replaced stays in the queue until it is the first. The first entry is
-    always in the table. (To look at the first entry of a Queue of rpds can walk through all of it.)
+    A response that was deleted or replaced stays in the queue until it is the first entry. It is
+    then removed, so the first entry is always in the table. The `Queue` of rpds is not used,
+    because reading its first entry can take linear time.
     """
 
     first: int = 0
@@ -78,7 +79,10 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
     def updated(
         self, written: Mapping[str, RememberedResponse | None], rows: Rows
     ) -> ResponseQueue:
-        """Return the queue after responses were written, with the rows that the table has then."""
+        """Return the queue after responses were written.
+
+        `rows` are the table's rows after the write.
+        """
         first = self.first
         last = self.last
         entries = self.entries
@@ -95,12 +99,12 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
 
 
 class World(msgspec.Struct, frozen=True, gc=False):
-    """One isolated simulated hosting service. `commit` is the number of its accepted changes.
+    """An isolated simulated hosting service. `commit` is the number of its accepted changes.
 
-    `seed` and `name` determine its random streams and its signing key. `at_ms` is the latest moment of
-    world time at which anything happened. Every request reads the rows `assumptions` and `clock`.
-    `has_faults` tells whether there is a fault or a timeline that a request must consult. `variation`
-    says how responses are varied, if they are.
+    `seed` and `name` determine its random streams and its signing key. `at_ms` is the latest world
+    time at which anything happened. The rows `assumptions` and `clock` are fields because every
+    request reads them. `has_faults` tells whether there is a fault or a timeline that a request
+    must consult. `variation` is None if responses do not vary.
     """
 
     name: str
@@ -130,16 +134,19 @@ class World(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def next_due_ms(self) -> int | None:
-        """The moment at which the next scheduled event is due. None: nothing is scheduled."""
+        """The time at which the next scheduled event is due, or None if nothing is scheduled."""
         return self.schedule[0][0] if self.schedule else None
 
     def remembered_in_order(self) -> Iterator[str]:
-        """Yield the storage keys of the remembered responses that expire, the oldest first."""
+        """Yield the storage keys of the remembered responses that expire, oldest first."""
         return self.remembered.keys(self.tables[REMEMBERED.name])
 
 
 def empty_world(name: str, seed: str) -> World:
-    """Return a world without rows. It still lacks the required rows of CLOCK, ASSUMPTIONS and ORIGIN."""
+    """Return a world without rows.
+
+    The caller must add the required rows of CLOCK, ASSUMPTIONS and ORIGIN.
+    """
     return World(
         name=name,
         seed=seed,
@@ -207,7 +214,7 @@ def _written(before: Rows, written: Mapping[str, Any]) -> Rows:
 def _rescheduled(
     schedule: Schedule, key: str, old: ScheduledEvent | None, new: ScheduledEvent | None
 ) -> Schedule:
-    """Return the schedule after an event was replaced. None stands for no event."""
+    """Return the schedule after an event was replaced. None means that there is no event."""
     if old is not None:
         index = bisect_left(schedule, (old.due_ms, old.sequence, key))
         schedule = schedule[:index] + schedule[index + 1 :]
@@ -220,7 +227,7 @@ def _rescheduled(
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """An operation as it was after it entered a state or a phase, or became stuck or released."""
+    """An operation just after it entered a state or a phase, became stuck, or was released."""
 
     at_ms: int
     operation: Operation
@@ -229,7 +236,7 @@ class Transition:
 class Change:
     """The writes of a call, or of a run of due events, before they are applied to the world.
 
-    `transitions` lists the transitions of its operations in their order.
+    `transitions` lists the transitions of operations in order.
     """
 
     __slots__ = ("_schedule", "assumptions", "now_ms", "transitions", "world", "writes")
@@ -243,7 +250,7 @@ class Change:
         self._schedule = world.schedule
 
     def get(self, table: Table[R], key: str) -> R | None:
-        """Return a row as it is in this change, or None."""
+        """Return a row under this change, or None."""
         written = self.writes.get(table.name)
         if written is not None and key in written:
             record: R | None = written[key]
@@ -251,7 +258,7 @@ class Change:
         return self.world.tables[table.name].get(key)
 
     def row(self, table: Table[R], key: str) -> R:
-        """Return a row that must exist. Raises KeyError, which means a broken link between records."""
+        """Return a row that must exist. Raises KeyError if a record refers to a missing row."""
         record = self.get(table, key)
         if record is None:
             raise KeyError(f"{table.name} has no {key}")
@@ -270,7 +277,7 @@ class Change:
         self.writes.setdefault(table.name, {})[key] = record
 
     def delete(self, table: Table[Any], key: str) -> None:
-        """Delete a row. It is no error if the row does not exist."""
+        """Delete a row, if it exists."""
         if table is SCHEDULE:
             self._schedule = _rescheduled(self._schedule, key, self.get(SCHEDULE, key), None)
         written = self.writes.setdefault(table.name, {})
@@ -288,13 +295,13 @@ class Change:
         return copy
 
     def merge(self, fork: Change) -> None:
-        """Take over everything that a fork of this change has done."""
+        """Replace the content of this change with the content of its fork."""
         self.writes = fork.writes
         self.transitions = fork.transitions
         self._schedule = fork._schedule
 
     def next_due(self, until_ms: int) -> str | None:
-        """Return the key of the next event that is due by `until_ms` in this change, or None."""
+        """Return the key of the next event that is due by `until_ms` under this change, or None."""
         if not self._schedule:
             return None
         due_ms, _, key = self._schedule[0]

@@ -1,4 +1,7 @@
-"""Views: records as responses show them. Each resource has a function that follows the assumptions."""
+"""Views convert records to the resources in responses.
+
+Each resource has a function that follows the assumptions.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,14 @@ _TIMESTAMPS = frozenset(
 
 
 def encode(document: Any, assumptions: Assumptions) -> bytes:
-    """Return the document of a response as JSON bytes."""
+    """Return the body of a response as JSON bytes."""
     if assumptions.timestamp_form != "milliseconds":
         document = _respell(document, assumptions)
     return _encode(document)
 
 
 def _respell(value: Any, assumptions: Assumptions) -> Any:
-    """Return a document with its timestamps in the assumed form."""
+    """Return a document whose timestamps have the assumed form."""
     if isinstance(value, list):
         return [_respell(item, assumptions) for item in value]
     if not isinstance(value, dict):
@@ -49,9 +52,11 @@ def _respell(value: Any, assumptions: Assumptions) -> Any:
 def _render(
     resource: str, record: Any, assumptions: Assumptions, **computed: Any
 ) -> dict[str, Any]:
-    """Return a resource with the assumed words. It lacks optional fields without a value.
+    """Return a resource as JSON, with the words that the assumptions select.
 
-    A field has its value in `computed`, or else the value of the record's attribute of that name.
+    Optional fields without a value are omitted.
+
+    The value of a field is taken from `computed` if it is there, and otherwise from the record.
     """
     document = {}
     for name, is_optional, assumption in _field_plan(resource):
@@ -65,7 +70,7 @@ def _render(
 
 
 def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any:
-    """Return a word, or several, as an assumption spells them."""
+    """Return a word, or a list of words, as spelled by an assumption."""
     default_words = getattr(DEFAULTS, assumption)
     assumed_words = getattr(assumptions, assumption)
     if assumed_words == default_words:
@@ -78,7 +83,7 @@ def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any
 
 @cache
 def _field_plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
-    """Return the fields of a resource: name, whether it is optional, and the assumption of its words.
+    """Return a resource's fields as (name, whether it is optional, assumption of its words).
 
     Required fields come first.
     """
@@ -90,7 +95,7 @@ def _field_plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
 
 
 def powered_by_flag(project: Project) -> dict[str, Any]:
-    """PoweredByFlag."""
+    """Return a PoweredByFlag resource."""
     return {
         "project_id": project.id,
         "enabled": project.flag_enabled,
@@ -99,7 +104,7 @@ def powered_by_flag(project: Project) -> dict[str, Any]:
 
 
 def operation(change: Change, record: Operation) -> dict[str, Any]:
-    """Operation, as it is at the moment of this change."""
+    """Return an Operation resource under a change."""
     assumptions = change.assumptions
     is_over = is_finished(record)
     blocking_id: str | None = None
@@ -117,7 +122,7 @@ def operation(change: Change, record: Operation) -> dict[str, Any]:
         next_poll_after_seconds=None if is_over else _next_poll(change, record),
     )
     reconciliation = None
-    # A reconciliation is a current observation, of queued or running work (contract, Operation).
+    # A reconciliation is a current observation of queued or running work (contract, Operation).
     if not is_over and record.reconciliation is not None:
         reconciliation = _render(
             "Reconciliation", record.reconciliation, assumptions, observed_at=observed_at
@@ -140,7 +145,7 @@ _DEFAULT_POLL_SECONDS = 60
 def _next_poll(change: Change, record: Operation) -> int:
     """Return the whole seconds until the next step, at least 1.
 
-    For an operation that waits it is the next step of the claim's holder.
+    For a waiting operation, this is the next step of the claim's holder.
     """
     event = event_of(change, record)
     if event is None:
@@ -151,10 +156,10 @@ def _next_poll(change: Change, record: Operation) -> int:
 def deployments_page(
     records: list[Deployment], next_cursor: str | None, assumptions: Assumptions
 ) -> bytes:
-    """Page of deployments, as JSON bytes.
+    """Return a page of deployments as JSON bytes.
 
-    Deployments are stored with the fields of the contract. Under the default assumptions the page is
-    encoded directly from the records, which makes it cheap.
+    Deployments are stored with the fields of the contract. Under the default assumptions, the page
+    is encoded directly from the records, which is fast.
     """
     page: dict[str, Any] = {"items": records}
     if next_cursor is not None or assumptions.last_page_cursor == "null":
@@ -169,13 +174,13 @@ def deployments_page(
 
 
 def api_key(record: ApiKey, assumptions: Assumptions) -> dict[str, Any]:
-    """Key metadata of UserApiKeyCreation."""
+    """Return the key metadata of a UserApiKeyCreation resource."""
     expires_at = format_timestamp(record.expires_ms)
     return _render("UserApiKey", record, assumptions, expires_at=expires_at)
 
 
 def dns_authorization(record: Dns, assumptions: Assumptions) -> dict[str, Any]:
-    """DnsAuthorization."""
+    """Return a DnsAuthorization resource."""
     expires_at = None
     if record.expires_ms is not None:
         expires_at = format_timestamp(record.expires_ms)
@@ -186,7 +191,7 @@ def dns_authorization(record: Dns, assumptions: Assumptions) -> dict[str, Any]:
 def database_compute(
     project: Project, environment: str, record: Database, now_ms: int, assumptions: Assumptions
 ) -> dict[str, Any]:
-    """DatabaseCompute, observed now."""
+    """Return a DatabaseCompute resource, observed now."""
     database = None
     if record.placement is not None:
         database = _render("DatabasePlacement", record.placement, assumptions)
