@@ -1,1 +1,1 @@
-"""The control API below `/_emulator`: one file for each resource."""
+"""The control API under `/_emulator`: one file for each resource."""

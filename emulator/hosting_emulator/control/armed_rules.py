@@ -1,6 +1,6 @@
-"""Arming, showing and removing the faults or the outcomes of a world, which work alike.
+"""Arms, shows and removes the faults or the outcomes of a world, which work the same way.
 
-A rule is a fault or an outcome, as its category says.
+A rule is a fault or an outcome, depending on its category.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hosting_emulator.world.value import World
 
 
 def list_rules(engine: Engine, category: RuleCategory) -> list[JsonObject]:
-    """Return the armed rules, in the order they apply."""
+    """Return the armed rules in the order in which they apply."""
     now_ms = engine.run_due()
     engine.protect()
     rules = faults_in_order(engine.world, category.table)
@@ -38,9 +38,9 @@ def arm_rule(
     category: RuleCategory,
     check: Callable[[Fault], None] = lambda _: None,
 ) -> JsonObject:
-    """Arm a rule, after those already armed. Raises ControlRefusal.
+    """Arm a rule after the rules that are already armed. Raises ControlRefusal.
 
-    `check` may refuse the rule.
+    `check` can refuse the rule.
     """
     change = engine.begin_change()
     with refused_as(400, f"{category.noun.capitalize()} refused", DocumentRefused):
@@ -59,7 +59,7 @@ def show_rule(engine: Engine, rule_id: str, category: RuleCategory) -> JsonObjec
 
 
 def remove_rule(engine: Engine, rule_id: str, category: RuleCategory) -> None:
-    """Remove a rule. Raises ControlRefusal 404, or 409 for a protected one."""
+    """Remove a rule. Raises ControlRefusal 404, or 409 if the rule is protected."""
     show_rule(engine, rule_id, category)
     if engine.is_protected(rule_id):
         message = f"{rule_id} is protected: the program that armed it removes it"
@@ -92,6 +92,9 @@ def rule_document(
     *,
     is_protected: bool = False,
 ) -> JsonObject:
-    """Return a rule of a world as the control API shows it. The engine has its counts."""
+    """Return a rule of a world in the form used by the control API.
+
+    `engine` supplies the rule's counts.
+    """
     usage = engine.usage.of(rule.id)
     return armed_document(world, rule, now_ms, usage, category, is_protected=is_protected)

@@ -13,13 +13,13 @@ from hosting_emulator.world.tables import ASSUMPTIONS, SINGLETON_KEY
 
 
 def list_assumptions(engine: Engine) -> list[AssumptionRow]:
-    """List a world's assumptions where the contract is silent."""
+    """List a world's assumptions about points on which the contract is silent."""
     return _rows(engine.world.assumptions)
 
 
 def patch_assumptions(
     engine: Engine,
-    # The names and types of its members are those of the fields of Assumptions.
+    # The names and types of the members are those of the fields of Assumptions.
     body: Annotated[JsonObject, Example({"default_page_size": 5})],
 ) -> list[AssumptionRow]:
     """Change some assumptions by name, and list them all."""

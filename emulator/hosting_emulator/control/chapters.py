@@ -19,7 +19,7 @@ from hosting_emulator.http.query import LATEST_REQUESTS, SEED, Limit, Query
 from hosting_emulator.messages import Exchange, RequestPage, WholeExchange, WorldReport
 from hosting_emulator.world.value import World
 
-#: A longer index is that of no chapter.
+#: An index with more digits is not the index of any chapter.
 _MOST_DIGITS = 9
 
 
@@ -28,12 +28,12 @@ async def get_chapter_state(
     observation: str,
     chapter: str,
     seed: Annotated[bool, SEED] = False,
-    began: Annotated[bool, Query("The state as the chapter began.")] = False,
+    began: Annotated[bool, Query("Export the state at the start of the chapter.")] = False,
 ) -> web.Response:
-    """Export the whole state of the world of a chapter, as it is or as it was when the chapter ended.
+    """Export the whole state of a chapter's world: the current state, or the state at the chapter's end.
 
-    With `began`, export it as it was when the chapter began.
-    Without `seed`, a world imported from it draws a new seed: new ids and secrets differ.
+    With `began`, export the state at the start of the chapter. Without `seed`, a world imported
+    from the state draws a new seed, so new ids and secrets differ.
     """
     kept_chapter = _find_chapter(context, observation, chapter)
     world = _chapter_engine(kept_chapter).world
@@ -49,7 +49,7 @@ async def report_chapter(
     chapter: str,
     requests: Annotated[Limit, LATEST_REQUESTS] = 20,
 ) -> WorldReport:
-    """Report the world of a chapter, as it is or as it was when the chapter ended."""
+    """Report the world of a chapter: now, or at the end of the chapter."""
     engine = _chapter_engine(_find_chapter(context, observation, chapter))
     return await report(context, engine, requests)
 
@@ -57,7 +57,7 @@ async def report_chapter(
 def list_chapter_requests(
     context: Context, observation: str, chapter: str, limit: Limit = 50
 ) -> RequestPage:
-    """List the last exchanges of a chapter, newest first, and how many there have been."""
+    """List the latest exchanges of a chapter, newest first, with their total number."""
     kept_chapter = _find_chapter(context, observation, chapter)
     engine = _chapter_engine(kept_chapter)
     return RequestPage(
@@ -75,12 +75,12 @@ def _chapter_exchange(world: World, entry: Entry) -> Exchange:
 
 
 def show_exchange(context: Context, observation: str, chapter: str, n: str) -> WholeExchange:
-    """Show one exchange of a chapter with headers, bodies and trail, secrets cut out."""
+    """Show one exchange of a chapter with headers, bodies and trail. Secrets are removed."""
     return show_request(_chapter_engine(_find_chapter(context, observation, chapter)), n)
 
 
 def _find_chapter(context: Context, observation_id: str, index: str) -> Chapter:
-    """Return a chapter. Raises ControlRefusal: 404, or 410 if its state is no longer kept."""
+    """Return a chapter. Raises ControlRefusal 404, or 410 if its state is no longer stored."""
     observation = find_observation(context, observation_id)
     chapter = None
     if index.isascii() and index.isdigit() and len(index) <= _MOST_DIGITS:
@@ -94,9 +94,9 @@ def _find_chapter(context: Context, observation_id: str, index: str) -> Chapter:
 
 
 def _chapter_engine(chapter: Chapter) -> Engine:
-    """Return a copy of the world of a chapter, with the exchanges of the chapter.
+    """Return a copy of a chapter's world, with the exchanges of the chapter.
 
-    The clock of an ended world stands where it stood at its end.
+    The clock of a world that no longer exists shows the time at its end.
     """
     if chapter.ended is None:
         chapter.engine.run_due()

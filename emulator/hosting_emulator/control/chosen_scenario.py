@@ -1,4 +1,7 @@
-"""The scenario that a request names. It is read elsewhere, so that a start does not load scenarios."""
+"""The scenario that a request names.
+
+Another module reads it, so that a start does not load scenarios.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from hosting_emulator.http.endpoint import Body
 
 
 class Chosen(Body):
-    """A scenario: by its name in the library, or as text (`file` is shown in errors)."""
+    """A scenario: its name in the library, or its text. `file` is the file name in errors."""
 
     name: str | None = None
     text: str | None = None

@@ -1,4 +1,4 @@
-"""The time of a world, as its clock shows it, and the event that is due next."""
+"""The time of a world according to its clock, and the next due event."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def get_clock(engine: Engine) -> messages.ClockState:
 
 
 def _next_event(world: World) -> str | None:
-    """Describe the event that is due next. None: no event is scheduled."""
+    """Describe the next due event, or return None if no event is scheduled."""
     if not world.schedule:
         return None
     event = world.get(SCHEDULE, world.schedule[0][2])
@@ -48,7 +48,7 @@ def _next_event(world: World) -> str | None:
 
 
 def _next_step(operation: Operation) -> str:
-    """Return the state of an operation's next step, or its phase if the state stays the same."""
+    """Return the state after an operation's next step, or the phase if the state stays the same."""
     step = plan_of(operation)[operation.step + 1]
     if step.state == operation.state:
         return step.phase

@@ -1,4 +1,4 @@
-"""Control of a world's clock: its mode, its rate, and moving its time ahead."""
+"""Control of a world's clock: its mode, its rate, and advancing its time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from hosting_emulator.world.clock import ClockRefused
 
 
 class ClockChange(Body):
-    """The clock's new settings; omitted ones stay. `rate` is world seconds per real second."""
+    """The new settings of the clock. Omitted settings do not change.
+
+    `rate` is world seconds per real second.
+    """
 
     mode: Mode | None = None
     rate: float | None = None
@@ -34,7 +37,7 @@ class ClockChange(Body):
 
 
 class Advance(Body):
-    """Exactly one of: a duration (`10m`, `90d`), a timestamp, the id of an operation that is to end."""
+    """Exactly one of: a duration (`10m`, `90d`), a timestamp, or the id of an operation that must end."""
 
     by: Duration | None = None
     to: Timestamp | None = None
@@ -44,7 +47,7 @@ class Advance(Body):
 def put_clock(
     engine: Engine, body: Annotated[ClockChange, Example({"mode": "frozen"})]
 ) -> messages.ClockState:
-    """Change a clock's mode, rate or time. Moving back is refused (409)."""
+    """Change a clock's mode, rate or time. Moving time back is refused (409)."""
     at_ms = None
     status = 400
     if body.at is not None:
@@ -58,7 +61,7 @@ def put_clock(
 def advance_clock(
     engine: Engine, body: Annotated[Advance, Example({"by": "10m"})]
 ) -> messages.ClockMove:
-    """Move time by a duration, to a timestamp, or until an operation ends, and run all due events."""
+    """Advance time by a duration, to a timestamp, or until an operation ends, and run all due events."""
     destinations = [body.by, body.to, body.until_operation]
     if destinations.count(None) != len(destinations) - 1:
         raise ControlRefusal(400, "Bad request", "give exactly one of by, to and until_operation")
@@ -71,7 +74,7 @@ def advance_clock(
 
 
 def _advance(engine: Engine, body: Advance) -> int:
-    """Move time, and return the number of events that ran. Raises ControlRefusal, ClockRefused."""
+    """Advance time, and return the number of events that ran. Raises ControlRefusal, ClockRefused."""
     if body.until_operation is not None:
         return _advance_until(engine, body.until_operation)
     if body.by is None:
@@ -82,7 +85,10 @@ def _advance(engine: Engine, body: Advance) -> int:
 
 
 def _advance_until(engine: Engine, operation_id: str) -> int:
-    """Move time until an operation ends. Raises ControlRefusal 404, or 409 if time does not move it."""
+    """Advance time until an operation ends, and return the number of events that ran.
+
+    Raises ControlRefusal 404, or 409 if advancing time does not end the operation.
+    """
     require_operation(engine.world, operation_id)
     events_run = engine.move_until_ended(operation_id)
     if events_run is None:

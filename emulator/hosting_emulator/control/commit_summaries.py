@@ -1,4 +1,4 @@
-"""The summary of a commit: what it changed, in one line."""
+"""The one-line summary of a commit's changes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from hosting_emulator.engine.history import Commit, planned_in
 from hosting_emulator.world.plans import describe_state
 from hosting_emulator.world.tables import API_KEYS
 
-#: A summary describes this many changes, and counts the others.
+#: The maximum number of changes in a summary. The other changes are only counted.
 _MOST_CHANGES = 3
 _LONGEST_VALUE = 80
 
 
 def summarize_commit(commit: Commit) -> str:
-    """Return what a commit changed, in one line. Empty: its title says it all."""
+    """Return a commit's changes in one line.
+
+    The result is empty if the commit's title says everything.
+    """
     changes = list(_changes(commit))
     phrases = changes[:_MOST_CHANGES]
     if len(changes) > _MOST_CHANGES:
@@ -36,7 +39,7 @@ def _changes(commit: Commit) -> Iterator[str]:
 
 
 def _intervention_fields(commit: Commit) -> Iterator[str]:
-    """Describe the fields of an intervention as they are typed on a command line."""
+    """Describe the fields of an intervention in the form used on a command line."""
     manual_change = commit.manual_change or {}
     interventions = manual_change.get("intervene") or {}
     for fields in interventions.values():
@@ -60,7 +63,7 @@ def _clock_changes(commit: Commit) -> Iterator[str]:
 
 
 def _operation_changes(commit: Commit) -> Iterator[str]:
-    """Describe the latest state of each operation that entered one."""
+    """Describe the latest state of each operation that entered a state."""
     latest = {transition.operation.id: transition.operation for transition in commit.entered}
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""
@@ -77,7 +80,7 @@ def _key_uses(commit: Commit) -> Iterator[str]:
 
 
 def _field_value(value: Any) -> str:
-    """Return a field's value in a few words: a record, such as a user, is shown by its name."""
+    """Return a short form of a field's value. A record, such as a user, is shown by name."""
     if isinstance(value, list):
         return ",".join(map(_field_value, value))
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Control of conduct: which rules the client of a world broke."""
+"""Control of conduct: the rules that the client of a world broke."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hosting_emulator.http.query import Query, Words
 from hosting_emulator.http.time_slices import LongJob
 from hosting_emulator.messages import ConductReport, ConductRuleRow
 
-#: The most exchanges that are judged before other requests are handled.
+#: The maximum number of exchanges to judge before other requests are handled.
 _SLICE = 5
 
 
@@ -25,9 +25,10 @@ async def show_conduct(
     skip_rules: Annotated[Words, Query("Rules to skip.")],
     final: Annotated[bool, Query("The client has finished.")] = False,
 ) -> ConductReport:
-    """Report which conduct rules the client broke, in all requests so far.
+    """Report the conduct rules that the client broke in all requests so far.
 
-    `skip_rules` skips rules. `final` also reports what can only be judged once the client has finished.
+    `skip_rules` skips rules. `final` also reports rules that can be judged only when the client has
+    finished.
     """
     check_rules(skip_rules, "skip_rules")
     watch = watch_of(engine)
@@ -39,8 +40,8 @@ async def judge_in_slices(watches: Iterable[Watch]) -> None:
     """Judge most of the new exchanges. Other requests are handled in between."""
     async with LongJob() as job:
         for watch in watches:
-            # Clients may send faster than this judges, so it ends after as many exchanges as a log
-            # holds. The report itself judges the rest.
+            # Clients may send requests faster than this function judges them, so it ends after as
+            # many exchanges as a log holds. The report itself judges the rest.
             for _ in range(CAPACITY // _SLICE):
                 if not watch.judge_some(_SLICE):
                     break
@@ -48,12 +49,15 @@ async def judge_in_slices(watches: Iterable[Watch]) -> None:
 
 
 def clear_conduct(engine: Engine) -> None:
-    """Forget which conduct rules the client broke; judge from the next request on."""
+    """Discard all conduct findings so far. Judging continues with the next request."""
     watch_of(engine).begin_anew()
 
 
 def check_rules(ids: Sequence[str], name: str) -> None:
-    """Raise ControlRefusal 400 for an id that no rule has; `name` is the field that holds it."""
+    """Raise ControlRefusal 400 for an id that is not the id of a rule.
+
+    `name` is the field with the ids.
+    """
     for id_ in ids:
         if id_ not in RULES:
             hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
@@ -61,5 +65,5 @@ def check_rules(ids: Sequence[str], name: str) -> None:
 
 
 def list_rules() -> list[ConductRuleRow]:
-    """List every conduct rule, the reason for it, and what to do instead."""
+    """List every conduct rule, with its reason and the remedy."""
     return list(RULES.values())

@@ -1,4 +1,4 @@
-"""Leads a request below `/_emulator` to its endpoint, and writes what the endpoint returns."""
+"""Routes a request under `/_emulator` to its endpoint, and writes the endpoint's result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hosting_emulator.world.naming import DEFAULT_WORLD
 
 
 async def handle(context: Context, path: str) -> web.StreamResponse:
-    """Return the response to a request; `path` is its whole path, without the query.
+    """Return the response to a request. `path` is the whole path, without the query.
 
     A change is durable before its response is returned.
     """
@@ -33,7 +33,7 @@ async def handle(context: Context, path: str) -> web.StreamResponse:
         method = "GET"
     rest = path[len(PREFIX) :]
     if method != "DELETE":
-        # `DELETE …/faults/` means a fault with an empty name, and not all faults.
+        # `DELETE …/faults/` means a fault with an empty name, not all faults.
         rest = rest.rstrip("/")
     try:
         route, values = _find_route(method, rest)
@@ -59,7 +59,10 @@ async def handle(context: Context, path: str) -> web.StreamResponse:
 
 
 class _WrongMethod(Exception):
-    """No row of a path has the request's method. `allowed` are the methods of its rows."""
+    """The rows of a path do not include the request's method.
+
+    `allowed` lists the methods of the rows.
+    """
 
     def __init__(self, allowed: list[str]) -> None:
         super().__init__(", ".join(allowed))
@@ -67,9 +70,9 @@ class _WrongMethod(Exception):
 
 
 def _find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:
-    """Return the row of a request, and the values of the names in its path.
+    """Return the row for a request, and the values of the names in its path.
 
-    Raises ControlRefusal 404 for an unknown path, and _WrongMethod.
+    Raises ControlRefusal 404 for an unknown path, and _WrongMethod for an unknown method.
     """
     matched_path = None
     allowed = set()
@@ -109,7 +112,7 @@ async def _respond(context: Context, route: Route, values: Mapping[str, str]) ->
 async def _respond_as_provider(
     context: Context, route: Route, values: Mapping[str, str]
 ) -> web.StreamResponse:
-    """Return a response of the identity provider, whose time is its world's, as in its tokens."""
+    """Return a response of the identity provider. It has the time of its world, like its tokens."""
     engine = context.engine(values.get("world", DEFAULT_WORLD))
     body = await context.bytes()
     request = IdentityRequest(context.request, context.query, body, context.site)
@@ -125,9 +128,9 @@ async def _respond_as_provider(
 
 
 def _read_query(context: Context, route: Route, endpoint: Endpoint) -> dict[str, Any]:
-    """Return the parameters of the query. Raises ControlRefusal 400 for an unknown one.
+    """Return the parameters of the query. Raises ControlRefusal 400 for an unknown parameter.
 
-    Pages without parameters ignore what is in their query: their scripts read it.
+    Pages without parameters ignore their query, because their scripts read it.
     """
     query = parse_qs(context.query, keep_blank_values=True)
     if endpoint.query or not isinstance(route.response, Media):
@@ -140,7 +143,7 @@ def _read_query(context: Context, route: Route, endpoint: Endpoint) -> dict[str,
 
 
 async def _write(context: Context, route: Route, value: Any) -> web.StreamResponse:
-    """Return the response for what an endpoint returned."""
+    """Return the response for the result of an endpoint."""
     if isinstance(value, web.StreamResponse):
         return value
     if isinstance(route.response, NoContent):

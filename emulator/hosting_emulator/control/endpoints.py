@@ -1,13 +1,13 @@
-"""How the endpoints below `/_emulator` are declared, and how the server finds and calls them.
+"""The declaration of the endpoints under `/_emulator`, and the way the server finds and calls them.
 
-An endpoint is a function. Its docstring documents it, and its parameters say what it needs: `context`,
-`engine` (of the world in the path, or of the default world), `body` (the JSON body as the type of that
-parameter, with an `Example` in its metadata), the names in braces of its path, and parameters of the
-query (see `http/query.py`). Other parameters keep their defaults. Endpoints of the identity provider
-have `request` instead of `context` and `body`.
+An endpoint is a function. Its docstring is its documentation, and its parameters declare its
+inputs: `context`, `engine` (of the world in the path, or of the default world), `body` (the JSON
+body, decoded as the parameter's type, with an `Example` in its metadata), the names in braces from
+its path, and query parameters (see `http/query.py`). Other parameters keep their defaults.
+Endpoints of the identity provider have `request` instead of `context` and `body`.
 
-An endpoint's module is imported at its first request: importing all of them would add a sixth to the
-time that `start` takes.
+An endpoint's module is imported at its first request. Importing all of them would make `start` a
+sixth slower.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from hosting_emulator.http.query import EndpointParameter, query_parameter, spli
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An endpoint's function, and the parameters to call it with.
+    """The function of an endpoint, and the parameters with which it is called.
 
-    `query` are those that are read from the query. `body` is the type of the JSON body; None: it has
-    none. `example` is an example of the body.
+    `query` holds the parameters that are read from the query. `body` is the type of the JSON body,
+    or None if there is no body. `example` is an example of the body.
     """
 
     function: Callable[..., Any]
@@ -40,7 +40,7 @@ class Endpoint:
 
 @cache
 def load_endpoint(endpoint: str) -> Endpoint:
-    """Return the endpoint `MODULE:FUNCTION`, with the module below `hosting_emulator`."""
+    """Return the endpoint with the name `MODULE:FUNCTION`. The module is under `hosting_emulator`."""
     module, _, function_name = endpoint.partition(":")
     function = getattr(import_module(f"hosting_emulator.{module}"), function_name)
     parameters = dict(signature(function, eval_str=True).parameters)

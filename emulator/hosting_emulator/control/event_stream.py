@@ -1,7 +1,7 @@
 """A stream of server-sent events to one listener.
 
-A listener that reads too slowly delays no request: it misses events, and a `gap` event says so. The
-connection of a listener that reads nothing at all is closed.
+A listener that reads too slowly does not delay requests: it misses events, and receives a `gap`
+event instead. The connection of a listener that stops reading is closed.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from hosting_emulator.http.protocol import protocol_of
 from hosting_emulator.http.query import Words
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
-#: How often a comment shows that the connection is alive, in seconds of real time.
+#: Seconds of real time between the comments that show that the connection is alive.
 HEARTBEAT_S = 15.0
-#: How long a listener may read nothing while events wait for it, in seconds of real time.
+#: Seconds of real time for which a listener may read nothing although events are waiting.
 STUCK_S = 30.0
-#: After how many milliseconds of real time a browser reconnects.
+#: Milliseconds of real time after which a browser reconnects.
 _RETRY_MS = 1000
-#: The most events that are written at once.
+#: The maximum number of events to write at once.
 _BATCH = 50
 _EVENT_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 class EventWriter:
-    """Writes the events of worlds to one listener. A stream of one world has it under the name "".
+    """Writes the events of worlds to one listener.
 
-    `last_ids` has the number of the last event that the listener has seen of each world, as text. A
-    world without a valid one begins with its next event. `only` selects kinds of events, and
-    `request_filter` selects requests. Raises ControlRefusal 400 for an unknown kind.
+    The name of the world is "" in a stream of one world. `last_ids` maps each world to the number
+    of the last event that the listener has seen, as a string. A world without a valid number starts
+    with its next event. `only` selects kinds of events, and `request_filter` selects requests.
+    Raises ControlRefusal 400 for an unknown kind.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class EventWriter:
         self._request = request
         self._engines = dict(engines)
         self._request_filter = request_filter
-        #: The number of the last event that was written, by world.
+        #: The number of the last written event, by world.
         self._last_ids: dict[str, int] = {}
         for name, engine in engines.items():
             last_id = last_ids.get(name, "")
@@ -68,7 +69,7 @@ class EventWriter:
                 self._last_ids[name] = engine.feed.last_id
 
     async def run(self) -> web.StreamResponse:
-        """Write events until the client has left, or until all worlds of the stream are deleted."""
+        """Write events until the client leaves or all worlds of the stream are deleted."""
         response = responses.stream("text/event-stream")
         # A proxy must forward each event at once.
         response.headers["X-Accel-Buffering"] = "no"
@@ -98,10 +99,13 @@ class EventWriter:
     async def _write_events(
         self, response: web.StreamResponse, awake: asyncio.Event, client_left: asyncio.Future[None]
     ) -> None:
-        """Write events as they come. Raises ConnectionError, and TimeoutError if nothing is read."""
+        """Write events as they occur.
+
+        Raises ConnectionError, or TimeoutError if the client stops reading.
+        """
         text = b"retry: %d\nid: %s\n\n" % (_RETRY_MS, self._id())
         while not client_left.done():
-            # Clear it first: an event that comes from now on must wake the stream again.
+            # Clear it first, because a later event must wake the stream again.
             awake.clear()
             self._engines = {
                 name: engine for name, engine in self._engines.items() if not engine.feed.ended
@@ -119,14 +123,14 @@ class EventWriter:
                     text = b": still here\nid: %s\n\n" % self._id()
 
     def _id(self) -> bytes:
-        """Return the id of the last event: its number, or one number for each world."""
+        """Return the id of the last event: its number or, for several worlds, one number per world."""
         if "" in self._last_ids:
             return b"%d" % self._last_ids[""]
         parts = [f"{name}={last_id}" for name, last_id in self._last_ids.items()]
         return ",".join(parts).encode()
 
     def _next_events(self, name: str) -> bytes:
-        """Return the next events of a world as text, and move on to the last of them."""
+        """Return the next events of a world as encoded text, and mark them as written."""
         engine = self._engines[name]
         last_id = self._last_ids[name]
         events = engine.feed.since(last_id, _BATCH)
@@ -140,7 +144,7 @@ class EventWriter:
             self._last_ids[name] = event.id
             if self._is_selected(name, event):
                 if event.text is None:
-                    # It is encoded once for all listeners.
+                    # Encode it once for all listeners.
                     event.text = msgspec.json.encode(_data(engine, event, explanations))
                 texts.append(self._event(name, event.kind, event.text))
         return b"".join(texts)
@@ -150,14 +154,15 @@ class EventWriter:
         if event.kind not in self._kinds:
             return False
         if event.kind == "worlds":
-            # Every world has the event, and a listener to several worlds receives it once.
+            # Every world has this event, but a listener to several worlds must receive it only
+            # once.
             return name in ("", DEFAULT_WORLD)
         if event.kind == "request":
             return self._request_filter.matches(event.facts)
         return True
 
     def _event(self, name: str, kind: str, data: bytes) -> bytes:
-        # The JSON has no line break, so one `data` field holds it.
+        # The JSON contains no line break, so it fits in one `data` field.
         if name:
             data = b'{"world":"%s",%s' % (name.encode(), data[1:])
         return b"id: %s\nevent: %s\ndata: %s\n\n" % (self._id(), kind.encode(), data)

@@ -17,19 +17,20 @@ from hosting_emulator.messages import RequestFilters
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _EVENT_KINDS: Final = Query("The kinds of events to send. Default: all.")
-#: A part of an event's id: the name of a world, and the number of its last event.
+#: A part of an event's id: the name of a world, and the number of the world's last event.
 _WORLD_EVENT: Final = re.compile(r"([a-z0-9-]+)=(\d+)")
 
 
 async def listen(
     context: Context, engine: Engine, filters: RequestFilters, only: Annotated[Words, _EVENT_KINDS]
 ) -> web.StreamResponse:
-    """Stream a world's events: `request`, `commit`, `clock`, `fault`, `outcome`
-    and `world`; and `worlds`, sent to every listener when any world is created or deleted.
+    """Stream a world's events: `request`, `commit`, `clock`, `fault`, `outcome` and `world`.
 
-    `only` (such as `request,fault`) selects kinds; filters select requests. The header
-    `Last-Event-ID` continues after an event, if it is still kept; `gap` says that some were
-    missed and everything must be read again. To miss nothing, listen first, then read.
+    The event `worlds` is sent to every listener when any world is created or deleted. `only` (such
+    as `request,fault`) selects kinds of events, and filters select requests. With the header
+    `Last-Event-ID` the stream continues after an event, if the event is still stored. `gap` means
+    that events were missed and that the client must read everything again. To miss nothing, listen
+    first and then read.
     """
     request_filter = read_filter(engine, filters)
     last_ids = {"": context.request.headers.get("Last-Event-ID", "")}
@@ -40,20 +41,23 @@ async def listen(
 async def listen_to_worlds(
     context: Context,
     worlds: Annotated[
-        Words, Query("The worlds to listen to; `default` for news of others. Default: all.")
+        Words,
+        Query(
+            "The worlds to listen to (default: all). `default` also reports new and deleted worlds."
+        ),
     ],
     only: Annotated[Words, _EVENT_KINDS],
-    seen: Annotated[Text, Query("The id of the last event that was seen.")] = None,
+    seen: Annotated[Text, Query("The id of the last event that the client has seen.")] = None,
 ) -> web.StreamResponse:
-    """Stream the events of several worlds at once: the named ones, or all.
+    """Stream the events of several worlds at once: the listed worlds, or all.
 
-    Each event names its `world`. An id stands for a place in each of them: `seen`, or the header
-    `Last-Event-ID`, continues after it. A world that does not exist is left out; `worlds` says when
-    it is created.
+    Each event names its `world`. An event id is a position in every world. `seen`, or the header
+    `Last-Event-ID`, continues after it. A world that does not exist is skipped; `worlds` reports
+    its creation.
     """
     names = worlds or [engine.world.name for engine in context.worlds]
     engines = {}
-    # The default world tells which worlds are created and deleted.
+    # The default world reports the creation and deletion of worlds.
     for name in [DEFAULT_WORLD, *names]:
         engine = context.worlds.get(name)
         if engine is not None:

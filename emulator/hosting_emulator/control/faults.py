@@ -22,7 +22,7 @@ from hosting_emulator.messages import FaultKinds, FaultsRemoved, JsonObject
 
 
 def list_faults(engine: Engine) -> list[JsonObject]:
-    """List the armed faults, in the order they apply."""
+    """List the armed faults in the order in which they apply."""
     return list_rules(engine, FAULT)
 
 
@@ -31,7 +31,7 @@ def arm_fault(
     context: Context,
     body: Annotated[FaultDocument, Example({"abort": {"code": "rate_limited"}, "times": 1})],
 ) -> JsonObject:
-    """Arm a fault, after those already armed. It is written as in a scenario."""
+    """Arm a fault after the faults that are already armed. The body has the form used in scenarios."""
     return arm_rule(engine, body, FAULT, partial(check_handshake_fault, context, engine.world.name))
 
 
@@ -51,5 +51,5 @@ def clear_faults(engine: Engine) -> FaultsRemoved:
 
 
 def list_kinds() -> FaultKinds:
-    """List every effect with its options, and every way to match and to count."""
+    """List every effect with its options, and all fields for matching and counting."""
     return describe_kinds()

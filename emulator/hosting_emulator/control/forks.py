@@ -14,9 +14,9 @@ from hosting_emulator.messages import WorldSummary
 
 
 class NewFork(Body):
-    """A copy of a world; `commit` is the one to copy it at (default: the last).
+    """A copy of a world. `commit` selects the commit to copy (default: the latest).
 
-    With `token`, even `{}`, the response has an access token.
+    With `token`, even `{}`, the response contains an access token.
     """
 
     name: WorldName | None = None

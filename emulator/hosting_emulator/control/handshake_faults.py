@@ -1,4 +1,7 @@
-"""Whether this server can carry out faults at the TLS handshake, which act on more than one world."""
+"""Checks whether this server can inject faults into the TLS handshake.
+
+Such faults affect several worlds.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,19 @@ from hosting_emulator.world.value import World
 
 
 def check_handshake_faults(context: Context, world: World) -> None:
-    """Refuse a world with faults at the TLS handshake that cannot act here. Raises ControlRefusal."""
+    """Refuse a world with TLS handshake faults that cannot act on this server.
+
+    Raises ControlRefusal.
+    """
     for fault in faults_in_order(world):
         check_handshake_fault(context, world.name, fault)
 
 
 def check_handshake_fault(context: Context, world_name: str, fault: Fault) -> None:
-    """Refuse a fault of a world that acts at the TLS handshake and cannot do so. Raises ControlRefusal."""
+    """Refuse a TLS handshake fault of a world if it cannot act on this server.
+
+    Raises ControlRefusal.
+    """
     if stage_of(fault) != "handshake":
         return
     if context.site.tls_port is None:

@@ -1,7 +1,7 @@
-"""The request log as an HTTP Archive 1.2, which opens in the network panel of browsers.
+"""The request log as an HTTP Archive 1.2, which browsers can open in their network panel.
 
-A foreign format gives the document its shape, so it is built as plain JSON. Members that begin with an
-underscore are our own.
+The archive's format is not ours, so the document is built as plain JSON. Members whose names begin
+with an underscore are our own.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ async def export_har(
     filters: RequestFilters,
     limit: Limit = 1000,
     state: Annotated[
-        bool, Query("Include the world as it was before the first exchange, for replays.")
+        bool, Query("Include the world's state before the first exchange, for replays.")
     ] = False,
 ) -> web.StreamResponse:
-    """Return the last exchanges that match, oldest first, as an HTTP Archive 1.2.
+    """Return the latest matching exchanges, oldest first, as an HTTP Archive 1.2.
 
-    With `state` it includes the world as it was before the first of them, so that they can
-    be replayed to an identical one.
+    With `state` the archive includes the world's state before the first exchange, so that the
+    exchanges can be replayed to an identical world.
     """
     entries = await find_entries(engine, filters, limit)
     # An archive contains what clients sent, and what they received.
@@ -90,19 +90,19 @@ async def export_har(
 
 
 def _frozen(world: World) -> World:
-    """Return a world whose clock stands still, so that its due events do not run."""
+    """Return a world whose clock is frozen, so that its due events do not run."""
     clock = clocks.start("frozen", None, world.at_ms, 0)
     writes = {CLOCK.name: {SINGLETON_KEY: clock}}
     return apply(world, writes, commit=world.commit, at_ms=world.at_ms)
 
 
 def _encoded_state(world: World) -> msgspec.Raw:
-    """Return the state of a world as JSON. A large one takes long to encode."""
+    """Return the state of a world as JSON. Encoding a large state takes a long time."""
     return msgspec.Raw(msgspec.json.encode(export_state(world)))
 
 
 def _world_names(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
-    """Return the ids of a world by alias, so that the requests can be sent to another world."""
+    """Return the ids of a world's records by alias, so that the requests can be sent to another world."""
     world = engine.world
     at_ms = entries[0].world.at_ms if entries else engine.run_due()
     return {
@@ -117,10 +117,10 @@ def _world_names(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
 
 
 def _began_at(engine: Engine) -> str | None:
-    """Return the world time at which the world began as its seed or its scenario makes it.
+    """Return the world time at which its seed or its scenario created the world.
 
-    None for a fork, for a world that was kept from an earlier process, and if the history no longer
-    shows the beginning.
+    Returns None for a fork, for a world that was stored by an earlier process, and if the history
+    no longer includes the world's creation.
     """
     for commit in reversed(engine.history):
         if commit.title == "began" and commit.number > 1:

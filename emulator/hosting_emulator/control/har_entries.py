@@ -16,10 +16,10 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 def har_entry(
     prefix: str, entry: Entry, exchange: WholeExchange, delivered: WholeExchange
 ) -> JsonObject:
-    """Return an exchange as an archive has it. `prefix` is the world's URL before the path.
+    """Return an exchange in the form used by archives. `prefix` is the world's URL before the path.
 
-    `entry` is the exchange in the log, and `exchange` its view without secrets. `delivered` is the view
-    of the exchange whose response the client received.
+    `entry` is the exchange in the log, and `exchange` is its view without secrets.
+    `delivered` is the view of the exchange whose response the client received.
     """
     duration_ms = exchange.duration_us / 1000
     return {
@@ -84,14 +84,15 @@ def _har_response(exchange: WholeExchange) -> JsonObject:
         "redirectURL": HeaderValues(message.headers).get("location", ""),
         "headersSize": -1,
         "bodySize": message.body_bytes,
-        # Without it, Chromium adds -1 for the headers, whose size is unknown, to the body's.
+        # Without this member, Chromium adds -1 for the unknown size of the headers to the size of
+        # the body.
         "_transferSize": message.body_bytes,
         "comment": comment,
     }
 
 
 def _har_principal(entry: Entry) -> JsonObject | None:
-    """Return who made a request, by ids. None: it was not authenticated."""
+    """Return the ids of the caller of a request, or None if the request was not authenticated."""
     principal = entry.principal
     if not principal:
         return None

@@ -1,4 +1,4 @@
-"""Control of a world's past: its latest commits, and the way back to any of them."""
+"""Control of a world's past: its latest commits, and rewinding to them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from hosting_emulator.world.value import World
 
 
 class Rewind(Body):
-    """The commit to go back to."""
+    """The commit to rewind to."""
 
     commit: int
 
 
 async def list_history(context: Context, engine: Engine, limit: Limit = 100) -> web.StreamResponse:
-    """List the last commits, newest first; `first` is the oldest that is kept.
+    """List the latest commits, newest first. `first` is the oldest stored commit.
 
-    `summary` describes what a commit changed if its title does not; otherwise it is empty.
-    Commits that only count requests, for faults and the rate limit, are left out: to rewind to the
-    first item keeps what was counted since.
+    `summary` describes a commit's changes; it is empty if the title describes them. Commits that
+    only count requests, for faults and the rate limit, are not listed. Therefore rewinding to the
+    first item keeps later counts.
     """
     engine.run_due()
     listed = [commit for commit in reversed(engine.history) if commit.is_listed]
@@ -48,7 +48,7 @@ def _commit_entry(commit: Commit) -> CommitEntry:
 
 
 def find_state(engine: Engine, commit: int) -> World:
-    """Return the world as it was after a commit. Raises ControlRefusal 404 if it is no longer kept."""
+    """Return the world after a commit. Raises ControlRefusal 404 if the commit is no longer stored."""
     first = engine.history[0].number
     last = engine.world.commit
     detail = f"commit {commit} is not kept; the history goes from {first} to {last}"
@@ -58,7 +58,10 @@ def find_state(engine: Engine, commit: int) -> World:
 def rewind(
     context: Context, engine: Engine, body: Annotated[Rewind, Example({"commit": 1})]
 ) -> WorldSummary:
-    """Rewind to the state after a commit, which is itself a new commit; 404 if that commit is not kept."""
+    """Rewind to the state after a commit; 404 if the commit is not stored.
+
+    The rewind is itself a new commit.
+    """
     rewind_world(engine, body.commit)
     return world_summary(context, engine)
 

@@ -25,7 +25,7 @@ def intervene(
         InterventionDocument, Example({"move_dns": {"project": "shop", "to": "revoked"}})
     ],
 ) -> InterventionDone:
-    """Change a world from outside the contract, and return what was done; 409 if that is not possible now."""
+    """Change a world from outside the contract, and return a description; 409 if it is impossible now."""
     with refused_as(400, "Intervention refused", DocumentRefused):
         intervention = read_intervention(body)
     change = engine.begin_change()

@@ -12,7 +12,7 @@ from hosting_emulator.messages import RequestFilters
 
 
 def require_entry(engine: Engine, number: str) -> Entry:
-    """Return the exchange with a number, as it stands in a path. Raises ControlRefusal 404."""
+    """Return the exchange with a number, given as in a path. Raises ControlRefusal 404."""
     entry = None
     if REQUEST_NUMBER.fullmatch(number):
         entry = engine.log.find(int(number))
@@ -25,7 +25,7 @@ def require_entry(engine: Engine, number: str) -> Entry:
 
 
 async def find_entries(engine: Engine, filters: RequestFilters, limit: int) -> list[Entry]:
-    """Return the last exchanges that match, at most `limit`, newest first. Raises ControlRefusal.
+    """Return the latest matching exchanges, at most `limit`, newest first. Raises ControlRefusal.
 
     Other requests are handled in between.
     """

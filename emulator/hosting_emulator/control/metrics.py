@@ -42,7 +42,7 @@ def metrics(context: Context) -> web.Response:
 
 
 class _Collector:
-    """Reads the counts of the process and its worlds, as Prometheus's client asks for them."""
+    """Reads the counts of the process and its worlds when Prometheus's client asks for them."""
 
     def __init__(self, context: Context) -> None:
         self._facts = context.facts
@@ -84,12 +84,12 @@ def _request_counts(tally: Tally) -> Metric:
 
 def _lost_responses(tally: Tally) -> Metric:
     counts = {(kind,): count for kind, count in sorted(tally.lost.items())}
-    # The name is what dashboards of users query.
+    # The dashboards of users query this name.
     return _counter("lost_answers", "Responses lost to a fault, by its kind.", counts, "kind")
 
 
 def _durations(tally: Tally) -> Metric:
-    """Return the histogram of the time that requests took in the engine, by call."""
+    """Return the histogram of the time that requests spend in the engine, by call."""
     family = HistogramMetricFamily(
         "hosting_emulator_request_duration_seconds",
         "Real time a request spent in the core.",
@@ -102,7 +102,7 @@ def _durations(tally: Tally) -> Metric:
         counts_by_call.setdefault(call, []).append(count)
     for call, counts in sorted(counts_by_call.items()):
         buckets = [count.buckets for count in counts]
-        # In Prometheus's format each bucket also counts the requests of the buckets below it.
+        # In Prometheus's format, each bucket also counts the requests of all lower buckets.
         totals = accumulate(map(sum, zip(*buckets, strict=True)))
         took_ns = sum(count.took_ns for count in counts)
         family.add_metric([call or "none"], list(zip(bounds, totals, strict=True)), took_ns / 1e9)
@@ -124,7 +124,7 @@ def _full_name(name: str) -> str:
 
 
 def _filled(family: Counter | Gauge, value: float | Mapping[Any, float]) -> Metric:
-    """Add values to a metric: one value, or one for each tuple of the values of its labels."""
+    """Add values to a metric: one value, or one value for each tuple of label values."""
     values = value if isinstance(value, Mapping) else {(): value}
     for label_values, number in values.items():
         family.add_metric(label_values, number)

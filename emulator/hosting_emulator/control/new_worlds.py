@@ -1,4 +1,4 @@
-"""Creating a world: a default one, or from a scenario or an exported state."""
+"""Creating a world: a default world, or a world from a scenario or an exported state."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from hosting_emulator.world.population import with_overrides
 from hosting_emulator.world.records import WorldSource
 from hosting_emulator.world.value import World
 
-#: The shortest time to live of a world, in real milliseconds.
+#: The minimum time to live of a world, in real milliseconds.
 _SHORTEST_TTL_MS = 100
 
 
 class NewClock(Body):
-    """The clock of a new world; `rate` is world seconds per real second, `at` a timestamp."""
+    """The clock of a new world. `rate` is world seconds per real second, and `at` is a timestamp."""
 
     mode: Mode = "real"
     rate: float | None = None
@@ -49,11 +49,12 @@ class NewClock(Body):
 
 
 class NewWorld(Body):
-    """A world to create. One without a name is temporary. `vary` is a seed, or null for none.
+    """A world to create. Without a name, the world is temporary.
 
-    With `token`, even `{}`, the response has an access token. With `ttl`, such as `6h`, the world
-    is deleted after this long without a request, in real time, or a little later. `observation`
-    is the id of an observation that watches the world from its first request on.
+    `vary` is a seed, or null for none. With `token`, even `{}`, the response contains an access
+    token. With `ttl`, such as `6h`, the world is deleted soon after this much real time without a
+    request. `observation` is the id of an observation that watches the world from its first
+    request.
     """
 
     name: WorldName | None = None
@@ -73,10 +74,11 @@ class NewWorld(Body):
 async def create_world(
     context: Context, body: Annotated[NewWorld, Example({"clock": {"mode": "frozen"}, "token": {}})]
 ) -> WorldSummary:
-    """Create a world: a default one, or from a scenario or an exported state.
+    """Create a world: a default world, or a world from a scenario or an exported state.
 
-    One without a name is temporary: it is kept in memory only. With `vary` its responses vary. With
-    `token` the response has all that a client needs: base URL, ids, clock and an access token.
+    A world without a name is temporary: it is kept only in memory. With `vary`, the world's
+    responses vary. With `token`, the response contains everything that a client needs: base URL,
+    ids, clock and an access token.
     """
     variation = read_variation_of_new_world(context, body.vary, body.only)
     ttl_ms = _read_ttl_ms(body.ttl)
@@ -124,7 +126,7 @@ async def _imported_world(context: Context, body: NewWorld, state: JsonObject, n
         message = "a state has its own clock and assumptions: leave them out"
         raise ControlRefusal(400, "Bad request", message)
     world = await import_world(state, name, body.seed)
-    # Another request that was handled in between may have taken the name.
+    # A request that was handled in between may have taken the name.
     check_new_name(context, name)
     return world
 
@@ -132,7 +134,8 @@ async def _imported_world(context: Context, body: NewWorld, state: JsonObject, n
 def _scenario_world(
     context: Context, body: NewWorld, scenario: Chosen, name: str, seed: str
 ) -> World:
-    # Imported here: it takes 50 ms, for which the first world of a test session would have to wait.
+    # Imported here because the import takes 50 ms, which would delay the first world of a test
+    # session.
     from hosting_emulator.control.scenario_worlds import fresh_world
 
     world = fresh_world(context, scenario, name, seed)

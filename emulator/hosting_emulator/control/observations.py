@@ -1,4 +1,4 @@
-"""Control of observations: begin one, read its report, and end it."""
+"""Control of observations: starting them, reading their reports, and ending them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hosting_emulator.http.endpoint import (
 )
 from hosting_emulator.http.query import Milliseconds, Query
 
-#: How often to look whether a request is still in progress, in seconds of real time.
+#: Seconds of real time between two checks for requests in progress.
 _LOOK_S = 0.01
 
 
 class NewObservation(Body):
-    """What to observe: `worlds` by name with their copies, or null for all, and rules to leave out.
+    """The worlds to observe, including their copies (null: all worlds), and the rules to skip.
 
     `replaces` is the id of an observation that ends now.
     """
@@ -38,10 +38,10 @@ class NewObservation(Body):
 def begin_observation(
     context: Context, body: Annotated[NewObservation, Example({"worlds": None})]
 ) -> messages.ObservationState:
-    """Begin an observation: from now on it counts and judges every request of its worlds.
+    """Begin an observation, which counts and judges every request of its worlds from now on.
 
     It also sees worlds that are created later. Deleting, resetting, loading or replacing a world
-    ends a chapter of the observation, and nothing is forgotten. End it with DELETE.
+    ends a chapter of the observation, and nothing is lost. End the observation with DELETE.
     """
     check_rules(body.skip_rules, "skip_rules")
     for name in body.worlds or ():
@@ -66,8 +66,9 @@ async def show_observation(
 ) -> messages.ObservationReport:
     """Report what an observation saw, with a verdict for each chapter.
 
-    With `final` the clients have finished: it also reports what can only be judged then. Requests
-    that are still in progress after `wait_ms` are listed, and judged as far as they are known.
+    `final` means that the clients have finished, and adds rules that can be judged only then.
+    Requests that are still in progress after `wait_ms` are listed. They are judged on what is known
+    so far.
     """
     process_observation = find_observation(context, observation)
     await _wait_for_responses(process_observation, wait_ms / 1000)
@@ -76,7 +77,7 @@ async def show_observation(
 
 
 async def _wait_for_responses(observation: ProcessObservation, most_s: float) -> None:
-    """Wait until no request is in progress, at most for this many real seconds."""
+    """Wait until no request is in progress, for at most `most_s` real seconds."""
     loop = asyncio.get_running_loop()
     deadline_s = loop.time() + most_s
     while observation.in_progress() and loop.time() < deadline_s:
@@ -84,5 +85,5 @@ async def _wait_for_responses(observation: ProcessObservation, most_s: float) ->
 
 
 def end_observation(context: Context, observation: str) -> None:
-    """End an observation and forget what it saw."""
+    """End an observation and discard its data."""
     context.observations.end(find_observation(context, observation))

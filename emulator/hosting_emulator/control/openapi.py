@@ -1,8 +1,9 @@
-"""The OpenAPI 3.1 document of the control API, made from the declarations that serve it.
+"""The OpenAPI 3.1 document of the control API, generated from the declarations that serve it.
 
-The table of routes has the paths, statuses and types of responses. The endpoints have the descriptions,
-parameters and bodies. The schemas of responses come from `messages`, and those of scenarios, faults and
-interventions from the schema of scenario files. Pages and the files that they load are left out.
+The table of routes supplies the paths, statuses and types of responses. The endpoints supply the
+descriptions, parameters and bodies. The schemas of responses come from `messages`. The schemas of
+scenarios, faults and interventions come from the schema of scenario files. Pages and the files that
+they load are not included.
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ version.
 
 From this machine no token is needed; from another one, or through a proxy, the control token is.
 """
-#: The media types of pages and their files, which are no part of the API.
+#: The media types of pages and their files, which are not part of the API.
 _PAGE_TYPES: Final = ("text/html", "text/css", "*/*")
 
 
 def control_document(base_url: str, version: str, operation_id: str | None = None) -> JsonObject:
     """Return the document for a client that reaches the server at `base_url`.
 
-    `operation_id` is the id of an operation of the default world, as an example.
+    `operation_id` is the id of an operation in the default world, used as an example.
     """
     collection = SchemaCollection()
     paths: JsonObject = {}
@@ -92,7 +93,7 @@ def control_document(base_url: str, version: str, operation_id: str | None = Non
 
 
 def _operation_id(route: Route, ids: Container[str]) -> str:
-    """Return the unique name of an operation: the endpoint's, in camel case."""
+    """Return the unique name of an operation: the endpoint's name in camel case."""
     id_ = re.sub("_(.)", lambda match: match[1].upper(), route.function)
     if id_ in ids and "{world}" in route.path:
         # The row of the default world comes first.
@@ -103,7 +104,7 @@ def _operation_id(route: Route, ids: Container[str]) -> str:
 
 
 def _referenced(document: Any, schemas: JsonObject) -> JsonObject:
-    """Return the schemas to which a part of the document refers, directly or through others."""
+    """Return the schemas that a part of the document references, directly or indirectly."""
     names = set()
     parts = [document]
     while parts:

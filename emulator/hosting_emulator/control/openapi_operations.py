@@ -29,12 +29,12 @@ _REFUSED: Final = {
     "4XX": "Refused; nothing was changed.",
     "503": "The change could not be saved to disk.",
 }
-#: Endpoints whose refusals have the form of OAuth and OpenID Connect.
+#: Endpoints whose errors have the form of OAuth and OpenID Connect errors.
 _OAUTH: Final = ("token", "userinfo")
 
 
 class TokenForm(msgspec.Struct):
-    """The form that a token endpoint receives (RFC 6749). The grant decides which fields are needed."""
+    """The form that a token endpoint receives (RFC 6749). The required fields depend on the grant."""
 
     grant_type: str
     client_id: str | None = None
@@ -58,11 +58,11 @@ def operation_document(
 ) -> JsonObject:
     """Return the operation of a route, without its id and its tag.
 
-    The schemas to which it refers are added to `collection`. `operation_id` is the id of an operation of
-    the contract, as an example; None: there is none.
+    The schemas that it references are added to `collection`. `operation_id` is the id of an
+    operation of the contract for examples, or None if there is none.
     """
     endpoint = load_endpoint(route.endpoint)
-    # The schemas of the document stand in the order in which they are first needed.
+    # The document lists schemas in the order of their first use.
     responses = _responses(route, collection)
     description = cleandoc(endpoint.function.__doc__ or "")
     first_paragraph = description.partition("\n\n")[0]
@@ -83,7 +83,7 @@ def operation_document(
 
 
 def _responses(route: Route, collection: SchemaCollection) -> JsonObject:
-    """Return the responses by status: the success, and the refusals that every operation has."""
+    """Return the responses by status: the success, and the errors that every operation can return."""
     success: JsonObject = {"description": "Done."}
     status = route.status
     if isinstance(route.response, NoContent):
@@ -100,7 +100,7 @@ def _responses(route: Route, collection: SchemaCollection) -> JsonObject:
 
 
 def _path_parameters(route: Route, operation_id: str | None) -> list[JsonObject]:
-    """Return the parameters of a route's path, in their order."""
+    """Return the parameters of a route's path, in order."""
     parameters = []
     for name in re.findall(r"\{(\w+)", route.path):
         declaration = PATH_PARAMETERS[name]
@@ -119,7 +119,7 @@ def _path_parameters(route: Route, operation_id: str | None) -> list[JsonObject]
 def _query_parameters(
     parameter: EndpointParameter, collection: SchemaCollection
 ) -> list[JsonObject]:
-    """Return the parameters of the query that one parameter of an endpoint reads."""
+    """Return the query parameters that one parameter of an endpoint reads."""
     if parameter.kind is RequestFilters:
         return _filters()
     schema = collection.schema(parameter.kind)
@@ -133,7 +133,7 @@ def _query_parameters(
 
 
 def _filters() -> list[JsonObject]:
-    """Return the parameters that select requests."""
+    """Return the query parameters that filter requests."""
     parameters = []
     for name, documentation in filter_documentation().items():
         assert documentation.examples is not None
@@ -144,7 +144,7 @@ def _filters() -> list[JsonObject]:
 
 
 def _parameter(name: str, description: str, schema: JsonObject, example: Any) -> JsonObject:
-    """Return a parameter of the query."""
+    """Return a query parameter."""
     document = {"name": name, "in": "query", "description": description, "schema": dict(schema)}
     if example is not None:
         document["example"] = example
@@ -152,7 +152,7 @@ def _parameter(name: str, description: str, schema: JsonObject, example: Any) ->
 
 
 def _body(route: Route, endpoint: Endpoint, collection: SchemaCollection) -> JsonObject | None:
-    """Return the request body of an operation. None: it has none."""
+    """Return the request body of an operation, or None if it has no body."""
     if route.is_identity and route.function == "token":
         schema = collection.schema(TokenForm)
         content = {"schema": {"$ref": schema["$ref"]}, "example": _TOKEN_FORM_EXAMPLE}
@@ -162,10 +162,10 @@ def _body(route: Route, endpoint: Endpoint, collection: SchemaCollection) -> Jso
     schema = collection.schema(endpoint.body)
     is_required = bool(schema.get("required"))
     if "$ref" in schema:
-        # Python's type of such a body says less than the schema to which it refers.
+        # The Python type of such a body is less precise than the referenced schema.
         schema = {"$ref": schema["$ref"]}
         name = schema["$ref"].removeprefix(COMPONENTS)
-        # The schemas of faults and interventions are those of scenario files: they need a member.
+        # The schemas of faults and interventions come from scenario files and require a member.
         is_required = bool(collection.schemas.get(name, {"required": [name]}).get("required"))
     content = {"schema": schema}
     if endpoint.example is not None:

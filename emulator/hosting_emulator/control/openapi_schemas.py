@@ -26,13 +26,13 @@ TEXT: Final[JsonObject] = {"type": "string"}
 
 
 class SchemaCollection:
-    """The schemas of what is sent and returned, by name."""
+    """The schemas of request and response bodies, by name."""
 
     def __init__(self) -> None:
         self.schemas: JsonObject = {}
 
     def schema(self, kind: Any) -> JsonObject:
-        """Return the schema of a type; those of the structs in it are added to `schemas`."""
+        """Return the schema of a type. The schemas of the structs in it are added to `schemas`."""
         (schema,), parts = schema_components([kind], ref_template=COMPONENTS + "{name}")
         for name, part in parts.items():
             message = getattr(messages, name, None)
@@ -58,10 +58,10 @@ class SchemaCollection:
 
 
 def _as_encoded(kind: type[ControlMessage], schema: JsonObject) -> JsonObject:
-    """Return the schema of a message as JSON has it.
+    """Return the schema of a message in its JSON form.
 
-    A member that is None by default is absent then, and never null. What was written stands beside
-    the other members.
+    In JSON, a member whose default is None is omitted rather than null. A rule's written fields are
+    encoded beside the other members.
     """
     members = {name: member for name, member in schema["properties"].items() if name != WRITTEN}
     for field in msgspec.structs.fields(kind):
@@ -79,10 +79,11 @@ def _without_null(schema: JsonObject) -> JsonObject:
 
 
 def simplify_for_generators(schema: Any) -> Any:
-    """Simplify a schema for generators of clients.
+    """Simplify a schema for client generators.
 
-    They assume that a member with a default is always present, and few support `prefixItems`. None for
-    Java supports a union of an array and a word, or two maps of words in one class.
+    Generators assume that a member with a default is always present, and few of them support
+    `prefixItems`. The generators for Java support neither a union of an array and a string nor two
+    maps of strings in one class.
     """
     if isinstance(schema, list):
         return [simplify_for_generators(part) for part in schema]
@@ -93,7 +94,7 @@ def simplify_for_generators(schema: Any) -> Any:
         # These are the members of an object, by name.
         return result
     if "$ref" in result:
-        # Other keywords would only repeat the referenced schema, which confuses generators.
+        # Other keywords only repeat the referenced schema, and confuse generators.
         return {"$ref": result["$ref"]}
     if "enum" in result:
         result.setdefault("type", _type_of_enum(result["enum"]))
@@ -116,7 +117,7 @@ def _type_of_enum(values: list[Any]) -> str:
 
 
 def _simplify_unions(schema: JsonObject) -> None:
-    """Remove a union that says only which members are required, and one with an array."""
+    """Remove unions that only list the required members, and unions with an array."""
     for keyword in ("anyOf", "oneOf"):
         parts = [part for part in schema.get(keyword, []) if part.get("type") != "null"]
         if parts and all(part.keys() == {"required"} for part in parts):

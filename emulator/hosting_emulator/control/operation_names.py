@@ -1,4 +1,4 @@
-"""Finding an operation by its id, and naming it in a sentence."""
+"""Finds an operation by its id, and names it in sentences."""
 
 from __future__ import annotations
 

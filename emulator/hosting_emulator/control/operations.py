@@ -33,7 +33,7 @@ async def list_operations(
     engine: Engine,
     unfinished: Annotated[bool, Query("Only operations that have not ended.")] = False,
 ) -> Iterator[messages.OperationState]:
-    """List operations, oldest first; with `unfinished` only those that have not ended."""
+    """List operations, oldest first. `unfinished` selects operations that have not ended."""
     engine.run_due()
     world = engine.world
     rows = await operations_in_order(world, unfinished=unfinished)
@@ -54,7 +54,7 @@ def _operation_state(world: World, operation: Operation) -> messages.OperationSt
 
 
 async def operations_in_order(world: World, *, unfinished: bool) -> Iterator[Operation]:
-    """Return operations, oldest first; with `unfinished` those that have not ended."""
+    """Return operations, oldest first. `unfinished` selects operations that have not ended."""
     rows = (operation for _, operation in world.rows(OPERATIONS))
     return await sort_in_slices(
         rows,
@@ -64,7 +64,7 @@ async def operations_in_order(world: World, *, unfinished: bool) -> Iterator[Ope
 
 
 def why_operation(context: Context, engine: Engine, operation: str) -> messages.Why:
-    """Explain an operation's state, what happens next and how to move it on."""
+    """Explain an operation's state, what happens next, and how to advance it."""
     engine.run_due()
     require_operation(engine.world, operation)
     explanation = why(engine, operation)
@@ -77,7 +77,7 @@ def why_operation(context: Context, engine: Engine, operation: str) -> messages.
 
 
 def step_operation(engine: Engine, operation: str) -> JsonObject:
-    """Take an operation's next step now, and return it as the public API does."""
+    """Take an operation's next step now, and return the operation in the form of the public API."""
     now_ms = engine.run_due()
     require_operation(engine.world, operation)
     change = Change(engine.world, now_ms)

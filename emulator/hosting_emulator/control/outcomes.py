@@ -20,7 +20,7 @@ from hosting_emulator.messages import FaultKinds, FaultsRemoved, JsonObject
 
 
 def list_outcomes(engine: Engine) -> list[JsonObject]:
-    """List the armed outcomes, in the order they apply."""
+    """List the armed outcomes in the order in which they apply."""
     return list_rules(engine, OUTCOME)
 
 
@@ -28,7 +28,10 @@ def arm_outcome(
     engine: Engine,
     body: Annotated[OutcomeDocument, Example({"fail": {"phase": "deploying"}, "project": "blog"})],
 ) -> JsonObject:
-    """Set in advance how the next operation ends, after the outcomes already armed."""
+    """Set in advance how the next operation ends.
+
+    It applies after the outcomes that are already armed.
+    """
     return arm_rule(engine, body, OUTCOME)
 
 
@@ -38,12 +41,12 @@ def show_outcome(engine: Engine, outcome: str) -> JsonObject:
 
 
 def remove_outcome(engine: Engine, outcome: str) -> None:
-    """Remove an outcome. Operations that started with it still end that way."""
+    """Remove an outcome. Operations that started with it still end as it says."""
     remove_rule(engine, outcome, OUTCOME)
 
 
 def clear_outcomes(engine: Engine) -> FaultsRemoved:
-    """Remove all outcomes, and return how many there were."""
+    """Remove all outcomes, and return the number of removed outcomes."""
     return clear_rules(engine, OUTCOME)
 
 

@@ -1,4 +1,4 @@
-"""The projects of a world, each with everything that belongs to it.
+"""The projects of a world, each with all of its records.
 
 No secret is shown: the value of a ticket is not stored.
 """
@@ -40,7 +40,7 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import World
 
-#: How many of a project's newest tickets are shown, and of its deployments unless requested.
+#: The maximum number of a project's newest tickets, and of its deployments by default.
 _MOST_ITEMS = 10
 
 
@@ -50,10 +50,10 @@ async def list_projects(
         Limit, Query("How many of each project's newest deployments to return.")
     ] = _MOST_ITEMS,
 ) -> Iterator[ProjectState]:
-    """List the projects by alias, each with everything that belongs to it.
+    """List the projects by alias, each with all of its records.
 
-    Only the newest deployments and tickets are included; `counts` says how many deployments
-    there are, `claim_held` whether the claim is held by the intervention hold_claim.
+    Only the newest deployments and tickets are included; `counts` has the total number of
+    deployments. `claim_held` is true if the intervention hold_claim holds the claim.
     """
     now_ms = engine.run_due()
     world = engine.world
@@ -70,7 +70,7 @@ async def list_projects(
 def _project_state(
     world: World, project: Project, tickets: list[Ticket], now_ms: int, most_deployments: int
 ) -> ProjectState:
-    """Return a project. `tickets` are all its tickets, newest first."""
+    """Return a project. `tickets` are all of its tickets, newest first."""
     organization_name = project.organization_id
     plan = None
     organization_credits = None
@@ -147,7 +147,7 @@ def _members(world: World, project: Project) -> list[ProjectMember]:
 
 
 def _member(world: World, project: Project, membership: Membership) -> ProjectMember | None:
-    """Return a member of an organization as one of its project. None: the user has no role in it."""
+    """Return a member of an organization as a member of its project, or None without a role in it."""
     alias = alias_of(world, USERS, membership.user_id)
     if membership.role == "owner":
         # The owner of an organization owns its projects.

@@ -1,4 +1,4 @@
-"""Control of protected faults: what a judge puts into all worlds, and no client can remove."""
+"""Control of protected faults: faults that a judge puts into all worlds and that no client can remove."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from hosting_emulator.messages import ProtectedFaultState
 
 
 class NewProtectedFault(Body):
-    """One of `fault`, `outcome` and `intervention`; `worlds` by name with their copies, or null for all."""
+    """One of `fault`, `outcome` and `intervention`, and its worlds.
+
+    `worlds` are the names of worlds, including their copies, or null for all.
+    """
 
     fault: FaultDocument | None = None
     outcome: OutcomeDocument | None = None
@@ -38,9 +41,9 @@ def protect_fault(
 ) -> ProtectedFaultState:
     """Arm a fault or outcome, or intervene, in every world, and keep it there.
 
-    It returns after a reset, a scenario load, a state import, a rewind and the removal of faults.
-    Worlds that are created later have it too. All worlds share its counts. A world that is kept on
-    disk never has one.
+    It is restored after a reset, a scenario load, a state import, a rewind and the removal of
+    faults. It also applies to worlds that are created later. All worlds share its counts. It never
+    applies to a world that is stored on disk.
     """
     documents = {kind: getattr(body, kind) for kind in KINDS}
     kinds = [kind for kind, document in documents.items() if document is not None]
@@ -63,7 +66,7 @@ def protect_fault(
 
 
 def _check_temporary(engine: Engine) -> None:
-    """Raise ControlRefusal 409 for a world that is kept on disk: a protected fault must not be stored."""
+    """Raise ControlRefusal 409 for a world on disk, because a protected fault must not be stored."""
     if engine.protected is None:
         name = engine.world.name
         message = f"world {name!r} is kept on disk: a protected fault needs a temporary world"
@@ -76,7 +79,7 @@ def show_protected_fault(context: Context, protected_fault: str) -> ProtectedFau
 
 
 def remove_protected_fault(context: Context, protected_fault: str) -> None:
-    """Remove a protected fault from all worlds. What an intervention did stays."""
+    """Remove a protected fault from all worlds. The effects of an intervention remain."""
     protected = _find_protected(context, protected_fault)
     context.worlds.protected.remove(protected)
     if protected.fault is None:
@@ -98,7 +101,7 @@ def _state(protected: ProtectedFault) -> ProtectedFaultState:
     worlds = None
     if protected.names is not None:
         worlds = sorted(protected.names)
-    # An intervention has no fault: it counts the worlds that it was applied to.
+    # An intervention has no fault, so it counts the worlds to which it was applied.
     seen = protected.applied
     hits = protected.applied
     if protected.fault is not None:

@@ -1,4 +1,4 @@
-"""A request to an endpoint of the identity provider, by its row in the table of routes."""
+"""A request to an endpoint of the identity provider, which a row in the table of routes describes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hosting_emulator.identity.request import IdentityRequest
 
 
 def provider_exchange(request: IdentityRequest, engine: Engine, route: Route) -> faults.Exchange:
-    """Return a request to an endpoint of the identity provider, in progress.
+    """Return an exchange with an endpoint of the identity provider, in progress.
 
-    Unknown parameters are ignored there (RFC 6749, 3.1). The Date of the response is its world's time, as
-    in its tokens.
+    Unknown parameters are ignored there (RFC 6749, 3.1). The response's Date is the time of its
+    world, like the times in its tokens.
     """
     endpoint = load_endpoint(route.endpoint)
     arguments = {"request": request, "engine": engine}

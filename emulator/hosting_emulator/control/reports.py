@@ -1,4 +1,4 @@
-"""The report of a world: what happened in it, in one document."""
+"""The report of a world: everything that happened in it, in one document."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from hosting_emulator.messages import (
 from hosting_emulator.world.tables import OPERATIONS, ORIGIN, SINGLETON_KEY, TIMELINE
 from hosting_emulator.world.value import World
 
-#: A report explains this many unfinished operations, the oldest first.
+#: The maximum number of unfinished operations that a report explains, oldest first.
 _MOST_OPERATIONS = 10
 
 
 async def report(
     context: Context, engine: Engine, requests: Annotated[Limit, LATEST_REQUESTS] = 20
 ) -> WorldReport:
-    """Report the clock, last requests (oldest first), pending operations, faults and outcomes."""
+    """Report the clock, latest requests (oldest first), unfinished operations, faults and outcomes."""
     now_ms = engine.run_due()
     world = engine.world
     entries = engine.log.newest(requests)[::-1]
@@ -75,7 +75,7 @@ async def _unfinished_operations(context: Context, engine: Engine, world: World)
     explanations = []
     async with LongJob() as job:
         for operation in islice(operations, _MOST_OPERATIONS):
-            # A reset that was handled in between removes operations.
+            # A reset that was handled in between may have removed the operation.
             if engine.world.get(OPERATIONS, operation.id) is not None:
                 explanations.append(why_operation(context, engine, operation.id))
             await job.pause()
@@ -83,7 +83,7 @@ async def _unfinished_operations(context: Context, engine: Engine, world: World)
 
 
 def _scenario_file(world: World) -> str | None:
-    """Return the file of the scenario as which a world began. None: it began without one."""
+    """Return the file of the scenario from which a world was created, or None without a scenario."""
     origin = world.get(ORIGIN, SINGLETON_KEY)
     if origin is None or not origin.scenario:
         return None

@@ -27,7 +27,8 @@ _STATUS_NUMBER = re.compile("0|[1-9][0-9]{0,9}")
 def read_filter(engine: Engine, filters: RequestFilters) -> RequestFilter:
     """Return the filter that a query describes.
 
-    Raises ControlRefusal, which names the parameter: 404 for an unknown user or project, otherwise 400.
+    Raises ControlRefusal with the name of the parameter: 404 for an unknown user or project,
+    otherwise 400.
     """
     status, status_class = _read_status(filters.get("status"))
     since_ms = _read_moment(engine, "since", filters.get("since"))
@@ -43,13 +44,16 @@ def read_filter(engine: Engine, filters: RequestFilters) -> RequestFilter:
         since_ms=since_ms,
         until_ms=until_ms,
         text=filters.get("text"),
-        # The query has it as text, like all of its parameters.
+        # The query contains it as a string, like all parameters.
         after=_read_number(cast("str | None", filters.get("after"))),
     )
 
 
 def _read_status(text: str | None) -> tuple[int | None, int | None]:
-    """Return the status and the class of statuses, such as 4 for `4xx`, of which one is None."""
+    """Return the status and the class of statuses, such as 4 for `4xx`.
+
+    At least one of them is None.
+    """
     if not text:
         return None, None
     value: int | str = text
@@ -90,7 +94,7 @@ def _read_number(text: str | None) -> int | None:
 
 
 def _read_moment(engine: Engine, name: str, text: str | None) -> int | None:
-    """Return the world time, in milliseconds, of a timestamp or of a duration back from now."""
+    """Return the world time, in milliseconds, for a timestamp or for a duration before now."""
     if text is None:
         return None
     with suppress(ValueError):
@@ -103,7 +107,7 @@ def _read_moment(engine: Engine, name: str, text: str | None) -> int | None:
 
 
 def _check_filter(name: str, value: Any) -> None:
-    """Refuse a value that no request can have, and a pattern. Raises ControlRefusal 400."""
+    """Refuse patterns, and values that no request can have. Raises ControlRefusal 400."""
     if isinstance(value, str) and (value == "*" or value.startswith("/")):
         message = f"{name} takes one value here, not {value[:80]!r}: leave it out for any"
         raise ControlRefusal(400, f"Bad {name}", message)

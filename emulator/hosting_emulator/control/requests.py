@@ -25,11 +25,11 @@ async def list_requests(
     limit: Limit = 50,
     trail: Annotated[bool, Query("Include every decision that led to each response.")] = True,
 ) -> web.StreamResponse:
-    """List the last exchanges that match, newest first, and how many there have been in total.
+    """List the latest matching exchanges, newest first, with the total number of exchanges.
 
-    Filters: `call` (or `none`), `status` (404 or 4xx), `user` and `project` (alias or id; `nobody`),
-    `since` and `until` (world time, or a duration back from now; until is exclusive), `text` and
-    `after` (a number). Without `trail` the response is shorter and faster.
+    Filters: `call` (or `none`), `status` (404 or 4xx), `user` and `project` (alias or id;
+    `nobody`), `since` and `until` (world time, or a duration before now; `until` is exclusive),
+    `text` and `after` (a number). Without `trail` the response is shorter and faster.
     """
     view = Explanations(engine.log).item if trail else _exchange_without_trail
     entries = await find_entries(engine, filters, limit)
@@ -43,5 +43,5 @@ def _exchange_without_trail(world: World, entry: Entry) -> Exchange:
 
 
 def show_request(engine: Engine, n: str) -> WholeExchange:
-    """Show one exchange with headers, bodies and trail, secrets cut out."""
+    """Show one exchange with headers, bodies and trail. Secrets are removed."""
     return Explanations(engine.log).whole(engine.world, require_entry(engine, n))

@@ -1,4 +1,4 @@
-"""Sends a request of the log again."""
+"""Resends a request of the log."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ class Resend(Body):
 async def resend_request(
     context: Context, engine: Engine, n: str, body: Annotated[Resend, Example({"same_key": True})]
 ) -> WholeExchange:
-    """Send a request of the log again, and return the new exchange.
+    """Resend a request of the log, and return the new exchange.
 
-    The request is sent to the world as it is now, with a new access token for the same user and
-    organization (an API key is sent unchanged), and with a new Idempotency-Key unless `same_key`. A fault
-    that delays applies; one that breaks a connection is only noted, as there is no connection.
+    The request is sent to the current world with a new access token for the same user and
+    organization. An API key is sent unchanged. Unless `same_key` is true, the request has a new
+    Idempotency-Key. A fault that delays is carried out. A fault that breaks a connection is only
+    recorded, because there is no connection.
     """
     entry = require_entry(engine, n)
     _check_can_be_resent(entry)
@@ -41,7 +42,7 @@ async def resend_request(
     if token is not None:
         replaced_headers[b"authorization"] = f"Bearer {token}".encode()
     if not body.same_key:
-        # A key is only remembered with a commit, so the number of the latest commit makes it new.
+        # A key is remembered only with a commit, so adding the latest commit's number makes it new.
         key = f"replay-of-{entry.n}-at-{engine.world.commit}"
         replaced_headers[b"idempotency-key"] = key.encode()
     # A header that the client did not send is not added.
@@ -63,12 +64,12 @@ async def resend_request(
         from_emulator=True,
     )
     await run_exchange(engine, exchange, wait=partial(wait_for, context.request))
-    # The log may have newer exchanges by now, from requests that arrived during a delay.
+    # By now the log may have newer exchanges, from requests that arrived during a delay.
     return Explanations(engine.log).whole(engine.world, exchange)
 
 
 def _check_can_be_resent(entry: Entry) -> None:
-    """Raise ControlRefusal 409 for a request that the log has not completely, or that works only once."""
+    """Raise ControlRefusal 409 if the log has only a part of a request, or if it works only once."""
     missing = ""
     if entry.headers_cut:
         missing = f"only the beginning of the headers of request {entry.n} was kept"
@@ -85,7 +86,7 @@ def _check_can_be_resent(entry: Entry) -> None:
 
 
 def _new_token(context: Context, engine: Engine, entry: Entry) -> str | None:
-    """Return a new access token for the user of a request. None: it had no token of a known user."""
+    """Return a new access token for the user of a request, or None if it had no token of a known user."""
     principal = entry.principal
     user = engine.world.get(USERS, principal.user_id)
     if principal.api_key_id is not None or user is None:

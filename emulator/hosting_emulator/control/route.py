@@ -1,4 +1,4 @@
-"""How a path below `/_emulator` is declared: its endpoint, and the type of its response."""
+"""The declaration of a path under `/_emulator`: its endpoint, and the type of its response."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Json:
 
 @dataclass(frozen=True, slots=True)
 class JsonList:
-    """A response with a list of JSON objects, as the member `items`."""
+    """A response with a list of JSON objects in the member `items`."""
 
     kind: Any
 
@@ -36,7 +36,7 @@ class JsonOrNull:
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """A response of another media type."""
+    """A response with another media type."""
 
     media_type: str
 
@@ -51,11 +51,11 @@ ResponseType: TypeAlias = Json | JsonList | JsonOrNull | Media | NoContent
 
 @dataclass(frozen=True)
 class Route:
-    """A row of the table.
+    """A row of the table of routes.
 
-    In `path`, `{name}` is one segment, and `{name*}` the rest. `endpoint` is `MODULE:FUNCTION`, with
-    the module below `hosting_emulator`. `tag` is a key of TAGS: the group in the OpenAPI document.
-    `body_limit` is in bytes.
+    In `path`, `{name}` matches one segment and `{name*}` matches the rest. `endpoint` is
+    `MODULE:FUNCTION`, with the module under `hosting_emulator`. `tag` is a key of TAGS, and is the
+    group in the OpenAPI document. `body_limit` is in bytes.
     """
 
     method: str
@@ -74,14 +74,14 @@ class Route:
 
     @property
     def identity_call(self) -> str:
-        """The name of an endpoint of the identity provider, as faults know it; else empty."""
+        """The name of an identity provider's endpoint for faults, or "" for other endpoints."""
         if not self.is_identity:
             return ""
         return IDENTITY_PROVIDER + self.function
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The regular expression that a whole path below the prefix matches."""
+        """The regular expression that matches a whole path under the prefix."""
         pattern = re.escape(self.path.rstrip("/"))
         pattern = re.sub(r"\\{(\w+)\\\*\\}", r"(?P<\1>.+)", pattern)
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", pattern)

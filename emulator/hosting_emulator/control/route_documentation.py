@@ -1,4 +1,4 @@
-"""What the OpenAPI document says about the names in braces of paths, and about tags."""
+"""The OpenAPI document's descriptions of tags and of the names in braces in paths."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PathParameter:
-    """Documents a name in braces of paths. `example` is a value that a fresh world has or soon gets."""
+    """Documents a name in braces in paths.
+
+    `example` is a value that a fresh world has, or soon gets.
+    """
 
     description: str
     example: str | int | None = None
 
 
-#: The names in braces of the paths of the table.
+#: The names in braces in the paths of the table.
 PATH_PARAMETERS: Final = {
     "world": PathParameter("The name of a world.", "default"),
     "n": PathParameter("The number of an exchange in the log.", 1),
@@ -27,9 +30,9 @@ PATH_PARAMETERS: Final = {
     "observation": PathParameter("The id of an observation.", "observation-1"),
     "chapter": PathParameter("The index of a chapter of the observation.", "0"),
 }
-#: The tags of the OpenAPI document, in its order.
+#: The tags of the OpenAPI document, in the order of the document.
 TAGS: Final = {
-    "documents": "The process, and the contract's tables",
+    "documents": "Process status and contract tables",
     "worlds": "Worlds",
     "tokens": "Tokens and keys, and each world as an OpenID provider",
     "clock": "Time and operations",

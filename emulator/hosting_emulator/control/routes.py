@@ -1,8 +1,8 @@
-"""The table of the paths below `/_emulator`, and of the endpoint behind each.
+"""The table of the paths under `/_emulator`, with their endpoints.
 
-The file `endpoints.py` says how an endpoint is declared. It returns a value of the row's response type,
-or a response. A list that can be long is an iterator that makes each item when it is needed, so that
-other requests are handled in between.
+`endpoints.py` describes how an endpoint is declared. It returns a value of the row's response type,
+or a response. For a list that can be long it returns an iterator that creates each item when it is
+needed, so that other requests are handled in between.
 """
 
 from __future__ import annotations

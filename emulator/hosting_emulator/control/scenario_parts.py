@@ -1,4 +1,4 @@
-"""Request bodies that are written as in a scenario file."""
+"""Request bodies in the form used by scenario files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.messages import (
 
 
 def _schema_reference(name: str) -> Meta:
-    """Refer, in the OpenAPI document, to a definition of the schema of scenario files."""
+    """Return a reference, for the OpenAPI document, to a definition in the schema of scenario files."""
     return Meta(extra_json_schema={"$ref": f"#/components/schemas/{name}"})
 
 

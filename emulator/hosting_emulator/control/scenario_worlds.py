@@ -34,7 +34,7 @@ def read_chosen(context: Context, chosen: Chosen) -> Scenario:
 
 
 def _text_and_file(context: Context, chosen: Chosen) -> tuple[str, str]:
-    """Return a scenario's text, and its file as errors name it. Raises ControlRefusal."""
+    """Return a scenario's text and its file name for errors. Raises ControlRefusal."""
     if (chosen.name is None) == (chosen.text is None):
         raise ControlRefusal(400, "Bad request", "give either name or text")
     if chosen.name is None:

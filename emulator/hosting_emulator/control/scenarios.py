@@ -1,4 +1,4 @@
-"""Control of scenarios: the library, loading one into a world, running its story."""
+"""Control of scenarios: the library, loading a scenario into a world, and running its story."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from hosting_emulator.world.records import Variation
 
 
 class ScenarioLoad(Chosen):
-    """A scenario to load. A kept world that has changed is only replaced with `replace`."""
+    """A scenario to load. Replacing a stored world that has changed requires `replace`."""
 
     replace: bool = False
 
 
 class ScenarioRun(Chosen):
-    """A scenario to run, in a temporary world or in a named one.
+    """A scenario to run, in a temporary world or in a named world.
 
-    A kept world that has changed is only replaced with `replace`.
+    Replacing a stored world that has changed requires `replace`.
     """
 
     world: str | None = None
@@ -54,7 +54,7 @@ class ScenarioRun(Chosen):
 
 async def list_scenarios(context: Context) -> list[ScenarioName]:
     """List the scenario library."""
-    # In a thread: the first time, reading all of them takes a second.
+    # In a thread, because reading the whole library for the first time takes a second.
     return await in_thread(_library_names, context)
 
 
@@ -64,7 +64,7 @@ def _library_names(context: Context) -> list[ScenarioName]:
 
 
 def show_scenario(context: Context, name: str) -> ScenarioText:
-    """Show a scenario of the library with its YAML."""
+    """Show a scenario of the library and its YAML text."""
     scenario = read_chosen(context, Chosen(name=name))
     return ScenarioText(**asdict(scenario.row()), text=scenario.text)
 
@@ -79,9 +79,10 @@ async def load_scenario(
     world: str,
     body: Annotated[ScenarioLoad, Example({"name": "provider-outage"})],
 ) -> WorldSummary:
-    """Load a scenario into a world, created if missing. The old state stays until the new one is ready.
+    """Load a scenario into a world, which is created if it does not exist.
 
-    409 if the world is kept and has changed since it began, unless `replace` is true.
+    The old state stays until the new state is ready. 409 if the world is stored on disk and has
+    changed since its start, unless `replace` is true.
     """
     scenario = await in_thread(read_chosen, context, body)
     if not body.replace:
@@ -103,14 +104,15 @@ async def record_scenario(
     ] = None,
     name: Annotated[Text, Query("The scenario's name. Default: `recorded`.", "recorded")] = None,
 ) -> RecordedScenario:
-    """Write what was done in a world as a scenario: requests with responses, and manual changes.
+    """Write the session of a world as a scenario: requests with responses, and manual changes.
 
-    The file starts with the world as it was at the start of the span, and its story passes. 409 if
-    a scenario cannot express what was done.
+    The file starts with the state of the world at the start of the span, and its story passes. 409
+    if a scenario cannot express the session.
     """
     name = name or "recorded"
     with refused_as(409, "Not recorded", NotRecordable):
-        # In a thread: the story is run until it passes, and other requests are handled meanwhile.
+        # In a thread, because the story is run until it passes. Other requests are handled
+        # meanwhile.
         file = await in_thread(record_session, session_of(engine), name, first, last)
         row = read_scenario(file.text, name).row()
     return RecordedScenario(**asdict(row), text=file.text, steps=file.steps, left_out=file.left_out)
@@ -119,9 +121,9 @@ async def record_scenario(
 async def run_scenario(
     context: Context, body: Annotated[ScenarioRun, Example({"name": "provider-outage"})]
 ) -> Any:
-    """Run a scenario's story in a temporary world, or in a named one, which it replaces or creates.
+    """Run a scenario's story in a temporary world, or in a named world, which it replaces or creates.
 
-    Other requests are answered while the story runs.
+    Other requests are handled while the story runs.
     """
     scenario = await in_thread(read_chosen, context, body)
     variation = read_variation_of_new_world(context, body.vary, body.only)
@@ -145,9 +147,9 @@ async def run_scenario(
 
 
 def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:
-    """Put the world of a scenario under a name, with this variation. Raises ControlRefusal.
+    """Store the world of a scenario under a name, with this variation. Raises ControlRefusal.
 
-    It keeps the seed of the world that it replaces.
+    The new world keeps the seed of the world that it replaces.
     """
     seed = context.facts.seed
     replaced = context.worlds.get(name)

@@ -1,4 +1,4 @@
-"""Control of a world's snapshots: states that are set aside."""
+"""Control of a world's snapshots, which are saved states."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The pages that a scenario's story requests: the identity provider's, and those of dev origins.
+"""The pages that a scenario's story requests: pages of the identity provider and of dev origins.
 
-No socket has part in it, and nothing waits.
+No socket is used, and nothing waits.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _PROVIDER_PATH: Final = f"{PREFIX}/idp"
 def respond_to_page(
     engine: Engine, request: PageRequest, pass_time: Callable[[int], None]
 ) -> tuple[Reply, FaultKind | None]:
-    """Return the response of a page, and the fault that would break it on its way to the client.
+    """Return a page's response, and the fault that would break it in transit.
 
-    A fault's delay goes to `pass_time`, in milliseconds. Raises ValueError for an address that has no
+    A fault's delay is passed to `pass_time`, in milliseconds. Raises ValueError for a URL without a
     page.
     """
     url = urlsplit(request.url)
@@ -81,7 +81,7 @@ def _visit_provider(
 
 
 def _provider_route(engine: Engine, request: PageRequest, url: SplitResult) -> Route:
-    """Return the row of an endpoint of the world's identity provider. Raises ValueError."""
+    """Return the row for an endpoint of the world's identity provider. Raises ValueError."""
     path = url.path.removeprefix(_PROVIDER_PATH)
     rest = (issuer_path(engine.world.name) + path).removeprefix(PREFIX)
     for route in ROUTES:

@@ -23,11 +23,11 @@ Spans: TypeAlias = dict[str, list[OperationSpan]]
 
 
 async def show_timeline(engine: Engine, limit: Limit = 20) -> Timeline:
-    """List the newest operations, newest first, each with its states; `total` counts all.
+    """List the newest operations, newest first, each with its states.
 
-    A span is a state, a phase, whether it was stuck, and its start and end; the
-    last span of an unfinished operation has no end (`to` is null). The time before
-    the oldest kept commit is one span in the state of that commit.
+    `total` counts all operations. A span has a state, a phase, whether the operation was stuck, a
+    start and an end. The last span of an unfinished operation has no end (`to` is null). The time
+    before the oldest stored commit is one span in the state of that commit.
     """
     now_ms = engine.run_due()
     world = engine.world
@@ -70,21 +70,22 @@ def _enter_transitions(spans: Spans, commit: Commit) -> None:
 
 
 def _enter_current_states(spans: Spans, commit: Commit) -> None:
-    """Continue the spans of operations with their states after a commit, whatever led to them."""
+    """Continue the spans of operations with their states after a commit, whatever its cause."""
     at = format_timestamp(commit.world.at_ms)
     for operation_id, operation_spans in spans.items():
         operation = commit.world.get(OPERATIONS, operation_id)
         if operation is None:
-            # The world returned to a state before the operation began.
+            # The world returned to a state before the operation started.
             operation_spans.clear()
         else:
             _enter_state(operation_spans, operation, at)
 
 
 def _enter_state(spans: list[OperationSpan], operation: Operation, at: str) -> None:
-    """End the last span and begin another, if the operation is in another state than the last span.
+    """End the last span and start another span, if the operation's state has changed.
 
-    An operation enters a state or phase when it is updated. It becomes stuck, or is released, at `at`.
+    A new state or phase starts at the operation's `updated_at`. Becoming stuck or being released
+    starts at `at`.
     """
     start = operation.created_at
     if spans:

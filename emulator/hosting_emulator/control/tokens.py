@@ -27,14 +27,15 @@ from hosting_emulator.world.value import World
 _LONGEST_LIFETIME_S: Final = 10 * 365 * 86_400
 _LONGEST_KEY_NAME: Final = 64
 
-#: As the OpenAPI document describes it.
+#: A lifetime, with its bounds for the OpenAPI document.
 Lifetime = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": _LONGEST_LIFETIME_S})]
 
 
 class NewToken(Body):
-    """The user a token is for, by alias or id. Its lifetime is in seconds of world time.
+    """The user for whom to create a token, by alias or id.
 
-    Without `user` it is for the user `owner`, or for an owner of the first organization.
+    The lifetime is in seconds of world time. Without `user`, the token is for the user `owner`, or
+    for an owner of the first organization.
     """
 
     user: str | None = None
@@ -44,7 +45,10 @@ class NewToken(Body):
 
 
 class NewKey(Body):
-    """The user a key is for, as for a token. Default permissions: all of the organization's."""
+    """The user for whom to create a key, as in NewToken.
+
+    Default permissions: all of the organization's.
+    """
 
     user: str | None = None
     organization: str | None = None
@@ -57,12 +61,12 @@ def create_token(
     engine: Engine,
     body: Annotated[NewToken, Example({"user": "member", "expires_in_seconds": 60})],
 ) -> AccessToken:
-    """Create an access JWT for a user, as if they had signed in."""
+    """Create an access JWT for a user, as if the user had signed in."""
     return mint_token(engine, context.base_url, token_claims(engine.world, body))
 
 
 def token_claims(world: World, body: NewToken) -> TokenClaims:
-    """Return what a requested token says. Raises ControlRefusal."""
+    """Return the claims of a requested token. Raises ControlRefusal."""
     lifetime_s = body.expires_in_seconds
     user = _find_user(world, body.user)
     organization_id = _token_organization(world, user, body.organization)
@@ -75,7 +79,7 @@ def token_claims(world: World, body: NewToken) -> TokenClaims:
 def create_api_key(
     engine: Engine, body: Annotated[NewKey, Example({"user": "owner", "name": "ci"})]
 ) -> NewApiKey:
-    """Create a user API key with chosen permissions; its value is returned once."""
+    """Create a user API key with chosen permissions. Its value is returned only once."""
     world = engine.world
     user = _find_user(world, body.user)
     organization_name = body.organization
@@ -93,7 +97,7 @@ def create_api_key(
 
 
 def _find_user(world: World, name: str | None) -> User:
-    """Return the user of this alias or id; without a name, the usual user."""
+    """Return the user with an alias or id or, without a name, the default user."""
     if name is not None:
         return find(world, USERS, name)
     user = default_user(world)
@@ -103,7 +107,7 @@ def _find_user(world: World, name: str | None) -> User:
 
 
 def _token_organization(world: World, user: User, name: str | UnsetType | None) -> str | None:
-    """Return the id of a token's organization: the named one, or else the user's; null means none."""
+    """Return the id of a token's organization: the named one, or else the user's. Null means none."""
     if isinstance(name, str):
         return find(world, ORGANIZATIONS, name).id
     if name is UNSET:

@@ -25,33 +25,33 @@ from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.records import Variation
 
-#: The name of a variation point, with all names for the OpenAPI document.
+#: The name of a variation point. The OpenAPI document lists all names.
 Point = Annotated[str, Meta(extra_json_schema={"enum": list(POINTS)})]
 
 
 class NewVariation(Body):
-    """How responses vary; `only` limits this to some points."""
+    """The variation of responses. `only` limits it to some points."""
 
     seed: str
     only: list[Point] | None = None
 
 
 def get_variation(engine: Engine) -> VariationState | None:
-    """Show how a world's responses vary; null if they do not."""
+    """Show how a world's responses vary, or null if they do not vary."""
     return variation_view(engine)
 
 
 def put_variation(
     engine: Engine, body: Annotated[NewVariation, Example({"seed": "7", "only": ["page-size"]})]
 ) -> VariationState | None:
-    """Vary a world's responses from now on, also after a reset."""
+    """Vary a world's responses from now on, including after a reset."""
     with refused_as(400, "Variation refused", VariationRefused):
         vary(engine, read_variation(body.seed, body.only))
     return variation_view(engine)
 
 
 def delete_variation(engine: Engine) -> None:
-    """Stop varying a world's responses. It is no error if they did not vary."""
+    """Stop varying a world's responses. This is not an error if they did not vary."""
     unvary(engine)
 
 
@@ -63,9 +63,10 @@ def list_points() -> list[VariationPoint]:
 def read_variation_of_new_world(
     context: Context, seed: str | UnsetType | None, only: Sequence[str] | None
 ) -> Variation | None:
-    """Return how a new world varies. Raises ControlRefusal 400.
+    """Return the variation of a new world, or None if it does not vary. Raises ControlRefusal 400.
 
-    Without a `seed` it varies as all new worlds of the process do. With null, it does not vary.
+    Without a `seed`, the world has the process's variation for new worlds. With null, it does not
+    vary.
     """
     if isinstance(seed, str):
         with refused_as(400, "Variation refused", VariationRefused):

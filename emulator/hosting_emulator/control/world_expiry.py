@@ -1,4 +1,4 @@
-"""Worlds with a time to live: they are deleted after that long without a request."""
+"""Deletes worlds with a time to live after that much time without a request."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from hosting_emulator.engine.worlds import Worlds
 
 _log = logging.getLogger("hosting_emulator.worlds")
 
-#: How many control requests and requests a world has had.
+#: The numbers of control requests and of requests that a world has received.
 Uses: TypeAlias = tuple[int, int]
 
 
 def expire_when_unused(worlds: Worlds, engine: Engine, previous_uses: Uses | None = None) -> None:
-    """Delete a world once it was not used during its time to live, which is in real milliseconds.
+    """Delete a world when it has been unused for its time to live, which is in real milliseconds.
 
-    The world is looked at once in each of these times. `previous_uses` were its uses at the previous
-    look; None: it was in use, or there was no look yet. A world without a time to live is kept.
+    The world is checked once per time to live. `previous_uses` are its uses at the previous check,
+    or None if the world was in use or has not been checked. A world without a time to live is not
+    deleted.
     """
     if engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
         return
@@ -39,7 +40,7 @@ def expire_when_unused(worlds: Worlds, engine: Engine, previous_uses: Uses | Non
 
 
 def _uses(engine: Engine) -> Uses | None:
-    """Return how often a world was used. None: somebody listens to its events, so it is in use."""
+    """Return the uses of a world, or None if a listener to its events keeps it in use."""
     if engine.feed.listeners:
         return None
     return engine.control_requests, engine.log.count

@@ -1,4 +1,4 @@
-"""Names of new worlds, and putting a world in the place of another one."""
+"""Names for new worlds, and the replacement of a world by another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.world.value import World
 
 
 def check_new_name(context: Context, name: str) -> None:
-    """Raise ControlRefusal if no world can be created with a name: 400 or, for a used one, 409."""
+    """Raise ControlRefusal if no world can be created with a name: 400, or 409 if it is in use."""
     if not WORLD_NAME.fullmatch(name):
         message = (
             f"{name[:80]!r} is not a valid world name: use 1 to 63 of a-z, 0-9 and -, not starting "
@@ -24,7 +24,10 @@ def check_new_name(context: Context, name: str) -> None:
 
 
 def new_world_name(context: Context, name: str | None) -> str:
-    """Return the name of a new world: the requested one, or one of ours. Raises ControlRefusal."""
+    """Return the name of a new world: the requested name, or a generated name.
+
+    Raises ControlRefusal.
+    """
     if name is None:
         return context.worlds.new_name()
     check_new_name(context, name)
@@ -34,8 +37,9 @@ def new_world_name(context: Context, name: str | None) -> str:
 def put_world(context: Context, world: World, title: str, reason: EndReason = "replaced") -> Engine:
     """Replace the world of the same name, or add a world.
 
-    `title` is the title of the commit that replaces a world, and `reason` is what ended its chapters.
-    Raises ControlRefusal for a bad name, and for faults that this server cannot carry out.
+    `title` is the title of the commit that replaces a world, and `reason` is the reason why its
+    chapters end. Raises ControlRefusal for an invalid name, and for faults that this server cannot
+    carry out.
     """
     check_handshake_faults(context, world)
     if context.worlds.get(world.name) is None:
@@ -48,7 +52,7 @@ def put_world(context: Context, world: World, title: str, reason: EndReason = "r
 
 
 def check_replaceable(context: Context, name: str) -> None:
-    """Raise ControlRefusal 409 for a kept world that has changed since it began."""
+    """Raise ControlRefusal 409 for a stored world that has changed since its start."""
     engine = context.worlds.get(name)
     if engine is None or not engine.keeper.is_on_disk:
         return

@@ -1,7 +1,7 @@
-"""Exporting the whole state of a world, and importing it.
+"""Exports and imports the whole state of a world.
 
-The storage format gives an exported state its shape, which differs between versions, so a state is a
-JSON object here.
+The storage format determines the members of an exported state. It differs between versions, so a
+state is a plain JSON object here.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ _STATE_SCHEMA = {"properties": {"kind": {"const": STATE_KIND}}, "required": ["ki
 #: An exported state.
 StateDocument = Annotated[JsonObject, Meta(extra_json_schema=_STATE_SCHEMA)]
 
-#: The exports in progress, and those that are being sent, so that simultaneous requests share one. The
-#: key is the id of the world, which lives as long as its task, and whether the export has the seed.
+#: The exports that are in progress or being sent, so that simultaneous requests share an export.
+#: The key is the id of the world, which lives as long as its task, and whether the export has the
+#: seed.
 _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]]] = (
     WeakValueDictionary()
 )
@@ -42,7 +43,7 @@ _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]
 async def get_state(engine: Engine, seed: Annotated[bool, SEED] = False) -> web.Response:
     """Export the whole state of a world.
 
-    Without `seed`, a world imported from it draws a new seed: new ids and secrets differ.
+    Without `seed`, a world imported from the state draws a new seed, so new ids and secrets differ.
     """
     engine.run_due()
     return await export_response(engine.world, seed=seed)
@@ -55,13 +56,16 @@ async def export_response(world: World, *, seed: bool) -> web.Response:
     if export is None:
         export = asyncio.create_task(in_thread(_encoded_state, world, seed))
         _exports[key] = export
-    # A client that leaves must not cancel the export of the others.
+    # A client that leaves must not cancel the export for other clients.
     _, text = await asyncio.shield(export)
     return responses.raw(200, text, "application/json", source=export, Cache_Control="no-store")
 
 
 def _encoded_state(world: World, with_seed: bool) -> tuple[World, bytes]:
-    """Return a world and its state as indented JSON. The result keeps the world alive, and so its id."""
+    """Return a world and its state as indented JSON.
+
+    Returning the world keeps it alive, and so its id.
+    """
     state = export_state(without_protected(world), with_seed=with_seed)
     return world, msgspec.json.format(msgspec.json.encode(state), indent=1) + b"\n"
 
@@ -71,13 +75,13 @@ async def put_state(
     world: str,
     body: StateDocument,
     replace: Annotated[
-        bool, Query("Also replace a kept world that has changed since it began.")
+        bool, Query("Also replace a world that is stored on disk and has changed since its start.")
     ] = True,
 ) -> WorldSummary:
-    """Replace a world's state by an exported one, or create a world from it.
+    """Replace a world's state with an exported state, or create a world from it.
 
-    The old state stays until the new one is read and saved. 409 if the world is kept and has changed
-    since it began, and `replace` is false.
+    The old state stays until the new state is read and saved. 409 if the world is stored on disk
+    and has changed since its start, and `replace` is false.
     """
     imported = await import_world(body, world)
     if not replace:
@@ -89,9 +93,10 @@ async def put_state(
 async def import_world(state: JsonObject, name: str, seed: str | None = None) -> World:
     """Return the world of an exported state. Raises ControlRefusal 400.
 
-    It draws ids from `seed`, or from the seed of the state. Other requests are handled in between.
+    The world draws ids from `seed`, or from the seed of the state. Other requests are handled in
+    between.
     """
     with refused_as(400, "State refused", StateRefused):
         world = await in_thread(import_state, state, name, 0, seed)
-    # A scaled clock must not run for the time since the export.
+    # A scaled clock must not advance by the time since the export.
     return anchored(world, world.at_ms, machine_ms())

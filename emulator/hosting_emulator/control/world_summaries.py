@@ -1,4 +1,4 @@
-"""The summary of a world: what is worth knowing of it at a glance."""
+"""The summary of a world: the most important facts about it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from hosting_emulator.world.value import World
 
 
 def world_summary(context: Context, engine: Engine) -> WorldSummary:
-    """Return the summary of a world as it is now."""
+    """Return the summary of a world's current state."""
     engine.run_due()
     world = engine.world
     base_url = context.base_url
@@ -65,7 +65,7 @@ def world_summary(context: Context, engine: Engine) -> WorldSummary:
 
 
 def _entry_counts(engine: Engine) -> list[EntryCounts]:
-    """Return the counts of the armed faults, and then of the outcomes."""
+    """Return the counts of the armed faults, followed by those of the outcomes."""
     world = engine.world
     entries = [*faults_in_order(world, FAULTS), *faults_in_order(world, OUTCOMES)]
     return [entry_counts(engine.usage.of(entry.id), world, entry, world.at_ms) for entry in entries]

@@ -29,6 +29,6 @@ def delete_world(context: Context, engine: Engine, world: str) -> None:
 
 
 def reset_world(context: Context, engine: Engine) -> WorldSummary:
-    """Reset a world to how it started."""
+    """Reset a world to its initial state."""
     context.worlds.reset(engine)
     return world_summary(context, engine)
