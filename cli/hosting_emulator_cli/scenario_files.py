@@ -76,6 +76,6 @@ def library_text(name: str) -> str:
 
     names = library_names()
     if name not in names:
-        hint = near(name, names, "`hosting-emulator scenario list` shows them")
+        hint = near(name, names, "`hosting-emulator scenario list` lists all scenarios")
         raise Failure(f"the library has no scenario {name!r}{hint}")
     return (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")

@@ -126,13 +126,13 @@ def test_junit_of_conduct_has_a_case_for_each_rule(ask, control: FakeControl, tm
 def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
     ask, control: FakeControl
 ):
-    detail = "no rule is named 'nope'; /_emulator/contract/conduct-rules lists them"
+    detail = "there is no rule 'nope'; /_emulator/contract/conduct-rules lists them"
     control.on(f"{PATH}?skip_rules=nope", refusal(400, detail))
 
     result = ask("conduct", "--skip-rule", "nope")
 
     assert result.exit_code == 2
-    assert "no rule is named 'nope'; `hosting-emulator conduct rules` lists them" in result.stderr
+    assert "there is no rule 'nope'; `hosting-emulator conduct rules` lists them" in result.stderr
 
 
 @pytest.mark.usefixtures("rules")

@@ -39,7 +39,9 @@ def test_a_recorded_session_is_a_scenario_that_passes(number: int) -> None:
     # A story cannot rewind: it may leave out a request that changed nothing, and whose use of a
     # fault was rewound.
     uncounted = {
-        f"{event.title}: what it counted was rewound" for event in past.events if event.is_uncounted
+        f"{event.title}: its effect on the counts was rewound"
+        for event in past.events
+        if event.is_uncounted
     }
     assert {*recording.left_out} <= uncounted
     request_count = sum(event.request is not None for event in past.events)

@@ -467,7 +467,7 @@ def test_a_fault_and_an_outcome_are_removed_by_their_ids():
 def test_a_fault_that_is_not_armed_cannot_be_removed():
     step = failure("story: [{fault: {timeout: }}, {remove_fault: fault-9}]")
 
-    assert step["message"] == "no fault is fault-9: armed are fault-1"
+    assert step["message"] == "there is no fault 'fault-9'; the armed faults are fault-1"
 
 
 # --- parts ---------------------------------------------------------------------------------------
@@ -572,7 +572,7 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
         (
             "story: [{together: [{call: list_deployments}, {request: GET /_emulator/idp/x}]}]",
             "GET",
-            "pages cannot be visited together",
+            "only API requests can be sent together",
         ),
         ("story: [{to: '${now+10x}'}]", "'${now", "'10x' is not a duration"),
         ("story: [{call: list_deployments, save: {now: id}}]", "now", "the world's time"),

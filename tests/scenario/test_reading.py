@@ -92,7 +92,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
         ("story: [{note: x, key: y}]", 3, "key:", "key belongs to call or request, not to note"),
         ("story: [{advance: 1 moment}]", 3, "1", "'1 moment' is not a duration"),
         ("story: [{to: noon}]", 3, "noon", "'noon'"),
-        ("story: [{poll: '${operation}'}]", 3, "'${operation", "saved so far is nothing"),
+        ("story: [{poll: '${operation}'}]", 3, "'${operation", "saved so far: nothing"),
         ("story: [{poll: '${project.shpo}'}]", 3, "'${project.shpo", "did you mean shop?"),
         (
             "story: [{poll: '${project.shop}', expect: {body: {state: succeded}}}]",
@@ -171,7 +171,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             WORLD.replace("  projects", "    - {alias: ann}\n  projects") + "story: [{poll: x}]",
             12,
             "{poll:",
-            "name the user with `user`: there are ann, boss",
+            "name the user with `user`; the world has: ann, boss",
         ),
         (
             WORLD.replace("acme: owner", "acne: owner"),
@@ -288,7 +288,7 @@ def test_a_list_is_no_scenario():
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.story import check_text
 
-    with pytest.raises(ScenarioError, match=r"^a\.yaml:1:1: a scenario is a mapping"):
+    with pytest.raises(ScenarioError, match=r"^a\.yaml:1:1: a scenario must be a mapping"):
         check_text("- a\n- b\n", "a.yaml")
 
 

@@ -267,7 +267,7 @@ def test_a_span_of_commits_begins_with_the_manual_change_of_its_first_commit():
     ("span", "says"),
     [
         ({"first": "9"}, "there is nothing at 9: the session has requests 1 to 1"),
-        ({"last": "soon"}, "last must be a request's number (12) or a commit's (commit:40)"),
+        ({"last": "soon"}, "last must be the number of a request (12) or of a commit (commit:40)"),
     ],
 )
 def test_a_span_that_does_not_exist_is_refused(span: dict[str, str], says: str):
@@ -364,7 +364,7 @@ def test_a_recording_reports_an_api_key_created_before_it():
     api = ControlledWorld(reimported(past.world, with_seed=True))
     api.deployments(token=value)
 
-    with pytest.raises(NotRecordable, match="request 1 uses an API key that is older"):
+    with pytest.raises(NotRecordable, match="request 1 uses an API key that was created before"):
         record_session(session_of(api.engine))
 
 

@@ -84,7 +84,7 @@ def test_a_variable_can_be_used_only_after_it_was_saved():
 
     assert (error.line, error.message) == (
         4,
-        "there is no ${operation}; saved so far is nothing",
+        "there is no ${operation}; saved so far: nothing",
     )
 
 
@@ -189,7 +189,10 @@ def test_a_refused_step_fails_with_its_reason():
     [
         ("{to: 2020-01-01T00:00:00Z}", "cannot go back"),
         ("{until: 01JGFJJZ00000000000000000A}", "there is no operation"),
-        ("{redeem: 'https://nowhere.example/?ticket=x'}", "ticket=x is at no project's dev origin"),
+        (
+            "{redeem: 'https://nowhere.example/?ticket=x'}",
+            "ticket=x is not at the dev origin of a project",
+        ),
         ("{intervene: {revoke_key: {key: nobodys}}}", "there is no API key 'nobodys'"),
     ],
 )

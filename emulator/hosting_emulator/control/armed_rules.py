@@ -53,8 +53,7 @@ def arm_rule(
 def show_rule(engine: Engine, rule_id: str, category: RuleCategory) -> JsonObject:
     """Return an armed rule. Raises ControlRefusal 404."""
     rules = {rule["id"]: rule for rule in list_rules(engine, category)}
-    armed_ids = ", ".join(rules) or "none"
-    detail = f"no {category.noun} is {rule_id[:80]!r}; armed are {armed_ids}"
+    detail = category.unknown_id_message(rule_id[:80], rules)
     return require(rules.get(rule_id), f"No such {category.noun}", detail)
 
 
@@ -62,7 +61,7 @@ def remove_rule(engine: Engine, rule_id: str, category: RuleCategory) -> None:
     """Remove a rule. Raises ControlRefusal 404, or 409 if the rule is protected."""
     show_rule(engine, rule_id, category)
     if engine.is_protected(rule_id):
-        message = f"{rule_id} is protected: the program that armed it removes it"
+        message = f"{rule_id} is protected: only the program that armed it can remove it"
         raise ControlRefusal(409, "Not removed", message)
     change = engine.begin_change()
     change.delete(category.table, rule_id)

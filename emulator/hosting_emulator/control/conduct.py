@@ -61,7 +61,7 @@ def check_rules(ids: Sequence[str], name: str) -> None:
     for id_ in ids:
         if id_ not in RULES:
             hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
-            raise ControlRefusal(400, f"Bad {name}", f"no rule is named {id_[:80]!r}{hint}")
+            raise ControlRefusal(400, f"Bad {name}", f"there is no rule {id_[:80]!r}{hint}")
 
 
 def list_rules() -> list[ConductRuleRow]:

@@ -40,7 +40,9 @@ async def handle(context: Context, path: str) -> web.StreamResponse:
         response = await _respond(context, route, values)
     except _WrongMethod as refusal:
         allowed = ", ".join(refusal.allowed)
-        return responses.problem(405, "Wrong method", f"this path takes {allowed}", Allow=allowed)
+        return responses.problem(
+            405, "Wrong method", f"this path accepts only {allowed}", Allow=allowed
+        )
     except ControlRefusal as refusal:
         return responses.problem(refusal.status, refusal.title, refusal.detail)
     except StoreFailed as error:

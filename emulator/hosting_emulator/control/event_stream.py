@@ -55,7 +55,9 @@ class EventWriter:
     ) -> None:
         self._kinds = frozenset(only or KINDS)
         if not self._kinds <= set(KINDS):
-            raise ControlRefusal(400, "Bad only", f"only takes some of {', '.join(KINDS)}")
+            raise ControlRefusal(
+                400, "Bad only", f"only must name kinds of events: {', '.join(KINDS)}"
+            )
         self._request = request
         self._engines = dict(engines)
         self._request_filter = request_filter

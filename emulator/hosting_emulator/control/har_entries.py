@@ -111,9 +111,9 @@ def _har_principal(entry: Entry) -> JsonObject | None:
 def _content(message: Message) -> dict[str, str]:
     comment = ""
     if message.body is None:
-        comment = "It is not text, and is left out."
+        comment = "The body is not text and is omitted."
     elif message.body_cut:
-        comment = "A part of it: its beginning."
+        comment = "Only the beginning of the body is included."
     media_type = HeaderValues(message.headers).get("content-type", "")
     return {"mimeType": media_type, "text": message.body or "", "comment": comment}
 

@@ -51,7 +51,7 @@ def find_state(engine: Engine, commit: int) -> World:
     """Return the world after a commit. Raises ControlRefusal 404 if the commit is no longer stored."""
     first = engine.history[0].number
     last = engine.world.commit
-    detail = f"commit {commit} is not kept; the history goes from {first} to {last}"
+    detail = f"commit {commit} is not in the history, which has the commits {first} to {last}"
     return require(engine.history.state_after(commit), "No such commit", detail)
 
 

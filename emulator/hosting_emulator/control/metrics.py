@@ -85,14 +85,16 @@ def _request_counts(tally: Tally) -> Metric:
 def _lost_responses(tally: Tally) -> Metric:
     counts = {(kind,): count for kind, count in sorted(tally.lost.items())}
     # The dashboards of users query this name.
-    return _counter("lost_answers", "Responses lost to a fault, by its kind.", counts, "kind")
+    return _counter(
+        "lost_answers", "Responses lost to a fault, by the kind of fault.", counts, "kind"
+    )
 
 
 def _durations(tally: Tally) -> Metric:
     """Return the histogram of the time that requests spend in the engine, by call."""
     family = HistogramMetricFamily(
         "hosting_emulator_request_duration_seconds",
-        "Real time a request spent in the core.",
+        "Real time that a request spent in the engine.",
         labels=["call"],
     )
     bounds = [str(bound_ns / 1e9) for bound_ns in BUCKETS_NS]

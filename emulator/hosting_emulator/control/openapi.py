@@ -34,15 +34,16 @@ from hosting_emulator.messages import (
 from hosting_emulator.scenario.schema import scenario_schema
 
 _ABOUT: Final = """\
-Everything beside `/v1`: worlds, time, failures, and the request log. The command
+Everything outside `/v1`: worlds, time, failures, and the request log. The command
 line, the dashboard and the pytest plugin all use this API.
 
 Stable within a major version: paths, methods, parameters, members of bodies and of responses, statuses
-and titles of problems. New members, parameters and paths may come at any time: ignore what you do not
-know. Sentences (`detail`, `message`, `summary`, `text`, `sentences`, `why`, `about`) may change with any
-version.
+and titles of problems. New members, parameters and paths may be added at any time: ignore those that
+you do not know. Sentences (`detail`, `message`, `summary`, `text`, `sentences`, `why`, `about`) may
+change with any version.
 
-From this machine no token is needed; from another one, or through a proxy, the control token is.
+Requests from this machine need no token. Requests from another machine, or through a proxy, need the
+control token.
 """
 #: The media types of pages and their files, which are not part of the API.
 _PAGE_TYPES: Final = ("text/html", "text/css", "*/*")

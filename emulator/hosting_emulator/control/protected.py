@@ -94,7 +94,9 @@ def remove_protected_fault(context: Context, protected_fault: str) -> None:
 def _find_protected(context: Context, id_: str) -> ProtectedFault:
     """Return a protected fault. Raises ControlRefusal 404."""
     protected = context.worlds.protected.get(id_)
-    return require(protected, "No such protected fault", f"no protected fault is {id_[:80]!r}")
+    return require(
+        protected, "No such protected fault", f"there is no protected fault {id_[:80]!r}"
+    )
 
 
 def _state(protected: ProtectedFault) -> ProtectedFaultState:

@@ -102,14 +102,16 @@ def _read_moment(engine: Engine, name: str, text: str | None) -> int | None:
     try:
         return parse_timestamp(text)
     except ValueError as error:
-        message = f"{error}; or a duration back from now, like 90s or 5m"
+        message = f"{error}. A duration before now is also accepted, such as 90s or 5m"
         raise ControlRefusal(400, f"Bad {name}", message) from None
 
 
 def _check_filter(name: str, value: Any) -> None:
     """Refuse patterns, and values that no request can have. Raises ControlRefusal 400."""
     if isinstance(value, str) and (value == "*" or value.startswith("/")):
-        message = f"{name} takes one value here, not {value[:80]!r}: leave it out for any"
+        message = (
+            f"{name} must be a single value, not {value[:80]!r}; leave it out to accept any value"
+        )
         raise ControlRefusal(400, f"Bad {name}", message)
     try:
         check(request_filters()[name], value)

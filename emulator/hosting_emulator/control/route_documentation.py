@@ -41,9 +41,9 @@ TAGS: Final = {
     "requests": "The request log",
     "events": "Events, as they happen",
     "history": "Commits, snapshots and rewinding",
-    "projects": "What a world holds",
+    "projects": "The content of a world",
     "protected": "Faults that a judge keeps in every world",
-    "observations": "Observations: every world and request from a beginning to an end",
+    "observations": "Observations of every world and request during a period",
     "reports": "Reports, conduct and metrics",
     "sign_in": "Browser sign-in",
 }

@@ -42,5 +42,5 @@ def delete_snapshot(engine: Engine, snapshot: str) -> None:
 def _find_snapshot(engine: Engine, id_: str) -> SavedState:
     """Return a snapshot. Raises ControlRefusal 404."""
     snapshot_ids = ", ".join(engine.snapshots) or "none"
-    detail = f"no snapshot is {id_[:40]!r}; there are {snapshot_ids}"
+    detail = f"there is no snapshot {id_[:40]!r}; the snapshots are {snapshot_ids}"
     return require(engine.snapshots.get(id_), "No such snapshot", detail)

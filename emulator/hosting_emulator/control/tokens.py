@@ -86,10 +86,12 @@ def create_api_key(
     if organization_name is None:
         organization_name = home_of(world, user)
     if organization_name is None:
-        raise ControlRefusal(409, "No organization", f"{user.alias} belongs to no organization")
+        raise ControlRefusal(
+            409, "No organization", f"{user.alias} does not belong to an organization"
+        )
     organization = find(world, ORGANIZATIONS, organization_name)
     if not 1 <= len(body.name) <= _LONGEST_KEY_NAME:
-        detail = f"a key's name has 1 to {_LONGEST_KEY_NAME} characters"
+        detail = f"a key's name must have 1 to {_LONGEST_KEY_NAME} characters"
         raise ControlRefusal(400, "Bad name", detail)
     with refused_as(400, "Unknown permission", ValueError):
         created = engine.make_key(user, organization, body.name, body.permissions)

@@ -66,7 +66,8 @@ def check_replaceable(context: Context, name: str) -> None:
     raise ControlRefusal(
         409,
         "World has changed",
-        f'world {name} is kept and has changed since it began. Use --replace, or "replace": true '
-        f"in the request, to replace it. To be able to get it back, run `{export}` first: "
-        f"`{import_}` restores it. While this emulator runs, `{rewind}` restores it as well.",
+        f"world {name} is stored on disk and has changed since it began. To replace it, use "
+        f'--replace, or "replace": true in the request. To be able to restore it, first run '
+        f"`{export}`: `{import_}` then restores it. While this emulator runs, `{rewind}` also "
+        "restores it.",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,13 @@ class RuleCategory:
         if self.noun == "fault":
             return fault_kinds()
         return outcome_kinds()
+
+    def unknown_id_message(self, id_: str, armed_ids: Iterable[str]) -> str:
+        """Return the message for an id that is not armed. It lists the armed ids."""
+        ids = ", ".join(armed_ids)
+        if not ids:
+            return f"there is no {self.noun} {id_!r}; no {self.noun} is armed"
+        return f"there is no {self.noun} {id_!r}; the armed {self.noun}s are {ids}"
 
 
 FAULT = RuleCategory("fault", "a fault", FAULTS, RULE_FIELDS, (*ALL_CALLS, *DOORS))

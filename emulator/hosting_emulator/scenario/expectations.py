@@ -98,7 +98,7 @@ class ResponseTypes:
         if "body" in words:
             check(body, words["body"], ("body",), variables=True)
         if "items" in words and body is not ANY and body.field("items") is None:
-            raise Impossible("the response to this call is no list", ("items",), key=True)
+            raise Impossible("the response to this call is not a list", ("items",), key=True)
 
     def _check_absent(self, expectation: _Expectation) -> None:
         """Refuse paths to fields that the response to this call never has, whatever its status."""
@@ -116,7 +116,7 @@ class ResponseTypes:
             message = f"a story has no connection, so its responses have no header {name}"
             raise Impossible(message, path, key=True)
         if not _HEADER_NAME.fullmatch(name):
-            raise Impossible(f"{name!r} is not the name of a header", path, key=True)
+            raise Impossible(f"{name!r} is not a valid header name", path, key=True)
         headers = {header.lower(): header for header in self._headers}
         if lower_name not in headers:
             nearest_names = get_close_matches(
@@ -165,7 +165,7 @@ def _check_loss(step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) ->
         message = f"nothing else can be expected of a lost response: remove {other_words[0]}"
         raise Impossible(message, (other_words[0],), key=True)
     if step.save:
-        message = "nothing of a lost response can be saved: remove the save of this step"
+        message = "nothing can be saved from a lost response: remove the `save` of this step"
         raise Impossible(message, ("lost",), key=True)
 
 
@@ -173,15 +173,15 @@ def _check_status_and_code(expectation: _Expectation) -> None:
     """Refuse a status and a code that no response combines."""
     statuses = expectation.statuses
     if not statuses and "status" in expectation.words:
-        raise Impossible("no status is like that", ("status",))
+        raise Impossible("no status matches this", ("status",))
     if not statuses:
-        raise Impossible("no response has a code like that", ("code",))
+        raise Impossible("no response has a matching code", ("code",))
     code = expectation.expect.code
     if expectation.resource is None or code is UNSET:
         return
     can_succeed = has_variable(code) or allows_no_code(code)
     if statuses[-1] < 400 and not can_succeed:
-        raise Impossible("a response that succeeds has no problem code", ("code",))
+        raise Impossible("a successful response has no problem code", ("code",))
 
 
 def _statuses(expect: ExpectPart) -> list[int]:

@@ -34,8 +34,10 @@ class ScenarioLibrary:
             path = self._folder / f"{name}.yaml"
             if path.is_file():
                 return path.read_text(encoding="utf-8")
-        hint = nearest(name, self.names()) or "; `hosting-emulator scenario list` shows them"
-        message = f"the library has no scenario of this name{hint}"
+        hint = (
+            nearest(name, self.names()) or "; `hosting-emulator scenario list` lists all scenarios"
+        )
+        message = f"the library has no scenario with this name{hint}"
         raise ScenarioError(name[:_LONGEST_QUOTE], 0, 0, message)
 
     def find(self, name: str) -> Scenario:

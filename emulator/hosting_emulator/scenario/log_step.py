@@ -86,7 +86,7 @@ def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
         if name == "fault" and number != text and number.isdecimal():
             armed_count = world.get(STREAMS, "fault order") or 0
             if int(number) > armed_count:
-                raise ValueError(f"there is no fault {text}: {armed_count} were armed so far")
+                raise ValueError(f"there is no fault {text}; faults armed so far: {armed_count}")
 
 
 def _log_view(world: World, entry: Entry) -> dict[str, Any]:

@@ -44,7 +44,8 @@ class ManualChanges:
             raise ValueError(f"there is no operation {operation_id}")
         if engine.move_until_ended(operation_id) is None:
             raise ValueError(standstill(engine, operation_id))
-        return f"the operation is {engine.world.tables[OPERATIONS.name][operation_id].state}"
+        operation = engine.world.tables[OPERATIONS.name][operation_id]
+        return f"the operation's state is {operation.state}"
 
     def intervene(self, change_document: _Change, location: Location) -> str:
         """Carry out an intervention."""
@@ -75,8 +76,7 @@ class ManualChanges:
         change = self._engine.begin_change()
         armed_ids = [entry.id for entry in faults_in_order(change.world, category.table)]
         if id_ not in armed_ids:
-            armed = ", ".join(armed_ids) or "none"
-            raise ValueError(f"no {noun} is {id_}: armed are {armed}")
+            raise ValueError(category.unknown_id_message(id_, armed_ids))
         change.delete(category.table, id_)
         self._engine.commit(change, f"{noun}s removed", change_document)
         return f"{id_} removed"
@@ -91,7 +91,8 @@ class ManualChanges:
         for entry in armed:
             change.delete(category.table, entry.id)
         self._engine.commit(change, f"{noun}s removed", change_document)
-        return f"{len(armed)} {noun}s removed"
+        plural = "" if len(armed) == 1 else "s"
+        return f"{len(armed)} {noun}{plural} removed"
 
     def assume(self, change_document: _Change) -> str:
         """Change assumptions."""

@@ -58,7 +58,7 @@ def scenario_schema() -> Schema:
     _complete_log(definitions["LogPart"])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A scenario of hosting-emulator",
+        "title": "A hosting-emulator scenario",
         "$ref": "#/$defs/ScenarioPart",
         "$defs": definitions,
     }

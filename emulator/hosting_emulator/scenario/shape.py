@@ -45,7 +45,7 @@ _fields = cache(msgspec.structs.fields)
 def check_shape(top: Location) -> None:
     """Check the data of a whole file. Raises one ScenarioError that lists all mistakes."""
     if not isinstance(top.value, dict):
-        raise top.error("a scenario is a mapping with name, description and more")
+        raise top.error("a scenario must be a mapping with name, description and other keys")
     mistakes = Mistakes(_field_errors(top, ScenarioPart))
     for field in _fields(ScenarioPart):
         if field.encode_name not in top.value:
@@ -97,7 +97,7 @@ def _type_error(location: Location, reason: str, path: str) -> ScenarioError:
     value = location.value
     if "Invalid enum value" in reason:
         words = words or words_of(part, field)
-        hint = nearest(str(value), words) or f"; it is one of {', '.join(words)}"
+        hint = nearest(str(value), words) or f"; it must be one of {', '.join(words)}"
         return location.error(f"{subject} cannot be {_display(value)}{hint}")
     wrong_type = re.search("Expected `([^`]*)`, got `", reason)
     if wrong_type is None:
@@ -130,7 +130,7 @@ def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[Sc
         return  # a misspelled name would also be reported as missing
     for name, field in fields.items():
         if field.required and name not in location.value:
-            yield location.error(f"the field {name!r} is missing here")
+            yield location.error(f"the field {name!r} is missing")
 
 
 def _display(value: Any) -> str:
@@ -218,7 +218,7 @@ def _check_option_actions(location: Location, actions: Sequence[str]) -> None:
 def _check_exclusive_options(location: Location) -> None:
     for first, second in EXCLUSIVE_OPTIONS:
         if first in location.value and second in location.value:
-            message = f"{first} and {second} exclude each other: remove one of them"
+            message = f"{first} and {second} are mutually exclusive: remove one of them"
             raise (location / second).error(message, key=True)
 
 
@@ -227,14 +227,14 @@ def _check_headers(location: Location) -> None:
     for name in location.value.get("headers") or {}:
         for option in HEADER_OPTIONS.get(str(name).lower(), ()):
             if option in location.value:
-                message = f"the header {name} and {option} exclude each other: remove one of them"
+                message = f"the header {name} and {option} are mutually exclusive: remove one"
                 raise (location / option).error(message, key=True)
 
 
 def _check_clears(location: Location) -> None:
     for name in ("clear_faults", "clear_outcomes"):
         if location.value.get(name) is False:
-            message = f"{name} takes only true: without it nothing is cleared"
+            message = f"{name} must be true; to clear nothing, leave it out"
             raise (location / name).error(message)
 
 
@@ -254,12 +254,12 @@ def _is_about_organization(step: dict[str, Any]) -> bool:
 def _check_retry_options(location: Location, *, is_joined: bool) -> None:
     step = location.value
     if "pause" in step and step.get("tries", 1) == 1:
-        raise (location / "pause").error("pause needs tries, with more than 1", key=True)
+        raise (location / "pause").error("pause requires tries greater than 1", key=True)
     if not is_joined:
         return
     for name in ("tries", "pause"):
         if name in step:
-            message = f"requests that come together are sent once: remove {name}"
+            message = f"concurrent requests are sent only once: remove {name}"
             raise (location / name).error(message, key=True)
 
 
@@ -273,7 +273,7 @@ def _check_token_options(location: Location) -> None:
         options.append("organization")
     for name in options:
         if name in step:
-            message = f"{name} belongs to the access token that `user` makes, and none is made here"
+            message = f"{name} is an option of a new access token, and this step creates no token"
             raise (location / name).error(message, key=True)
 
 
@@ -282,5 +282,7 @@ def _check_plain_values(location: Location) -> None:
     for section in ("query", "form"):
         for name, value in (location.value.get(section) or {}).items():
             if value is None or isinstance(value, list | dict):
-                message = f"{section} takes texts, numbers and booleans, not {_display(value)}"
+                message = (
+                    f"{section} values must be strings, numbers or booleans, not {_display(value)}"
+                )
                 raise (location / section / name).error(message)

@@ -69,7 +69,7 @@ def _check_variable(scope: StoryScope, location: Location, name: str) -> None:
         return
     hint = nearest(base_name, scope.saved_values)
     if not hint:
-        hint = f"; saved so far is {', '.join(scope.saved_values) or 'nothing'}"
+        hint = f"; saved so far: {', '.join(scope.saved_values) or 'nothing'}"
     raise location.error(f"there is no ${{{base_name}}}{hint}")
 
 
@@ -95,7 +95,7 @@ def _check_request(scope: StoryScope, location: Location, request: str) -> None:
         raise location.error("a request needs a method and a path, such as GET /v1/projects")
     _, _, url = request.partition(" ")
     if is_page(url) and "together" in location.path:
-        raise location.error("pages cannot be visited together, only API requests can")
+        raise location.error("only API requests can be sent together, not visits to pages")
 
 
 def _check_rule(scope: StoryScope, location: Location, document: dict[str, Any]) -> None:
@@ -181,23 +181,23 @@ def _check_operation_id(scope: StoryScope, location: Location, id_: str) -> None
 
 def _check_fault_id(scope: StoryScope, location: Location, id_: str) -> None:
     if not has_variable(id_) and not _FAULT_ID.fullmatch(id_):
-        message = f"{id_[:_LONGEST_QUOTE]!r} is not the id of a fault: write it like fault-1"
+        message = f"{id_[:_LONGEST_QUOTE]!r} is not the id of a fault, such as fault-1"
         raise location.error(message)
 
 
 def _check_outcome_id(scope: StoryScope, location: Location, id_: str) -> None:
     if not has_variable(id_) and not _OUTCOME_ID.fullmatch(id_):
-        message = f"{id_[:_LONGEST_QUOTE]!r} is not the id of an outcome: write it like outcome-1"
+        message = f"{id_[:_LONGEST_QUOTE]!r} is not the id of an outcome, such as outcome-1"
         raise location.error(message)
 
 
 def _check_api_key_body(location: Location, body: Any) -> None:
     """Refuse fields that the API key of an `api_key` step does not have."""
     if not isinstance(body, dict):
-        raise location.error("the body of api_key is a mapping with name and permissions")
+        raise location.error("the body of api_key must be a mapping with name and permissions")
     for name in body:
         if name not in _API_KEY_FIELDS:
-            hint = nearest(str(name), _API_KEY_FIELDS) or "; there are name, permissions"
+            hint = nearest(str(name), _API_KEY_FIELDS) or "; the fields are name and permissions"
             message = f"an API key has no field {name!r} here{hint}"
             raise (location / name).error(message, key=True)
 
@@ -237,7 +237,7 @@ def check_aliases(scope: StoryScope, location: Location, step: StepPart) -> None
             _check_alias(scope, location / field, kind, alias)
         elif kind in needed_kinds and default_alias(scope.change.world, kind) is None:
             aliases = ", ".join(scope.aliases(kind)) or "none"
-            raise location.error(f"name the {kind} with `{field}`: there are {aliases}")
+            raise location.error(f"name the {kind} with `{field}`; the world has: {aliases}")
 
 
 def _needed_kinds(step: StepPart) -> set[str]:

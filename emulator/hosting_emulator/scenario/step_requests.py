@@ -149,7 +149,7 @@ class StepRequests:
         address = urlsplit(url)
         project = project_at(Change(self._engine.world, 0), address.hostname or "")
         if project is None:
-            raise ValueError(f"{url} is at no project's dev origin")
+            raise ValueError(f"{url} is not at the dev origin of a project")
         # A visit to a dev origin sends no token unless the step names a user.
         headers = self._headers(step, None, NOBODY)
         target = f"{address.path}?{address.query}"

@@ -157,7 +157,7 @@ class StoryActions:
         lifetime_s = self._engine.token_lifetime_s
         document = {"access_token": token, "token_type": "Bearer", "expires_in": lifetime_s}
         attempt.response = _document_arrival(200, document)
-        return f"{step.sign_in} has an access token for {lifetime_s} seconds"
+        return f"{step.sign_in} has an access token that is valid for {lifetime_s} seconds"
 
     def _api_key(self, step: StepPart, attempt: Attempt) -> str:
         user, organization_id = self.requests.user_and_organization(str(step.api_key), step)
@@ -168,7 +168,7 @@ class StoryActions:
         name = str(body.get("name", "made by hand"))
         created = self._engine.make_key(user, organization, name, body.get("permissions"))
         attempt.response = _document_arrival(201, created)
-        return f"{user.alias} has an API key of {organization.alias}"
+        return f"{user.alias} has an API key for {organization.alias}"
 
     # --- manual changes -------------------------------------------------------------------------
 

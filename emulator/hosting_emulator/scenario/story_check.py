@@ -120,7 +120,7 @@ class StoryCheck:
         for name, text in step.save.items():
             with self._mistakes.collect(location / name):
                 if name == NOW:
-                    raise ValueError(f"{name!r} is the world's time: save it as another")
+                    raise ValueError(f"{name!r} is the world's time: save under another name")
                 read_saved_value(text)
             if text == WHOLE_RESPONSE:
                 self._scope.saved_responses[name] = None
@@ -134,5 +134,5 @@ def _count_steps(
     """Count steps, including a part's steps at each use. Raises ScenarioError for too many."""
     total = sum(step_counts.get(step.use or "", 0) * step.times or 1 for step in steps)
     if total > _MOST_STEPS:
-        raise location.error(f"with all parts this is more than {_MOST_STEPS} steps")
+        raise location.error(f"the story has more than {_MOST_STEPS} steps, including its parts")
     return total

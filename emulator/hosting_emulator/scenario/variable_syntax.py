@@ -49,7 +49,7 @@ def read_saved_value(text: str) -> SavedValue:
     match = _SAVED_VALUE.fullmatch(text)
     if match is None:
         raise ValueError(
-            f"{text!r} is not a place: write it like key.id or headers.Location /code=(.+)/"
+            f"{text!r} is not a path in a response, such as key.id or headers.Location /code=(.+)/"
         )
     path, pattern = match.groups()
     if pattern is None:

@@ -80,7 +80,7 @@ class Variables:
                 distance_ms = -distance_ms
             return format_timestamp(base_ms + distance_ms)
         names = ", ".join(sorted(self._saved)) or "nothing"
-        raise ValueError(f"there is no ${{{name}}}: saved so far is {names}")
+        raise ValueError(f"there is no ${{{name}}}; saved so far: {names}")
 
     @contextmanager
     def scope(self, values: Mapping[str, Any]) -> Iterator[None]:
@@ -133,5 +133,5 @@ def _why_not_saved(arrival: Arrival, name: str, text: str) -> str:
     if arrival.lost:
         return f"the response was lost ({arrival.lost}): there is no {text} to save as {name}"
     if arrival.reply.status >= 400:
-        return f"response was {arrival.summary()}: there is no {text} to save as {name}"
+        return f"the response was {arrival.summary()}: there is no {text} to save as {name}"
     return f"the response has no {text} to save as {name}"

@@ -120,7 +120,7 @@ class _LimitedParser(Parser):
             raise _error(event, self.file, f"this is nested more than {DEEPEST} levels deep")
         self._documents += isinstance(event, events.DocumentStartEvent)
         if self._documents > 1:
-            raise _error(event, self.file, "the file has more than one document; a scenario is one")
+            raise _error(event, self.file, "the file must not have more than one document")
         return event
 
 
@@ -157,7 +157,7 @@ def _mapping(node: Any, path: KeyPath, source: Source) -> dict[str, Any]:
         inner_path = (*path, key)
         if key in mapping:
             first_line, _ = source.positions[inner_path]
-            message = f"{key!r} is here twice (first in line {first_line})"
+            message = f"the key {key!r} occurs twice (first on line {first_line})"
             raise _error(key_node, source.file, message)
         source.positions[inner_path] = _position(key_node)
         if isinstance(value_node, ScalarNode):

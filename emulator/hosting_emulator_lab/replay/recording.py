@@ -333,7 +333,7 @@ def _har_answer(response: Mapping[str, Any]) -> dict[str, Any]:
 
 def _is_part(content: Mapping[str, Any]) -> bool:
     """Whether our own recording says that only the beginning of a body was kept."""
-    return str(content.get("comment", "")).startswith("A part of it")
+    return str(content.get("comment", "")).startswith("Only the beginning")
 
 
 def _har_headers(message: Mapping[str, Any]) -> Headers:

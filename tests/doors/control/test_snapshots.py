@@ -71,7 +71,9 @@ def test_snapshots_are_listed_and_deleted(api: HttpWorld):
     control.delete(snapshots(api, f"/{first['id']}"))
 
     assert control.get(snapshots(api))["items"] == [second]
-    with pytest.raises(ControlRefused, match="no snapshot is 'snapshot-1'; there are snapshot-2"):
+    with pytest.raises(
+        ControlRefused, match="there is no snapshot 'snapshot-1'; the snapshots are snapshot-2"
+    ):
         control.post(snapshots(api, "/snapshot-1/restore"))
 
 

@@ -95,7 +95,10 @@ def test_requests_of_a_recording_are_sorted_by_time():
         ({"size": 9}, None),
         ({"size": 9, "text": ""}, None),
         ({"size": 0, "text": ""}, ""),
-        ({"size": 99_999, "text": "{", "comment": "A part of it."}, None),
+        (
+            {"size": 99_999, "text": "{", "comment": "Only the beginning of the body is included."},
+            None,
+        ),
     ],
 )
 def test_a_partly_recorded_response_has_no_text(content: Any, text: str | None):
@@ -128,7 +131,7 @@ def test_an_aborted_request_has_no_response():
         ({"postData": {"text": '{"name":"<redacted>"}'}}, "a secret was cut out of its body"),
         ({"postData": {"text": ""}, "bodySize": 9}, "its body is not text"),
         (
-            {"postData": {"text": "{", "comment": "A part of it."}},
+            {"postData": {"text": "{", "comment": "Only the beginning of the body is included."}},
             "only a part of its body was kept",
         ),
         ({"postData": {"text": "{}"}, "bodySize": 2}, None),

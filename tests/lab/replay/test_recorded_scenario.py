@@ -128,7 +128,7 @@ def test_scenario_record_can_shrink_at_once(api: HttpWorld, run: Run):
         (("record", "x.yaml", "--first", "9"), "there is nothing at 9: the session has no request"),
         (
             ("record", "x.yaml", "--last", "end"),
-            "last must be a request's number (12) or a commit's",
+            "last must be the number of a request (12) or of a commit",
         ),
         (("shrink", "x.yaml", "--step", "n=1"), "x.yaml: No such file"),
     ],

@@ -91,8 +91,8 @@ def record_session(
                 reason = str(error)
     if beginning is None:
         reason += (
-            "; how this world started is not kept, and a file can express only a part of its "
-            "later state: record after a reset"
+            "; the initial state of this world is no longer stored, and a file can express only a "
+            "part of its later state: record after a reset"
         )
     raise NotRecordable(reason)
 
@@ -158,7 +158,7 @@ def _cut_requests(plan: _Plan) -> dict[int, str]:
         if entry is None or entry.commits:
             continue
         if entry.body_bytes > len(entry.body):
-            reasons[entry.n] = f"{event.title}: only a part of its body was kept"
+            reasons[entry.n] = f"{event.title}: only a part of its body was stored"
     return reasons
 
 
@@ -171,7 +171,7 @@ def _write_steps(
             writer.add_note("The recording starts here.")
         number = event.request_number
         if number is not None and number in left_out:
-            writer.add_note(f"Left out is {left_out[number]}")
+            writer.add_note(f"Left out: {left_out[number]}")
         else:
             writer.write(event, judged=plan.is_judged(index))
     return writer.steps
@@ -208,7 +208,7 @@ def _requests_to_leave_out(
     if exact:
         # Their counts were rewound in the world, but the story would count them.
         uncounted = {
-            event.entry.n: f"{event.title}: what it counted was rewound"
+            event.entry.n: f"{event.title}: its effect on the counts was rewound"
             for event in plan.events
             if event.is_uncounted and event.entry is not None and event.entry.n not in left_out
         }

@@ -70,7 +70,7 @@ class Session:
         if last is not None:
             stop = self._stop_index(last)
         if start >= stop:
-            raise NotRecordable("nothing was done in this span: no request and no manual change")
+            raise NotRecordable("this span has no requests and no manual changes")
         return range(start, stop)
 
     def _start_index(self, first: str) -> int:
@@ -114,7 +114,9 @@ class _Limit:
 def _read_limit(text: str, name: str) -> _Limit:
     number = text.removeprefix(_COMMIT_PREFIX)
     if not number.isascii() or not number.isdigit() or len(number) > _MOST_DIGITS:
-        raise NotRecordable(f"{name} must be a request's number (12) or a commit's (commit:40)")
+        raise NotRecordable(
+            f"{name} must be the number of a request (12) or of a commit (commit:40)"
+        )
     return _Limit(int(number), number != text)
 
 

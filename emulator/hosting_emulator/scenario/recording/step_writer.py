@@ -216,8 +216,8 @@ class StepWriter:
             return {"token": self._references.variable(value)}
         if key_id is not None and principal:
             raise NotRecordable(
-                f"request {entry.n} uses an API key that is older than the recording, "
-                "or whose value was chosen, so no file contains it"
+                f"request {entry.n} uses an API key that was created before the recording or with "
+                "a chosen value, and a file never contains such a value"
             )
         if not principal:
             return {"token": "refused"}
