@@ -1,1 +1,1 @@
-"""The `hosting-emulator` command: a thin client of the control API, plus `start`."""
+"""The `hosting-emulator` command, which is mostly a thin client of the control API."""

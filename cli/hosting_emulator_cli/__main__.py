@@ -1,4 +1,4 @@
-"""Makes `python -m hosting_emulator_cli` the same as `hosting-emulator`."""
+"""Makes `python -m hosting_emulator_cli` equivalent to `hosting-emulator`."""
 
 from hosting_emulator_cli.main import main
 

@@ -1,4 +1,8 @@
-"""Armed faults and outcomes: the options that select what they act on, and the commands that manage them."""
+"""The options and commands that faults and outcomes share.
+
+The options select the requests or operations that a rule applies to. The commands list and remove
+armed rules.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ def _words(fault: Mapping[str, Any]) -> FaultWords:
 
 
 def state_json(state: FaultState | OutcomeState) -> dict[str, Any]:
-    """Return an armed fault or outcome as the control API sends it."""
+    """Return an armed fault or outcome in the JSON form of the control API."""
     from hosting_emulator.messages import merge_written
 
     return merge_written(state)
@@ -45,7 +49,7 @@ def armed_text(fault: Mapping[str, Any]) -> str:
 
 
 def target_options(things: str, call_help: str) -> opt.Decorator[Any]:
-    """Add the options that select the things (requests or operations) that a rule applies to."""
+    """Add the options that select which requests or operations (`things`) a rule applies to."""
     return opt.options(
         opt.option("--call", metavar="CALL", help=call_help),
         opt.option(
@@ -86,19 +90,19 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
         opt.option(
             "--probability",
             metavar="P",
-            help="Act with this probability, above 0 up to 1; seeded.",
+            help="Act with this probability, greater than 0 and at most 1. The draw is seeded.",
             type=float,
         ),
         opt.option(
             "--from",
             "from_",
             metavar="WHEN",
-            help="Act from this timestamp on, or from this long after now.",
+            help="Start acting at this timestamp or after this duration.",
         ),
         opt.option(
             "--until",
             metavar="WHEN",
-            help="Act until this timestamp, or until this long after now.",
+            help="Stop acting at this timestamp or after this duration.",
         ),
         opt.option("--ttl", metavar="DURATION", help="Act for this long in world time.", type=str),
         opt.option(
@@ -117,7 +121,7 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
 
 
 def rule_members(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that have a value, by their names in a fault or an outcome."""
+    """Return the options with a value, under their names in a fault or an outcome."""
     members = dict(options)
     members["from"] = members.pop("from_")
     members["while"] = dict(members.pop("while_")) or None
@@ -130,7 +134,7 @@ def _example(kind: Mapping[str, Any]) -> str:
 
 
 def _kinds_text(kinds: Mapping[str, Any]) -> str:
-    """Write what a fault or outcome can do, what it can match, and when it acts."""
+    """Write the effects, matches and conditions of faults or outcomes as tables."""
     effects = columns(("EFFECT", "kind"), ("EXAMPLE", _example), "about")(kinds["effects"])
     rows = {"MATCH": "matches", "CONDITION": "conditions", "WHILE": "while"}
     tables = [table((title, "ABOUT"), kinds[key].items()) for title, key in rows.items()]
@@ -141,8 +145,9 @@ def _kinds_text(kinds: Mapping[str, Any]) -> str:
 class ManagementTexts:
     """The texts of the commands that list and remove faults or outcomes.
 
-    `match_header` is the header of the column that shows what is matched. `match_all` is its text if
-    everything is matched. `describe_kinds` is a function of the emulator, as `module:function`.
+    `match_header` is the header of the column for matches. `match_all` is the text in this column
+    if a rule matches everything. `describe_kinds` names a function of the emulator as
+    `module:function`.
     """
 
     match_header: str
@@ -204,7 +209,7 @@ def add_management(group: click.Group, texts: ManagementTexts) -> None:
     @group.command(
         "kinds",
         help=f"{texts.kinds_help}\n\n"
-        "Works without a running emulator; with --url it asks the running one.",
+        "Works without a running emulator; with --url, queries the running emulator.",
     )
     @prints(_kinds_text)
     @opt.url_options

@@ -1,4 +1,7 @@
-"""What `start` prints when it is ready: addresses, lines to copy, and how to stop."""
+"""The text that `start` prints when the emulator is ready.
+
+It contains addresses, lines to copy, and how to stop.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +38,14 @@ def banner(ready: Ready) -> str:
 
 
 def _facts(ready: Ready) -> list[tuple[str, str | None]]:
-    """Return what `start` says about the emulator, as labels and values. None: there is nothing to say."""
+    """Return facts about the emulator as labels and values. A value of None is not shown."""
     development = None
     if ready.dev_base_url != ready.base_url:
         development = ready.dev_base_url
     clock = None
     if ready.clock != "real":
         command = _command(ready, "clock advance 1h")
-        clock = f"{ready.clock}, {ready.now}; `{command}` moves it"
+        clock = f"{ready.clock}, {ready.now}; `{command}` advances it"
     variation = None
     if ready.vary is not None:
         variation = variation_text(ready.vary, ready.vary_only)
@@ -51,7 +54,7 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
         origin = "new"
     token = "none: no organization has an owner, so name a user with --user"
     if ready.user:
-        token = f"for user {ready.user}, below; `{_command(ready, 'token')}` prints more"
+        token = f"for user {ready.user}, see below; `{_command(ready, 'token')}` prints more"
     return [
         ("base URL", ready.base_url),
         ("development", development),
@@ -64,7 +67,7 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
         ("world", f"{ready.world} ({origin})"),
         ("clock", clock),
         ("responses", variation),
-        ("state", ready.data_dir or "in memory only: gone when this process ends"),
+        ("state", ready.data_dir or "in memory only; lost when this process ends"),
         ("organization", ready.organization_id),
         ("project", ready.project_id),
         ("token", token),
@@ -72,14 +75,14 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
 
 
 def _command(ready: Ready, words: str) -> str:
-    """Return a command line for the default world, as this machine's shell needs it."""
+    """Return a command line for the default world that works in this machine's shell."""
     from hosting_emulator.contract.shell import command_line
 
     return typed_here(command_line(words, ready.local_url, ready.world))
 
 
 def _variables(ready: Ready) -> dict[str, str]:
-    """Return the variables for the lines to copy. Those without a value are left out."""
+    """Return the variables for the lines to copy. Variables without a value are left out."""
     variables = {
         "HOSTING_BASE_URL": ready.base_url,
         "HOSTING_TOKEN": ready.token,

@@ -1,4 +1,4 @@
-"""The environment variables that lead a client to a world: for `env`, `exec` and `explore`."""
+"""The environment variables that lead a client to a world, for `env`, `exec` and `explore`."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 def world_variables(
     world: HostingEmulator, token: str, project_name: str | None = None
 ) -> dict[str, str]:
-    """Return a world's variables. Those of a missing project or organization are left out.
+    """Return a world's variables. Variables of a missing project or organization are left out.
 
-    The project is the one with the alias, handle or id `project_name`. Without a name it is the
-    first project of the token's organization, or else the first of all. Raises Failure if no project
-    has this name.
+    `project_name` is the alias, handle or id of the project. Without a name, it is the first
+    project of the token's organization, or else the world's first project. Raises Failure if there
+    is no project with this name.
     """
     info = world.control.info()
     summary = world.summary
@@ -55,7 +55,7 @@ def world_variables(
     path = summary.base_url.removeprefix(info.base_url)
     variables = {
         "HOSTING_BASE_URL": summary.base_url,
-        # The contract's development server has the same path at the other address.
+        # The contract's development server has the same path at another address.
         "HOSTING_DEV_BASE_URL": info.dev_base_url + path,
         "HOSTING_TOKEN": token,
         "HOSTING_ORGANIZATION_ID": organization_id,
@@ -92,7 +92,10 @@ def _choose_project(
 
 
 def no_project_failure(world: HostingEmulator, name: str = "yet") -> Failure:
-    """Return the Failure for a project that does not exist; it names the world's projects."""
+    """Return the Failure for a project that does not exist.
+
+    The message lists the world's projects.
+    """
     names = ", ".join(project.handle for project in world.summary.projects) or "none"
     return Failure(f"world {world.name} has no project {name}; its projects are: {names}")
 
@@ -103,10 +106,10 @@ def command_variables(
     user: str | None,
     exports: Sequence[tuple[str, str]],
 ) -> dict[str, str]:
-    """Return the variables of a command. `exports` are pairs of a variable and its other name.
+    """Return the variables of a command. `exports` contains pairs of a variable and its other name.
 
-    The token is valid for ten years of world time. EXEC_URL_VARIABLE cannot be renamed: by it, the
-    pytest plugin and the SDK find the emulator that judges the command.
+    The token is valid for ten years of world time. EXEC_URL_VARIABLE cannot be renamed, because the
+    pytest plugin and the SDK use it to find the emulator that judges the command.
     """
     values = world_variables(world, world.token(user))
     if ready.tls_url is not None and ready.ca_file is not None:
@@ -124,10 +127,10 @@ def command_variables(
 
 
 def with_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment with a world's variables in it.
+    """Return this process's environment together with a world's variables.
 
-    The control token of an outer emulator is left out. If the environment names a proxy, requests to
-    this machine do not go through it.
+    The control token of an outer emulator is left out. If the environment names a proxy, requests
+    to this machine bypass it.
     """
     environment = {name: value for name, value in os.environ.items() if name != _CONTROL_TOKEN}
     environment.update(variables)

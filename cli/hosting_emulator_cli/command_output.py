@@ -1,15 +1,15 @@
-"""The output of a command that `explore` runs, cut to the lines that a report shows."""
+"""The output of a command that `explore` runs, cut to the lines of a report."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-#: How many lines of an output are shown.
+#: The maximum number of lines shown of an output.
 _LINES = 12
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^[\s|]*File "(?P<path>[^"]+)", line [0-9]+')
-#: Paths of code that is part of Python or was installed.
+#: Matches paths in the standard library and in installed packages.
 _FOREIGN_CODE = re.compile(
     r"(?:^|[/\\])(?:site-packages|dist-packages)[/\\]"
     r"|[/\\]lib(?:64)?[/\\](?:python|pypy)[0-9][0-9.t]*[/\\]"
@@ -22,8 +22,8 @@ _FOREIGN_CODE = re.compile(
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the last lines of an output, at most twelve.
 
-    If the output ends with a Python traceback, the last frame of the user's own code is always shown:
-    if it is not among the last lines, it comes first.
+    If the output ends with a Python traceback, the last frame of the user's own code is always
+    shown. A frame above the last lines comes first.
     """
     begin = len(lines) - _LINES
     frame_index = _last_own_frame(lines)
@@ -37,7 +37,7 @@ def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _last_own_frame(lines: Sequence[str]) -> int | None:
-    """Return the index of the last traceback's last frame in the user's own code, if there is one."""
+    """Return the index of the last traceback's last frame in the user's own code, or None."""
     for index in range(len(lines) - 1, -1, -1):
         if _TRACEBACK in lines[index]:
             return None

@@ -1,4 +1,4 @@
-"""What `exec` and `explore` have in common: the command they run, and how its own line is repeated."""
+"""The command that `exec` and `explore` run, and the words of the line that repeats a run."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ def _require_command(
 def _read_export(text: str) -> tuple[str, str]:
     name, _, other_name = text.partition("=")
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", other_name):
-        raise ValueError(f"{text!r} is not NAME=OTHER, such as HOSTING_BASE_URL=API_URL")
+        raise ValueError(
+            f"{text!r} is not of the form NAME=OTHER, such as HOSTING_BASE_URL=API_URL"
+        )
     if name not in VARIABLES:
-        raise ValueError(f"no variable is named {name!r}{near(name, VARIABLES)}")
+        raise ValueError(f"there is no variable {name!r}{near(name, VARIABLES)}")
     return name, other_name
 
 
@@ -52,7 +54,7 @@ export_option = opt.option(
 
 
 def typed_words() -> dict[str, list[str]]:
-    """Return the words of the options as they were typed, by the names of their parameters."""
+    """Return the options' original words by parameter name."""
     ctx = click.get_current_context()
     options = {flag: param for param in ctx.command.params for flag in param.opts}
     words = iter(ctx.meta[TYPED][: -len(ctx.params["command"])])
@@ -65,6 +67,6 @@ def typed_words() -> dict[str, list[str]]:
         option_words.append(word)
         if not option.is_flag and "=" not in word:
             option_words.append(next(words))
-    if "at" in words_by_name:  # the word `now` would be another moment
+    if "at" in words_by_name:  # in a later run, `now` would be a different time
         words_by_name["at"] = ["--at", ctx.params["at"]]
     return words_by_name

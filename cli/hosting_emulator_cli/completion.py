@@ -1,4 +1,4 @@
-"""Completions in a shell: names from the tables of this installation, or from the running emulator."""
+"""Shell completions: names from the tables of this installation, or from the running emulator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 #: A table of names as `module:attribute`, or a function of the running emulator and the line's world.
 Source = str | Callable[["ControlClient", "HostingEmulator"], Iterable[str]]
-#: How long a shell's completion waits for an emulator, in real seconds.
+#: The longest time that a completion waits for an emulator, in real seconds.
 _PATIENCE_S = 1.0
 
 

@@ -1,4 +1,4 @@
-"""How a command reaches the running emulator: its address, a client of it, and commands to copy."""
+"""The connection to the running emulator: its address, a client, and commands to copy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 def default_url() -> str:
     """Return the URL of an emulator that was started on this machine.
 
-    The SDK is imported here, when a command needs the URL: `--help` must stay fast.
+    The SDK is only imported when a command needs the URL, so that `--help` stays fast.
     """
     from hosting_emulator.sdk.addresses import default_url
 
@@ -34,7 +34,7 @@ def default_url() -> str:
 def connected(
     url: str, control_token: str | None, *, timeout_s: float = 30
 ) -> Iterator[ControlClient]:
-    """Open a client of the emulator at `url`. Its errors become a Failure."""
+    """Open a client of the emulator at `url`. Errors of the client become a Failure."""
     from hosting_emulator.sdk import ControlError
 
     client = open_client(url, control_token, timeout_s=timeout_s)
@@ -43,7 +43,7 @@ def connected(
 
 
 def open_client(url: str, control_token: str | None, *, timeout_s: float) -> ControlClient:
-    """Return a client of the emulator at a base URL. Raises BadParameter if it is not an address."""
+    """Return a client of the emulator at a base URL. Raises BadParameter for an invalid URL."""
     from hosting_emulator.sdk import ControlClient
 
     address = url.rstrip("/").removesuffix("/_emulator")
@@ -60,7 +60,7 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
 
 
 def typed_here(line: str) -> str:
-    """Complete a command that the emulator printed, so that it works in a shell with our variables."""
+    """Add options to a command from the emulator, so that it works with the shell's variables."""
     if " --world " not in line and os.environ.get("HOSTING_EMULATOR_WORLD"):
         line += " --world default"
     shell_url = os.environ.get("HOSTING_EMULATOR_URL") or default_url()

@@ -28,7 +28,7 @@ _MARKS = {
 
 
 def check_text(report: Report) -> str:
-    """Write a report: the sections with their sentences, then what was observed."""
+    """Write a report: the sections with their sentences, then the observed differences."""
     lines = [f"{report['base_url']}, project {report['project_id']}", ""]
     for section, sentences in groupby(report["sentences"], itemgetter("section")):
         lines.append(click.style(section, bold=True))
@@ -40,14 +40,18 @@ def check_text(report: Report) -> str:
         if rows:
             lines += [title, *(f"  {row}" for row in rows), ""]
     if report["assumptions"]:
-        lines += ["Different from this emulator, for a scenario:", "", *_assumption_lines(report)]
+        lines += [
+            "Differences from this emulator, as assumptions for a scenario:",
+            "",
+            *_assumption_lines(report),
+        ]
     else:
         lines.append("Where the contract is silent, no difference from this emulator was observed.")
     return "\n".join(lines)
 
 
 def _sentence_lines(sentence: Any) -> list[str]:
-    """Write a sentence of the contract; unless it holds, with what was observed."""
+    """Write a sentence of the contract. Unless the sentence holds, add the observations."""
     word, color = _MARKS[sentence["verdict"]]
     lines = [f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}"]
     if sentence["verdict"] != "holds":
@@ -56,7 +60,7 @@ def _sentence_lines(sentence: Any) -> list[str]:
 
 
 def check_summary(report: Report) -> str:
-    """Write how many sentences got which verdict."""
+    """Write the number of sentences for each verdict."""
     counts = report["summary"]
     return (
         f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "
@@ -67,8 +71,8 @@ def check_summary(report: Report) -> str:
 
 
 def check_scenario(report: Report) -> str:
-    """Write a scenario whose world responds as the server did. Ends in a newline."""
-    about = f"Behaves as {report['base_url']} did where the contract is silent."
+    """Write a scenario whose world responds like the server. The text ends with a newline."""
+    about = f"Behaves like {report['base_url']} where the contract is silent."
     lines = ["name: observed", f"description: {json.dumps(about)}", ""]
     if report["assumptions"]:
         lines += _assumption_lines(report)
@@ -78,13 +82,13 @@ def check_scenario(report: Report) -> str:
 
 
 def _assumption_lines(report: Report) -> list[str]:
-    # JSON is YAML, and quotes whatever needs it.
+    # JSON is valid YAML, and quotes every value that needs quotes.
     values = report["assumptions"].items()
     return ["assumptions:", *(f"  {name}: {json.dumps(value)}" for name, value in values)]
 
 
 def failed_check_junit(message: str) -> str:
-    """Write a JUnit report of a check that could not be made. Ends in a newline."""
+    """Write a JUnit report of a check that could not run. The text ends with a newline."""
     error = junit.element("error", message=message)
     case = junit.case(_JUNIT_NAME, "the check", error)
     return junit.report(_JUNIT_NAME, [junit.suite(_JUNIT_NAME, [case])])
@@ -93,7 +97,7 @@ def failed_check_junit(message: str) -> str:
 def check_junit(report: Report) -> str:
     """Write a report as JUnit XML: a suite for each section, a case for each sentence.
 
-    Ends in a newline.
+    The text ends with a newline.
     """
     suites = []
     if report["unchecked"] is not None:

@@ -1,4 +1,4 @@
-"""The checks of `doctor`: each looks at this machine and returns findings of `doctor_findings`."""
+"""The checks of `doctor`. Each check examines this machine and returns findings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _PACKAGE = "hosting-emulator"
 _DEFAULT_DIRECTORY = Path(".hosting-emulator")
 _HERE = "127.0.0.1"
-#: Variables that other commands than `start` read.
+#: Variables that commands other than `start` read.
 _OTHER_VARIABLES = (
     "HOSTING_EMULATOR_URL",
     "HOSTING_EMULATOR_WORLD",
@@ -48,15 +48,18 @@ _OTHER_VARIABLES = (
 )
 #: A name that represents the names of all dev origins.
 _DEV_NAME = "x.dev.localhost"
-#: How long an emulator may take to respond, in real seconds.
+#: The longest time that an emulator may take to respond, in real seconds.
 _PATIENCE_S = 3.0
-#: How long the resolver may take. A slower one is as bad as none.
+#: The longest time that the resolver may take, in real seconds. A slower resolver is useless.
 _RESOLVER_S = 5.0
 
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """The verdict of one check. `seen` is a sentence; `advice` says what to do, if anything."""
+    """The verdict of one check. `seen` is a sentence.
+
+    `advice` says what to do. It is None if there is nothing to do.
+    """
 
     check: str
     verdict: str
@@ -65,7 +68,7 @@ class CheckFinding:
 
 
 def finding(check: str, kind: str, **facts: object) -> CheckFinding:
-    """Return a finding of a kind, with facts filled in."""
+    """Return a finding of a kind, with the facts filled in."""
     text = FINDINGS[check][kind]
     advice = text.advice
     if advice is not None:
@@ -75,9 +78,10 @@ def finding(check: str, kind: str, **facts: object) -> CheckFinding:
 
 @dataclass(frozen=True)
 class EmulatorProbe:
-    """What an address responded. `version` is None if no emulator responded.
+    """The response from an address. `version` is None if no emulator responded.
 
-    `info` is None if the emulator wants its control token, or if there is none; `reason` says why.
+    `info` is None if no emulator responded, or if the emulator requires its control token. `reason`
+    says why.
     """
 
     version: str | None
@@ -105,8 +109,8 @@ def examine(
 ) -> list[CheckFinding]:
     """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    An option that is None has the running emulator's value, or else that of `start`.
-    `is_url_chosen`: the command line or the environment sets `url`.
+    An option that is None takes the value of the running emulator, or else the default of `start`.
+    `is_url_chosen` means that the command line or the environment sets `url`.
     """
     settings, start_directory = check_settings(start)
     probe = ask(url, control_token)
@@ -178,7 +182,7 @@ def check_versions() -> Iterator[CheckFinding]:
 
 
 def _release(version: str) -> list[int]:
-    """Return a version's numbers for a comparison, without an ending such as `rc1`."""
+    """Return a version's numbers for comparison, without a suffix such as `rc1`."""
     plain = re.sub(r"[^\d.].*", "", version)
     return [*map(int, filter(None, plain.split("."))), 0, 0, 0][:4]
 
@@ -305,7 +309,10 @@ def check_ports(
 
 
 def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> CheckFinding:
-    """Judge a port of this machine by listening on it. `probe` is what responds there, if known."""
+    """Judge a port of this machine by listening on it.
+
+    `probe` is the response from the port, if known.
+    """
     option = f"--{check.replace(' ', '-')}"
     facts: dict[str, object] = {"port": port, "option": option}
     kind = "free"
@@ -330,7 +337,7 @@ def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> Che
 
 
 def check_data(path: Path, *, is_reached: bool) -> Iterator[CheckFinding]:
-    """Judge the data directory and its content. `is_reached`: its emulator responded."""
+    """Judge the data directory and its content. `is_reached` means that its emulator responded."""
     exists = path.exists()
     writable_path = path
     if not exists:
@@ -345,7 +352,7 @@ def check_data(path: Path, *, is_reached: bool) -> Iterator[CheckFinding]:
     elif not exists:
         yield finding("data", "none", path=path)
     else:
-        # Imported here, because only this check needs the emulator's own code.
+        # Imported lazily because only this check needs the emulator's own code.
         from hosting_emulator.inspection import inspect
 
         inspection = inspect(path)
@@ -450,7 +457,7 @@ def check_authority(folder: Path, now: datetime) -> CheckFinding:
 
 
 def check_served(ca_file: Path, port: int) -> CheckFinding:
-    """Judge the certificates of the emulator's TLS port as a client does that trusts the file."""
+    """Verify the certificates at the emulator's TLS port like a client that trusts the file."""
     context = ssl.create_default_context(cafile=str(ca_file))
     names = ("localhost", _DEV_NAME)
     for name in names:
@@ -478,7 +485,10 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
 def _resolve_in_time(name: str) -> list[str]:
-    """Resolve a name. Leaves a resolver that hangs behind. Raises OSError."""
+    """Resolve a name within a time limit. Raises OSError.
+
+    A resolver that hangs keeps running in its thread.
+    """
     result: list[str] | OSError = TimeoutError(f"no response in {_RESOLVER_S:.0f} seconds")
 
     def resolve() -> None:
@@ -512,7 +522,7 @@ def check_name(check: str, name: str, resolve: Callable[[str], Collection[str]])
 
 
 def check_open_files(most: int) -> CheckFinding:
-    """Judge the hard limit of the files that a process can have open."""
+    """Judge the hard limit on the number of files that a process can open."""
     if most == resource.RLIM_INFINITY:
         return finding("open files", "ok", most="any number of")
     kind = "ok"
@@ -531,7 +541,7 @@ def check_clock(now: datetime) -> CheckFinding:
 
 
 def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
-    """Judge whether clients would send requests for this machine to a proxy of the environment."""
+    """Judge whether clients would send requests for this machine through a proxy."""
     names = [name for base in _PROXIES for name in (base, base.lower()) if environ.get(name)]
     if not names:
         return finding("proxies", "none")

@@ -1,4 +1,4 @@
-"""What `doctor` can report: for each check its findings, each with verdict, message and advice.
+"""The findings of `doctor` by check, each with a verdict, a message and advice.
 
 The texts contain the names of facts in braces, which `doctor_checks` fills in.
 """
@@ -13,8 +13,8 @@ from typing import Literal
 class FindingText:
     """The text of a finding. `message` is a sentence; `advice` says what to do, if anything.
 
-    `ok`: there is nothing to do. `note`: it works, but may surprise the user. `problem`: it does not
-    work, or is not safe, until the user does something.
+    `ok` means that there is nothing to do. `note` means that something works, but may surprise the
+    user. `problem` means that something does not work, or is not safe, until the user acts.
     """
 
     verdict: Literal["ok", "note", "problem"]
@@ -34,7 +34,7 @@ def _problem(message: str, advice: str) -> FindingText:
     return FindingText("problem", message, advice)
 
 
-#: By check and by the name of the finding.
+#: The findings by check and by name.
 FINDINGS: dict[str, dict[str, FindingText]] = {
     "versions": {
         "not_installed": _note(
@@ -53,8 +53,8 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "Correct its name, or unset it.",
         ),
         "wrong": _problem(
-            "`start` would refuse: {why}",
-            "Correct the file or the variable, or give the option.",
+            "`start` would fail: {why}",
+            "Correct the file or the variable, or set the option on the command line.",
         ),
     },
     "python": {
@@ -113,7 +113,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "{port} is free.",
         ),
         "ours": _ok(
-            "An emulator, version {version}, runs on {port}{kept}.",
+            "An emulator (version {version}) runs on {port}{kept}.",
         ),
         "refused": _problem(
             "Cannot listen on {port}: {why}.",
@@ -162,7 +162,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
     },
     "secrets": {
         "ok": _ok(
-            "Only you can read the kept state.",
+            "Only you can read the stored state.",
         ),
         "writable": _problem(
             "Other users of this machine can write in {path} (mode {mode}).",
@@ -182,7 +182,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "The authority {path} is valid until {ends}.",
         ),
         "served": _ok(
-            "Port {port} presents valid ones for {names}.",
+            "Port {port} presents valid certificates for {names}.",
         ),
         "useless": _problem(
             "{why}.",
@@ -231,7 +231,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
         ),
         "unknown": _note(
             "{name} does not resolve: this machine's resolver does not know names under localhost.",
-            "Browsers and curl resolve them themselves. For other clients add a line such "
+            "Browsers and curl resolve such names themselves. For other clients add a line such "
             "as `127.0.0.1 dev-olive-seal-harbor.dev.localhost` to /etc/hosts, or send "
             "requests to 127.0.0.1 with the origin's name in the Host header.",
         ),
@@ -267,7 +267,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
     },
     "proxies": {
         "none": _ok(
-            "The environment sets none.",
+            "No proxy is set in the environment.",
         ),
         "ok": _ok(
             "{names} is set, and NO_PROXY excludes this machine.",

@@ -1,6 +1,6 @@
-"""Exchanges of the request log as text: one a line, in columns, or one with headers and bodies.
+"""Exchanges of the request log as text: one per line, or one complete with headers and bodies.
 
-Nothing that a client sent can control the terminal. `rich_views` shows the same on a terminal.
+Text from a client cannot control the terminal. `rich_views` draws the same in color.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "USER", "MS", "RES
 
 @dataclass(frozen=True)
 class BodyPart:
-    """A part of a body's text: its content, or the remark that it is `cut` or `binary`."""
+    """A part of a body's text: content, or a remark that the body is cut or binary."""
 
     kind: Literal["json", "text", "binary", "cut"]
     text: str
@@ -35,7 +35,7 @@ def project_aliases(world: HostingEmulator) -> dict[str, str]:
 
 
 def printable_cells(exchange: ExchangeSummary, aliases: Mapping[str, str]) -> ExchangeCells:
-    """Return the parts of an exchange's line. `aliases` are those of the projects by id."""
+    """Return the parts of an exchange's line. `aliases` contains the aliases of projects by id."""
     from hosting_emulator.sdk.exchange_text import ExchangeCells, exchange_cells, trail_of
 
     cells = exchange_cells(exchange, aliases, trail_of(exchange))
@@ -52,7 +52,7 @@ def request_target(exchange: ExchangeSummary) -> str:
 
 
 def body_parts(message: Message) -> Iterator[BodyPart]:
-    """Yield the text of a body, and the remark that it is cut."""
+    """Yield the text of a body, followed by a remark if the body is cut."""
     if not message.body_bytes:
         return
     if message.body is None:
@@ -60,7 +60,7 @@ def body_parts(message: Message) -> Iterator[BodyPart]:
         return
     try:
         yield BodyPart("json", printable_json(json.loads(message.body)))
-    except ValueError:  # it is not JSON, or cut
+    except ValueError:  # the body is not JSON, or is cut
         yield BodyPart("text", printable_lines(message.body))
     if message.body_cut:
         yield BodyPart("cut", f"… truncated: the body has {message.body_bytes} bytes.")
@@ -69,7 +69,7 @@ def body_parts(message: Message) -> Iterator[BodyPart]:
 def exchange_line(
     exchange: ExchangeSummary, aliases: Mapping[str, str], *, has_reason: bool = True
 ) -> str:
-    """Write one exchange in a line, whose columns do not depend on other exchanges."""
+    """Write an exchange as one line. Its columns do not depend on other exchanges."""
     cells = printable_cells(exchange, aliases)
     cells = replace(cells, user=cells.user or "-")
     if not has_reason:
@@ -78,7 +78,7 @@ def exchange_line(
 
 
 def exchange_table(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, str]) -> str:
-    """Lay out exchanges in columns, one a line."""
+    """Lay out exchanges in columns, one per line."""
     rows: list[list[object]] = []
     for exchange in exchanges:
         cells = printable_cells(exchange, aliases)
@@ -100,7 +100,7 @@ def exchange_table(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, s
 
 
 def put_exchanges(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, str]) -> None:
-    """Print exchanges in colors, on a terminal."""
+    """Print exchanges in color on a terminal."""
     from hosting_emulator_cli.rich_views import line_view
 
     screen = out.console()

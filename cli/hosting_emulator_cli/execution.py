@@ -1,6 +1,7 @@
-"""`exec`: a command with an emulator around it, from the first signal to the last process.
+"""`exec` runs a command together with an emulator, from the first signal to the last process.
 
-The emulator runs in this process, so that it cannot outlive it. The command runs under a supervisor.
+The emulator runs in this process, so that it cannot outlive this process. The command runs under a
+supervisor.
 """
 
 from __future__ import annotations
@@ -39,28 +40,29 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
 
 T = TypeVar("T")
-#: How many real seconds the command may take to end after SIGTERM, once `--kill-after` has passed.
+#: Real seconds between SIGTERM and SIGKILL, once `--kill-after` has passed.
 _GRACE_S = 2.0
-#: Two signals within this many real seconds are one: `timeout`, for example, signals us and our group.
+#: Signals within this many real seconds count as one. For example, `timeout` signals a process and
+#: then its group.
 _ONE_PRESS_S = 0.1
-#: How many real seconds to wait for requests in progress, after the command has ended.
+#: Real seconds to wait for requests in progress after the command has ended.
 _SETTLE_S = 2.0
-#: How many real seconds to wait for an emulator whose ports a fault has closed.
+#: Real seconds to wait for an emulator whose ports a fault has closed.
 _REACHABLE_S = 1.0
-#: After how many real seconds to say that a second Ctrl-C would help.
+#: Real seconds until a hint says that a second Ctrl-C kills the command.
 _HINT_S = 1.0
 
 
 class Stopped(Exception):
-    """Something ended the runs. No more runs must be made, and nothing can be said about the client."""
+    """The runs were stopped early. No more runs may start, and no verdict is possible."""
 
 
 @dataclass(frozen=True)
 class CommandResult:
-    """How a run ended: its exit code, and the points at which responses varied.
+    """The result of a run: its exit code, and the points at which responses varied.
 
-    `signalled`: this process received a signal to end. `undecided`: the command succeeded, but the
-    report or the verdict that was asked for could not be made.
+    `signalled` means that this process received a signal to end. `undecided` means that the command
+    succeeded, but that a requested report or verdict could not be made.
     """
 
     code: int
@@ -71,10 +73,10 @@ class CommandResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """A command to run, its emulator, and what to report.
+    """A command to run, the settings of its emulator, and the reports to make.
 
-    `patience_s` are the real seconds that the command may take to end after a signal; it may be
-    infinite. With `silent`, the command has the null device for its input and output, and nothing is
+    `patience_s` is the time in real seconds that the command may take to end after a signal. It may
+    be infinite. With `silent`, the command's input and output are the null device, and nothing is
     printed.
     """
 
@@ -98,7 +100,7 @@ def execute(execution: Execution) -> CommandResult:
 
 def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine that starts an emulator. Raises Failure if the emulator cannot start."""
-    for number in ending_signals():  # until the event loop handles them
+    for number in ending_signals():  # the event loop handles them later
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     from hosting_emulator.logs import log_to_stderr
 
@@ -112,7 +114,7 @@ def mention(text: str) -> None:
     try:
         say(text)
     except OSError:
-        # Python would write again when it ends, fail, and end with a code of its own.
+        # Otherwise Python would write again at exit, fail, and change the exit code.
         null_device = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null_device, 2)
         os.close(null_device)
@@ -140,7 +142,7 @@ class _CommandRun:
         self._execution = execution
         #: The command while it runs and can be signalled.
         self._child: ChildCommand | None = None
-        #: The first signal that asked us to end.
+        #: The first signal that asked this process to end.
         self._signal: int | None = None
         self._signalled_at = 0.0
         #: Whether a second Ctrl-C killed the command. Nothing is reported then.
@@ -152,7 +154,7 @@ class _CommandRun:
 
     async def run(self) -> CommandResult:
         """Start the emulator, run the command, stop the emulator. Raises Failure."""
-        # The supervisor is started first, so that it gets ready while the emulator does.
+        # The supervisor starts first, so that it and the emulator get ready at the same time.
         child = self._start_supervisor()
         try:
             for number in ending_signals():
@@ -175,7 +177,7 @@ class _CommandRun:
         async with Emulator(self._execution.settings) as emulator:
             try:
                 ready = await asyncio.to_thread(emulator.ready)
-                # The command takes time to begin. The emulator uses it to load its models.
+                # The emulator loads its models while the command starts.
                 warming = asyncio.create_task(warm_up())
                 code = await self._run_command(child, ready)
                 await warming
@@ -190,7 +192,7 @@ class _CommandRun:
                 await asyncio.to_thread(child.close)
 
     async def _run_command(self, child: ChildCommand, ready: Ready) -> int:
-        """Run the command and report. Returns the exit code."""
+        """Run the command, report about it, and return the exit code."""
         variables = await asyncio.to_thread(self._variables, ready)
         if self._signal is not None:
             return 128 + self._signal
@@ -208,7 +210,7 @@ class _CommandRun:
         return self._exit_code(outcome)
 
     def _exit_code(self, outcome: Outcome) -> int:
-        """Return the command's exit code if it failed, otherwise that of the verdict."""
+        """Return the command's exit code if the command failed, otherwise that of the verdict."""
         if outcome.code:
             return outcome.code
         if self._misbehaved:
@@ -238,7 +240,10 @@ class _CommandRun:
             self._end_later(child, number)
 
     def _end_later(self, child: ChildCommand, number: int) -> None:
-        """End a command after its patience, and tell a user at a terminal how to end it sooner."""
+        """Schedule the end of a command that does not end by itself.
+
+        On a terminal, the user gets a hint how to end the command sooner.
+        """
         loop = asyncio.get_running_loop()
         self._timers.append(loop.call_later(self._execution.patience_s, child.end, _GRACE_S))
         if number == signal.SIGINT and sys.stderr.isatty() and not self._execution.quiet:
@@ -248,7 +253,7 @@ class _CommandRun:
     # --- The command's environment ---------------------------------------------------------------
 
     def _variables(self, ready: Ready) -> dict[str, str]:
-        """Begin to observe the emulator, and return the command's variables. Raises Failure."""
+        """Start to observe the emulator, and return the command's variables. Raises Failure."""
         execution = self._execution
         with connected(ready.control_url, ready.control_token) as client:
             world = client.world()
@@ -268,7 +273,7 @@ class _CommandRun:
         return variables
 
     def _observe(self, client: ControlClient) -> str:
-        """Begin to observe all worlds, and return the id of the observation. Raises Failure."""
+        """Start to observe all worlds, and return the id of the observation. Raises Failure."""
         from hosting_emulator.sdk import ControlRefused
 
         try:
@@ -279,9 +284,9 @@ class _CommandRun:
     # --- Report and verdict ----------------------------------------------------------------------
 
     def _report(self, ready: Ready, outcome: Outcome) -> None:
-        """Judge the run, and write the reports and worlds that were asked for.
+        """Judge the run, and write the requested reports and worlds.
 
-        An error is printed. It leaves the run undecided if a report or a verdict was asked for.
+        An error is printed. It leaves the run undecided if a report or a verdict was requested.
         """
         from hosting_emulator.sdk import WorldsObservation
 
@@ -312,7 +317,10 @@ class _CommandRun:
             self._keep_worlds(verdict, observation)
 
     def _keep_worlds(self, verdict: RunVerdict, observation: WorldsObservation) -> None:
-        """Write the worlds to files, if `--keep` names one, and say how to open them. Raises Failure."""
+        """Write the worlds to files if `--keep` is set, and print how to open them.
+
+        Raises Failure.
+        """
         if self._execution.keep is None:
             return
         path, others = keep_worlds(verdict, observation, self._execution.keep)
@@ -325,7 +333,7 @@ class _CommandRun:
             mention(f"Other worlds that received requests were kept too: {names}")
 
     def _judge(self, verdict: RunVerdict, *, color: bool) -> None:
-        """Print the findings of conduct, and what could not be judged."""
+        """Print the conduct findings, the errors of judges, and the unfinished requests."""
         execution = self._execution
         is_strict = execution.conduct == "error"
         if not verdict.has_requests:

@@ -1,7 +1,7 @@
-"""Exploring a command from the first signal to the last report: emulators, runs and reports.
+"""The exploration of a command, from the first signal to the last report.
 
-Each run is a process of its own with an emulator of its own, and all emulators live in this process.
-They share the event loop; the exploration and each run wait in threads.
+Each run has its own process and its own emulator. All emulators run in this process and share its
+event loop. The exploration and its runs wait in threads.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 
 @dataclass(frozen=True, kw_only=True)
 class CommandExploration:
-    """A command to explore, its emulator, which runs to make, and what to report.
+    """A command to explore, its emulator's settings, the runs to make, and the reports to write.
 
-    Times are real seconds. `limit_s` None is the usual limit, `budget_s` None is unlimited. With
-    `point`, only this point is run. `repeat` returns the line that runs a point again, and
-    `repeat_clean` is the line that shows the conduct of the clean run.
+    Times are real seconds. None means the usual limit for `limit_s`, and no limit for `budget_s`.
+    With `point`, only this point runs. `repeat` returns the command line that runs a point again.
+    `repeat_clean` is the command line that shows the conduct of the clean run.
     """
 
     command: Sequence[str]
@@ -99,7 +99,7 @@ def explore(options: CommandExploration) -> int:
     except Exception as error:
         out.say(traceback.format_exc())
         raise Failure(
-            f"explore itself failed ({type(error).__name__}), so it judges nothing. "
+            f"explore itself failed ({type(error).__name__}), so there is no verdict. "
             "Please report the traceback above"
         ) from error
     finally:
@@ -112,25 +112,25 @@ class _Exploration:
     def __init__(self, options: CommandExploration) -> None:
         self._options = options
         self._jobs = _job_count(options.jobs)
-        #: The first signal that asked us to end.
+        #: The first signal that asked this process to end.
         self._signal: int | None = None
-        #: Why no more runs are made; empty while runs are made.
+        #: The reason why no more runs start. It is empty until then.
         self._stop_reason = ""
-        #: The commands that run now. None of them is closed while the lock is held.
+        #: The commands that are currently running. None of them is closed while the lock is held.
         self._running: set[ChildCommand] = set()
         #: The supervisors that wait for another run.
         self._idle: list[ChildCommand] = []
         self._lock = threading.Lock()
         self._began = time.monotonic()
-        #: The conduct of the only run, if one point is run.
+        #: The conduct of the only run, if a single point runs.
         self._conduct_text = ""
-        #: The emulator whose worlds each run's emulator starts with. It serves no run itself.
+        #: The emulator whose worlds are copied into each run's emulator. It serves no run itself.
         self._pattern: Emulator
         self._run_settings = replace(options.settings, scenario=None, state=None)
         self._loop: asyncio.AbstractEventLoop
 
     async def run(self) -> int:
-        """Explore, and return the exit code. Raises Failure."""
+        """Explore the command, and return the exit code. Raises Failure."""
         from hosting_emulator.bootstrap import Emulator, warm_up
 
         self._loop = asyncio.get_running_loop()
@@ -153,16 +153,16 @@ class _Exploration:
         self._stop("interrupted")
 
     def _stop(self, reason: str) -> None:
-        """End all runs, and begin no more."""
+        """End all runs, and start no more."""
         self._stop_reason = self._stop_reason or reason
         with self._lock:
             for process in self._running:
                 process.end()
 
-    # --- Which runs, and what they show ----------------------------------------------------------
+    # --- Plan and reports ------------------------------------------------------------------------
 
     def _explore(self) -> int:
-        """Make the clean run and the others, report, and return the exit code. Raises Failure."""
+        """Make all runs, report the results, and return the exit code. Raises Failure."""
         options = self._options
         explorer = runs.Explorer(self._perform, limit_s=options.limit_s, conduct=options.conduct)
         try:
@@ -224,7 +224,10 @@ class _Exploration:
         return exploration.exit_code
 
     def _plan(self, clean: runs.CleanRun) -> plan.Plan:
-        """Return the points to run. Raises Failure if there is no request to try a failure on."""
+        """Return the points to run.
+
+        Raises Failure if no fault applies to any of the command's requests.
+        """
         faults = self._options.faults
         if self._options.outcomes:
             faults += plan.OUTCOMES
@@ -239,12 +242,14 @@ class _Exploration:
             return planned
         if self._options.calls:
             calls = " or ".join(self._options.calls)
-            raise Failure(f"the command sends no request of {calls}: nothing to explore")
+            raise Failure(
+                f"the command makes no request to {calls}, so there is nothing to explore"
+            )
         if clean.seen.sent:
             requests = count_text(clean.seen.sent, "request")
             raise Failure(
-                f"the command sends {requests}, but none that a failure can be tried on: each "
-                "needs the path of a call and a valid token or API key, such as HOSTING_TOKEN"
+                f"the command sends {requests}, but explore needs a request to the path of a call "
+                "with a valid token or API key, such as HOSTING_TOKEN"
             )
         raise Failure(
             "the command sends no request to the emulator: does it use "
@@ -252,7 +257,7 @@ class _Exploration:
         )
 
     def _key(self, clean: runs.CleanRun) -> str:
-        """Return a text that differs if anything differs that the results depend on."""
+        """Return a string that changes with everything that affects the results."""
         options = self._options
         return exploration_key(
             clean,
@@ -265,7 +270,7 @@ class _Exploration:
         )
 
     def _write_reports(self, exploration: report.Exploration) -> None:
-        """Print the report, and write the files that were asked for. Raises Failure."""
+        """Print the report, and write the requested files. Raises Failure."""
         options = self._options
         if options.junit_file is not None:
             write_whole(options.junit_file, report.junit_text(exploration))
@@ -285,7 +290,7 @@ class _Exploration:
         clean: runs.CleanRun,
         results_file: ResultsFile,
     ) -> None:
-        """Run the points without a result, several at a time, and store each result."""
+        """Run the points without a result, several in parallel, and store each result."""
         self._start_budget()
         results = results_file.results
         point_count = len(planned.points)
@@ -322,7 +327,7 @@ class _Exploration:
     # --- One run ---------------------------------------------------------------------------------
 
     def _perform(self, visit: runs.Visit, name: str, limit_s: float | None) -> runs.RunEnd:
-        """Run the command with an emulator of its own, which receives only requests of this run.
+        """Run the command with its own emulator, which receives only this run's requests.
 
         Raises Stopped, or Failure if the command cannot be started.
         """
@@ -355,7 +360,7 @@ class _Exploration:
 
     @contextmanager
     def _emulator(self) -> Iterator[tuple[Ready, ControlClient]]:
-        """Serve a copy of the pattern's default world on a free port for the length of a block."""
+        """Serve a copy of the pattern's default world on a free port inside a `with` block."""
         from hosting_emulator.bootstrap import Emulator
 
         async def start() -> Emulator:
@@ -400,12 +405,15 @@ class _Exploration:
 
 
 def _job_count(jobs: int | None) -> int:
-    """Return how many runs to make at a time. Most runs only wait, so there are several per processor."""
+    """Return the number of parallel runs.
+
+    By default, there are several runs per processor, because most runs only wait.
+    """
     return jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
 
 
 def _comparable_lines(timed_run: TimedRun, ready: Ready) -> list[str]:
-    """Return the lines of an output without memory addresses and the port, which differ in each run."""
+    """Return an output's lines without memory addresses and the port, which differ between runs."""
     port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
     text = port.sub("PORT", timed_run.output.decode("utf-8", "replace"))
     text = _ADDRESS.sub("0x…", text)

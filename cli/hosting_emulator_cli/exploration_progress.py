@@ -1,4 +1,4 @@
-"""The progress of an exploration on stderr: a bar on a terminal, and the results that matter."""
+"""The progress of an exploration on stderr: a bar on a terminal, and the results of failed runs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from hosting_emulator_cli import output as out
 from hosting_emulator_cli.printable import printable
 from hosting_emulator_lab.explore import report, runs
 
-#: Shows a result, and how many points have one.
+#: Shows a result, and the number of points with a result.
 ShowResult = Callable[[runs.PointResult, int], None]
 
 
 @contextmanager
 def show_progress(result_count: int, point_count: int) -> Iterator[ShowResult]:
-    """Yield a function that shows each new result. `result_count` points have a result already."""
+    """Yield a function that shows each new result.
+
+    `result_count` is the number of points that already have a result.
+    """
     if point_count and out.is_terminal(sys.stderr):
         with _show_bar(result_count, point_count) as show:
             yield show

@@ -1,4 +1,4 @@
-"""The results of an exploration, which `--results` keeps in a file, so that it can be continued."""
+"""The results of an exploration. `--results` stores them in a file to continue from later."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
 _FORMAT = "hosting-emulator exploration 1"
-#: The settings that shape the world of a run.
+#: The settings that determine the world of a run.
 _WORLD_SETTINGS = ("seed", "clock", "at", "assumptions", "scenario", "state")
-#: Longer files on the command line are compared by their names only.
+#: Larger files on the command line are compared only by name.
 _LONGEST_FILE = 16 * 1024 * 1024
 
 
 class ResultsFile:
-    """The results by point, which are stored if there is a file. `key` names what they depend on."""
+    """The results by fault point. They are written to a file if `path` is not None.
+
+    `key` stands for everything that affects the results.
+    """
 
     def __init__(self, path: Path | None, key: str) -> None:
         self.results: dict[plan.FaultPoint, runs.PointResult] = {}
@@ -35,9 +38,10 @@ class ResultsFile:
         self._key = key
 
     def load(self, planned: plan.Plan) -> str:
-        """Load the stored results of a plan's points, and return a message about them, or "".
+        """Load the stored results of a plan's points, and return a message about them.
 
-        Raises Failure if the file cannot be read or is not ours.
+        The message is empty if there is no file. Raises Failure if the file cannot be read, or if
+        it does not contain an exploration.
         """
         if self._path is None:
             return ""
@@ -52,7 +56,7 @@ class ResultsFile:
         except OSError as error:
             raise Failure(f"cannot read {path}: {error}") from error
         except (ValueError, TypeError, LookupError):
-            message = f"{path} is not the state of an exploration: name another file"
+            message = f"{path} does not contain the results of an exploration: name another file"
             raise Failure(message) from None
         if document["key"] != self._key:
             return f"{path} is from another command or another clean run: starting over."
@@ -60,7 +64,7 @@ class ResultsFile:
         if len(results) == len(planned.points):
             return f"{path} is from a finished exploration: starting over."
         self.results = results
-        return f"Continuing from {path}: {len(results)} of {len(planned.points)} are done."
+        return f"Continuing from {path}: {len(results)} of {len(planned.points)} runs are done."
 
     def add(self, result: runs.PointResult) -> None:
         """Add a result and store all of them. Raises Failure if the file cannot be written."""
@@ -82,9 +86,9 @@ def exploration_key(
     limit_s: float | None,
     conduct: str,
 ) -> str:
-    """Return a text that differs if anything differs that the results depend on.
+    """Return a string that changes with everything that affects the results.
 
-    Files on the command line are compared by their content.
+    Files on the command line are compared by content.
     """
     all_settings = asdict(settings)
     document: dict[str, Any] = {
@@ -105,7 +109,7 @@ def exploration_key(
 
 
 def _content_digest(word: str) -> str | None:
-    """Return the digest of a file's content, or None if the word is not a file of this machine."""
+    """Return the digest of a file's content, or None if the word is not a file on this machine."""
     path = Path(word)
     with suppress(OSError, ValueError):
         if path.is_file() and path.stat().st_size <= _LONGEST_FILE:

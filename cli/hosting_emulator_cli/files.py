@@ -16,15 +16,15 @@ from hosting_emulator_cli.output import as_json, put, say
 
 #: The mode of a file with a secret, which no other user of the machine may read.
 PRIVATE = 0o600
-#: The mode of other files. The umask narrows it.
+#: The mode of other files, which the umask restricts.
 PLAIN = 0o666
 
 
 def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
-    """Write a file completely, or leave the old one as it is. Raises Failure.
+    """Write a file completely, or leave the old file unchanged. Raises Failure.
 
-    A pipe or a device is written to directly. A PRIVATE file replaces a symbolic link, which another
-    user may have put there. For other files, a link is followed.
+    A pipe or a device is written to directly. A PRIVATE file replaces a symbolic link, because
+    another user may have created the link. For other files, the link is followed.
     """
     try:
         if path.exists() and not path.is_file():
@@ -38,9 +38,9 @@ def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
 
 
 def _replace_file(path: Path, text: str, mode: int) -> None:
-    """Write a temporary file beside a file, and rename it. Raises OSError."""
+    """Write a temporary file in the same folder, and rename it. Raises OSError."""
     temporary = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
-    # O_EXCL: in a folder that others can write to, the file or a link with its name may exist.
+    # O_EXCL, because another user may have created a file or link of this name in a shared folder.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -55,7 +55,7 @@ def _replace_file(path: Path, text: str, mode: int) -> None:
 
 
 def remove_report(path: Path | None) -> None:
-    """Remove the report of an earlier run; pipes and devices stay. Raises Failure."""
+    """Remove the report of an earlier run, unless it is a pipe or a device. Raises Failure."""
     if path is None or not path.is_file():
         return
     try:
@@ -65,15 +65,16 @@ def remove_report(path: Path | None) -> None:
 
 
 def check_folder_of(path: Path | None) -> None:
-    """Refuse a file whose folder does not exist. Raises Failure."""
+    """Raise Failure if a file's folder does not exist."""
     if path is not None and not path.absolute().parent.is_dir():
         raise Failure(f"cannot write {path}: no such directory")
 
 
 def put_document(document: Any, output: Path | None, message: str) -> None:
-    """Print a text, or another value as JSON. With `output`, write it to this file (`-`: stdout).
+    """Print a string unchanged, or any other value as JSON.
 
-    After a file is written, `message` and its path are printed. Raises Failure.
+    With `output`, write it to this file instead (`-` is stdout), and print `message` and the path.
+    Raises Failure.
     """
     text = document
     if not isinstance(document, str):
@@ -87,10 +88,10 @@ def put_document(document: Any, output: Path | None, message: str) -> None:
 
 @contextmanager
 def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
-    """Yield a function that writes the file by which a script learns that the emulator is ready.
+    """Yield a function that writes the ready file, which tells scripts that the emulator is ready.
 
     The file exists only while the emulator is ready. If the emulator does not become ready, the old
-    file is restored. It contains a token, so only its owner may read it. Raises Failure.
+    file is restored. The file contains a token, so only its owner may read it. Raises Failure.
     """
     check_folder_of(path)
     old_text = None
@@ -112,8 +113,8 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
     try:
         yield write
     finally:
-        # The old file may belong to an emulator that still runs, and whose port is the reason why
-        # this start failed.
+        # The old file may belong to an emulator that is still running. Its port may be the reason
+        # why this start failed.
         with suppress(OSError, Failure):
             if new_text and path.read_text(encoding="utf-8") == new_text:
                 path.unlink()
@@ -122,7 +123,7 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
 
 
 def read_bytes(path: str) -> tuple[bytes, str]:
-    """Return the content of a file (`-`: stdin), and its name in errors. Raises Failure."""
+    """Return a file's content, and its name for errors. The path `-` is stdin. Raises Failure."""
     name = path
     try:
         if path == "-":
@@ -134,7 +135,10 @@ def read_bytes(path: str) -> tuple[bytes, str]:
 
 
 def read_json(path: str) -> tuple[Any, str]:
-    """Return the JSON document in a file (`-`: stdin), and its name in errors. Raises Failure."""
+    """Return a file's JSON document, and its name for errors. The path `-` is stdin.
+
+    Raises Failure.
+    """
     content, name = read_bytes(path)
     try:
         return json.loads(content), name
@@ -142,6 +146,6 @@ def read_json(path: str) -> tuple[Any, str]:
         position = f"{name}:{error.lineno}:{error.colno}"
         raise Failure(f"{position}: not JSON: {error.msg.lower()}") from error
     except RecursionError as error:
-        raise Failure(f"{name}: it is nested too deeply") from error
+        raise Failure(f"{name}: the JSON is nested too deeply") from error
     except ValueError as error:
         raise Failure(f"{name}: not JSON: {error}") from error

@@ -1,6 +1,6 @@
-"""The `hosting-emulator` entry point: the table of commands, and what their errors print.
+"""The `hosting-emulator` entry point: the table of commands, and the output of errors.
 
-It must not import a command, or any part of the emulator, before that command is needed.
+This module must not import a command or any part of the emulator before it is needed.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def failing(*errors: type[Exception], prefix: str = "") -> Iterator[None]:
 
 
 def load(address: Any) -> Any:
-    """Import and return the attribute `module:attribute`. Anything but text is returned unchanged."""
+    """Import and return the attribute `module:attribute`. Return any other value unchanged."""
     if not isinstance(address, str):
         return address
     module, _, attribute = address.partition(":")
     return getattr(import_module(module), attribute)
 
 
-def near(word: str, choices: Iterable[str], otherwise: str = "there are {}") -> str:
-    """Return the end of an error: the choice that was probably meant, or else all choices."""
+def near(word: str, choices: Iterable[str], otherwise: str = "choose from {}") -> str:
+    """Return the end of an error message: the closest choice, or else all choices."""
     from hosting_emulator.contract.suggestions import nearest
 
     names = list(choices)
@@ -62,7 +62,8 @@ def examples(lines: str) -> str:
 class CommandGroup(click.Group):
     """A group whose help lists its commands in the order of their declaration.
 
-    `lazy` maps names to `module:attribute`. Such a module is imported when its command is needed.
+    `lazy` maps names to `module:attribute`. The module of such a command is imported when the
+    command is needed.
     """
 
     def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **attrs: Any) -> None:
@@ -86,12 +87,12 @@ class CommandGroup(click.Group):
         """Return the command that the arguments name. Raises UsageError, which suggests a name."""
         names = self.list_commands(ctx)
         if not ctx.resilient_parsing and args[0] not in names:
-            ctx.fail(f"no command is named {args[0]!r}{near(args[0], names)}")
+            ctx.fail(f"there is no command {args[0]!r}{near(args[0], names)}")
         return super().resolve_command(ctx, args)
 
 
 class RootGroup(CommandGroup):
-    """The whole command line. An error is one line, `Error: …`. A command returns its exit code."""
+    """The whole command line. An error is printed as one line. A command returns its exit code."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line and exit: 0, 2 for an error, 130 after Ctrl-C."""
@@ -106,13 +107,13 @@ class RootGroup(CommandGroup):
         except click.exceptions.Abort:
             return 130
         except click.ClickException as error:
-            # A group without a command prints its help. (Click names this class from 8.2 on.)
+            # A group without a command prints its help. (Click exports this class since 8.2.)
             if type(error).__name__ == "NoArgsIsHelpError":
                 error.show()
             else:
                 _print_error(_message_of(error))
             return error.exit_code
-        # Such as a full disk, or a name that LC_ALL=C cannot write.
+        # For example a full disk, or a name that cannot be encoded with LC_ALL=C.
         except (OSError, UnicodeEncodeError) as error:
             _print_error(str(getattr(error, "strerror", None) or error).lower())
             return 2
@@ -123,7 +124,7 @@ class RootGroup(CommandGroup):
 
 def _message_of(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and error.option_name[1:].isdigit():
-        return f"'{error.option_name}…' is no option, and no value here is below 0"
+        return f"there is no option '{error.option_name}…', and no value here can be below 0"
     return error.format_message()
 
 
@@ -174,16 +175,16 @@ _COMMANDS = "hosting_emulator_cli.commands"
 def cli() -> None:
     """A local emulator of the Project Hosting Control API.
 
-    `start` runs the emulator, `exec` runs it for the length of one command; every other command
-    talks to a running emulator. Data goes to stdout, messages to stderr. An error is one line and
-    exit code 2.
+    `start` runs the emulator. `exec` and `explore` run it for the duration of another command.
+    Every other command talks to a running emulator. Data goes to stdout, messages to stderr. An
+    error is one line, and the exit code is 2.
     """
 
 
 def main() -> None:
     """Run the command line and exit."""
     for name in ("stdout", "stderr"):
-        # A parent process may have closed it. Output then goes to the null device, which stays open.
+        # A parent process may have closed the stream. Output then goes to the null device.
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     cli(prog_name=PROGRAM)

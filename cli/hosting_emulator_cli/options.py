@@ -1,6 +1,6 @@
-"""Options: how one is declared, and those that commands share.
+"""The declaration of options, and the options that several commands share.
 
-An option that two commands have is declared here once.
+An option of two or more commands is declared here once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from hosting_emulator_cli.value_types import TYPES, WholeNumber
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
 
-#: Variables that `exec` sets for its command: worlds that the command creates itself vary too.
+#: Variables that `exec` sets for its command, so that worlds created by the command vary too.
 SEED_VARIABLE = "HOSTING_EMULATOR_VARY"
 ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
-#: The completion of an option by its name and the name of its value in the help.
+#: The completions of options, by the option's name and its metavar.
 _COMPLETIONS: dict[tuple[str, str | None], completion.Complete] = {
     ("--call", "CALL"): completion.CALLS,
     ("--call", "NAME"): completion.CALLS,
@@ -53,10 +53,10 @@ def option(
     env: str | None = None,
     **attrs: Any,
 ) -> Decorator[Any]:
-    """Declare an option: its names, the name of its parameter if that differs, and its help.
+    """Declare an option by its names and its help.
 
-    `metavar` is the name of its value in the help. It selects the type (TYPES) and the completion
-    in a shell, unless `attrs` name others.
+    `names` may include the name of the parameter. `metavar` is the name of the value in the help.
+    It also selects the type (TYPES) and the shell completion, unless `attrs` contain them.
     """
     completion = _COMPLETIONS.get((names[0], metavar))
     if completion is not None:
@@ -80,13 +80,13 @@ def flag(*names: str, help: str, **attrs: Any) -> Decorator[Any]:
 def choice(
     *names: str, choices: Sequence[str], help: str, default: str | None = None, **attrs: Any
 ) -> Decorator[Any]:
-    """Declare an option with one of some values, by default the first."""
+    """Declare an option with a fixed set of values. The default is the first value."""
     kind = click.Choice(choices)
     return option(*names, help=help, type=kind, default=default or choices[0], **attrs)
 
 
 def options(*decorators: Decorator[Any]) -> Decorator[Any]:
-    """Bundle options, in the order in which help lists them."""
+    """Combine options in the order in which the help lists them."""
 
     def decorate_all(command: Any) -> Any:
         for decorate in reversed(decorators):
@@ -99,7 +99,7 @@ def options(*decorators: Decorator[Any]) -> Decorator[Any]:
 def read_words(read: str | Callable[[list[str]], Any]) -> Callable[..., Any]:
     """Return a callback that passes all words of a repeatable option to `read`.
 
-    A value may hold several words, separated by commas or spaces.
+    A value may contain several words, separated by commas or spaces.
     """
 
     def callback(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> Any:
@@ -112,7 +112,7 @@ def read_words(read: str | Callable[[list[str]], Any]) -> Callable[..., Any]:
     return callback
 
 
-# --- Which emulator, which world -----------------------------------------------------------------
+# --- Emulator and world --------------------------------------------------------------------------
 
 
 url_options = options(
@@ -140,14 +140,14 @@ world_option = option(
 )
 json_option = flag("--json", "as_json", help="Print JSON.")
 USER_HELP = (
-    "The user the token is for: an alias such as member or reader, or an id. "
+    "The user of the token: an alias such as member or reader, or an id. "
     "Default: owner, or the first organization's owner."
 )
 user_option = option("--user", metavar="USER", help=USER_HELP)
 organization_option = option(
     "--organization",
     metavar="ORG",
-    help="The organization of the token, by alias or id. Default: the user's own.",
+    help="The organization of the token, by alias or id. Default: the user's organization.",
 )
 output_option = option(
     "--output",
@@ -184,18 +184,18 @@ def limit_option(default: int) -> Decorator[Any]:
     return option(
         "--limit",
         metavar="N",
-        help="Show at most this many.",
+        help="Show at most this many rows.",
         type=WholeNumber(1, 1000),
         default=default,
     )
 
 
 def replace_option(command: str) -> Decorator[Any]:
-    """Declare `--replace` of a command that replaces the content of a world."""
+    """Declare `--replace` for a command that replaces the content of a world."""
     return flag(
         "--replace",
         help=(
-            "Also replace a kept world that has changed since it began. Without it, "
+            "Also replace a world on disk that has changed since it began. Without --replace, "
             f"{command} refuses to, and names the commands that restore the old world."
         ),
     )
@@ -227,7 +227,7 @@ def with_world(command: F) -> F:
                 raise
             address = client.control_url.removesuffix("/_emulator")
             where = f"world {world} at {address}"
-            if refused.title == "No such world":  # the message names the world
+            if refused.title == "No such world":  # the message already names the world
                 where = f"at {address}"
             raise Failure(f"{refused} ({where})") from refused
 
@@ -238,23 +238,23 @@ def ask(
     ask_emulator: Callable[[ControlClient], Any],
     offline: str | Callable[[], Any] | None = None,
 ) -> Any:
-    """Return what the running emulator responds, or what this installation says by itself.
+    """Return the running emulator's response, or the data of this installation.
 
-    With `offline`, a function or `module:function`, the emulator is asked only if the command line
-    names it. Variables in the environment do not count: they are set for all commands, whether an
-    emulator runs or not.
+    `offline` is a function, or the name of a function as `module:function`. With it, the emulator
+    is queried only if the command line names the emulator or the world. Environment variables do
+    not count, because they are set for all commands, even if no emulator runs.
     """
     if offline is not None and not is_typed("url", "world"):
         from msgspec import to_builtins
 
-        # As the running emulator sends it: a message becomes a JSON object.
+        # Messages become JSON objects, as in a response of the running emulator.
         return to_builtins(load(offline)())
     params = click.get_current_context().params
     with connected(params["url"], params["control_token"]) as client:
         return ask_emulator(client)
 
 
-# --- How responses vary ---------------------------------------------------------------------------
+# --- Variation ------------------------------------------------------------------------------------
 
 
 def _read_points(
@@ -269,14 +269,14 @@ def _read_points(
     return points or None
 
 
-#: Their parameters are `vary` and `vary_only`, which is None for all points.
+#: The parameters are `vary` and `vary_only`. Without `--only`, `vary_only` is None.
 vary_options = options(
     option(
         "--vary",
         metavar="SEED",
         help=(
-            "Vary responses wherever the contract allows it, drawn from this seed. `contract "
-            "variation-points` lists where."
+            "Vary responses with this seed wherever the contract allows it. `contract "
+            "variation-points` lists the points."
         ),
         env=SEED_VARIABLE,
         is_eager=True,
@@ -293,18 +293,21 @@ vary_options = options(
 )
 
 
-# --- An emulator of its own ----------------------------------------------------------------------
+# --- Commands that start an emulator -------------------------------------------------------------
 
 
 def address_options(*, port: int, port_help: str) -> Decorator[Any]:
-    """Add `--host`, `--port` and `--tls-port`, named like their settings; `port` is the default."""
+    """Add `--host`, `--port` and `--tls-port`. `port` is the default port.
+
+    The parameters have the names of the settings.
+    """
     return options(
         option(
             "--host",
             metavar="ADDRESS",
             help=(
-                "Address to listen on. Any address but loopback is open to other machines on the "
-                "network."
+                "Address to listen on. Other machines on the network can reach any address except "
+                "loopback."
             ),
             default="127.0.0.1",
         ),
@@ -337,8 +340,8 @@ log_options = options(
         "--log-level",
         choices=("error", "warning", "info", "debug"),
         help=(
-            "Log to stderr from this level on: error, warning, info (also each request, and the "
-            "life of worlds) or debug (also each commit and due event)."
+            "Lowest level to log to stderr: error, warning, info (adds each request, and the "
+            "creation and deletion of worlds) or debug (adds each commit and due event)."
         ),
         default="warning",
         env="HOSTING_EMULATOR_LOG_LEVEL",
@@ -355,7 +358,7 @@ scenario_option = option(
     metavar="NAME|FILE",
     help=(
         "Start with this scenario's world: a name from `scenario list`, or a YAML file. "
-        "--clock and --assume override the scenario's."
+        "--clock and --assume override the scenario."
     ),
 )
 at_option = option(
@@ -367,24 +370,21 @@ at_option = option(
         "clock, otherwise now."
     ),
 )
-#: The content of a new state. Their parameters are named like their settings, except `assume`.
+#: Options for the content of a new state. The parameters have the names of settings, except `assume`.
 world_options = options(
     scenario_option,
     option(
         "--import",
         "state",
         metavar="FILE",
-        help=(
-            "Start with the world in this file: written by `world export`, or kept when a test "
-            "failed."
-        ),
+        help=("Start with the world in this file, from `world export` or from a failed test."),
     ),
     option(
         "--seed",
         metavar="TEXT",
         help=(
-            "Seed for the ids, handles and secrets of a new world. With --import: for everything "
-            "created from then on."
+            "Seed for the ids, handles and secrets of a new world. With --import, it applies to "
+            "everything that is created later."
         ),
         default=DEFAULT_SEED,
     ),
@@ -393,8 +393,8 @@ world_options = options(
         metavar="MODE",
         help=(
             "The clock of a new world: real (default), frozen, skip (polling moves time), or "
-            "scaled:RATE (world seconds per real second). For a world that exists already, use the "
-            "`clock` command."
+            "scaled:RATE (world seconds per real second). For an existing world, use the `clock` "
+            "command."
         ),
     ),
     at_option,

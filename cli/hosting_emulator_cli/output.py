@@ -1,4 +1,4 @@
-"""How commands write: data on stdout, messages on stderr, JSON with `--json`."""
+"""The output of commands: data on stdout, messages on stderr, JSON with `--json`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 F = TypeVar("F", bound=Callable[..., Any])
-#: A template with `value`, which the command returned, and its parameters; or a function of the value.
+#: A function of the command's return value, or a template with `value` and the command's parameters.
 Text = str | Callable[[Any], str | None]
 
 
@@ -44,7 +44,7 @@ def put_json(value: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Print a message on stderr, which is not data."""
+    """Print a message on stderr, because it is not data."""
     click.echo(text, err=True)
 
 
@@ -55,12 +55,12 @@ def prints(
     fails: Callable[[Any], object] = lambda _: False,
     refuses: Callable[[Any], str | None] = lambda _: None,
 ) -> Callable[[F], F]:
-    """Print what a command returns, and end with an exit code. Adds `--json`.
+    """Print a command's return value, and end with an exit code. Adds `--json`.
 
-    With `--json` the returned value is printed as JSON. Otherwise `text` makes of it what goes to
-    stdout, and `words` what goes to stderr; a function may return None if it has printed something
-    itself. The exit code is 2 if `refuses` returns a reason, which is printed, 1 if `fails` is true
-    of the value, and 0 otherwise.
+    With `--json`, the value is printed as JSON. Otherwise, `text` formats it for stdout, and
+    `words` formats it for stderr. A function may return None if it has already printed the text.
+    The exit code is 2 if `refuses` returns a reason, which is then printed. It is 1 if `fails` is
+    true for the value, and 0 otherwise.
     """
 
     def decorate(command: F) -> F:
@@ -86,7 +86,7 @@ def prints(
 def _write(
     write: Callable[[str], None], form: Text | None, value: Any, params: Mapping[str, Any]
 ) -> None:
-    """Write the text that a template or a function makes of a value, if there is one."""
+    """Format a value with a template or a function, and write the text if there is one."""
     if form is None:
         return
     if isinstance(form, str):
@@ -104,13 +104,13 @@ def say_warnings(warnings: Iterable[str]) -> None:
 
 
 def intervention_sentence(result: Mapping[str, Any]) -> str:
-    """Return what an intervention did, as a sentence."""
+    """Return the effect of an intervention as a sentence."""
     text = result["message"]
     return f"{text[:1].upper()}{text[1:]}."
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> str:
-    """Lay out labels and values in two columns; a value of None leaves its line out."""
+    """Lay out labels and values in two columns, without lines whose value is None."""
     lines = [(label, value) for label, value in pairs if value is not None]
     width = max((len(label) for label, _ in lines), default=0)
     return "\n".join(f"{label:<{width}}  {value}" for label, value in lines)
@@ -129,7 +129,7 @@ def has_color() -> bool:
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """Return a rich console on stdout (or `stream`). It follows NO_COLOR and reads no markup."""
+    """Return a rich console on stdout (or `stream`). It respects NO_COLOR, and ignores markup."""
     from rich.console import Console
 
     return Console(file=stream, markup=False, emoji=False, highlight=False)

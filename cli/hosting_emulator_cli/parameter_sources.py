@@ -1,4 +1,4 @@
-"""Where a parameter's value comes from: command line, variable, settings file, or default."""
+"""The source of a parameter's value: command line, variable, settings file, or default."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 
 def source(name: str) -> ParameterSource | None:
-    """Return where the value of a parameter is from."""
+    """Return the source of a parameter's value."""
     return click.get_current_context().get_parameter_source(name)
 
 
@@ -17,7 +17,7 @@ def is_default(name: str) -> bool:
 
 
 def is_typed(*names: str) -> bool:
-    """Return whether the command line sets one of these parameters, not a variable or a file."""
+    """Return whether the command line, not a variable or a file, sets one of these parameters."""
     return any(source(name) is ParameterSource.COMMANDLINE for name in names)
 
 

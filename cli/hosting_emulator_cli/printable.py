@@ -1,4 +1,7 @@
-"""Text from elsewhere in a form that can neither begin a line nor control a terminal."""
+"""Make text from clients and servers printable.
+
+The result can neither start a new line nor control a terminal.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from hosting_emulator_cli.output import as_json
 
 
 def printable(text: str) -> str:
-    """Escape the characters of a single line that are not printable, as Python writes them."""
+    """Escape the unprintable characters of a single line in Python's notation."""
     if text.isprintable():
         return text
     return "".join(map(_escape, text))
@@ -22,7 +25,7 @@ def _escape(character: str) -> str:
 
 
 def printable_json(value: Any) -> str:
-    """Write a value as JSON of several lines, and escape what is not printable as JSON does."""
+    """Write a value as multi-line JSON, and escape unprintable characters in JSON's notation."""
     return "".join(map(_escape_json, as_json(value)))
 
 
@@ -33,5 +36,5 @@ def _escape_json(character: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Escape what is not printable in a text of several lines. Tabs become spaces."""
+    """Escape the unprintable characters of a multi-line text. Tabs become spaces."""
     return "\n".join(printable(line.expandtabs(2)) for line in text.splitlines())

@@ -12,12 +12,12 @@ from hosting_emulator_cli.printable import printable
 if TYPE_CHECKING:
     from hosting_emulator_lab.replay import Recording, Replayed, ReplayReport
 
-#: How many characters of a value are shown.
+#: The maximum number of characters shown of a value.
 _SHOWN_CHARACTERS = 100
 
 
 def replay_text(report: ReplayReport, record: Recording) -> str:
-    """Write a report: a line for each request, its differences below it, notes, and a summary."""
+    """Write a report: each request as a line with its differences below, notes, and a summary."""
     width = max((len(_number(request)) for request in report.requests), default=0)
     lines: list[str] = []
     for request in report.requests:

@@ -1,4 +1,7 @@
-"""Views for a terminal, drawn by rich. It is loaded only for a terminal: a pipe gets text or JSON."""
+"""Views for a terminal, drawn by rich.
+
+This module is loaded only for a terminal. A pipe gets plain text or JSON.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, Message, WholeExchange, Why
     from hosting_emulator.sdk.exchange_text import ExchangeCells
 
-#: With this many columns of the terminal, call, project and user have columns of a fixed width.
+#: On a terminal of at least this width, call, project and user have columns of fixed width.
 WIDE = 110
-#: How far the reason below a line is indented.
+#: The indentation of the reason below a line.
 _INDENT = 6
 _BODY_STYLES = {"binary": "dim italic", "cut": "yellow italic"}
 _STEP_STYLES = {"refusal": "red", "fault": "magenta", "due": "cyan", "commit": "green"}
@@ -32,7 +35,7 @@ _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "
 
 @dataclass(frozen=True)
 class _ColumnWidths:
-    """The widths of columns in characters. 0: as wide as the text."""
+    """The widths of columns in characters. A width of 0 fits the text."""
 
     call: int = 0
     project: int = 0
@@ -44,9 +47,9 @@ _WIDE_COLUMNS = _ColumnWidths(call=27, project=6, user=9)
 
 
 def line_view(exchange: ExchangeSummary, aliases: Mapping[str, str], room: int) -> RenderableType:
-    """Show an exchange in a line, and the reason for the response below it.
+    """Show an exchange as one line, with the reason for the response below it.
 
-    `room` is the width of the terminal. From WIDE on, the line has columns.
+    `room` is the width of the terminal. If it is at least WIDE, the line has columns.
     """
     cells = printable_cells(exchange, aliases)
     line = _exchange_line(exchange, cells, room)
@@ -133,7 +136,7 @@ def _message(title: str, message: Message) -> Iterator[RenderableType]:
 
 
 def why_panel(why: Why) -> Panel:
-    """Show an operation's state, the reason for it, what comes next, and commands that move it on."""
+    """Show an operation's state and the reason for it, the next event, and useful commands."""
     state: str = why.state
     if state == "running":
         state += f" ({why.phase})"
@@ -183,7 +186,7 @@ def process_panel(pairs: Iterable[tuple[str, object]]) -> Panel:
 
 
 def _grid(*rows: tuple[str, object, str]) -> Table:
-    """Lay out labels, values and the styles of the values. Empty values are left out."""
+    """Lay out labels and values with the style of each value. Empty values are left out."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     for label, value, style in rows:

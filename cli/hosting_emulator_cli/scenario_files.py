@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def choose_scenario(name: str) -> ScenarioChoice:
-    """Return a scenario as a request names it: by its name in the library, or by its text.
+    """Return a scenario in the form used by requests: its name in the library, or its text.
 
-    Raises Failure if its file cannot be read.
+    Raises Failure if the scenario's file cannot be read.
     """
     if not is_scenario_file(name):
         return {"name": name}
@@ -24,20 +24,26 @@ def choose_scenario(name: str) -> ScenarioChoice:
 
 
 def scenario_text(name: str) -> tuple[str, str]:
-    """Return a scenario's text, from the library or a file, and its name in errors. Raises Failure."""
+    """Return a scenario's text from the library or a file, and its name for errors.
+
+    Raises Failure.
+    """
     if is_scenario_file(name):
         return read_scenario_file(name)
     return library_text(name), f"{name}.yaml"
 
 
 def is_scenario_file(name: str) -> bool:
-    """Return whether a name means a file: `-`, or with a slash, a YAML suffix, or an existing file."""
+    """Return whether a name refers to a file.
+
+    A file is `-` or an existing file, or its name contains a slash or has a YAML suffix.
+    """
     path = Path(name)
     return name == "-" or "/" in name or path.suffix in (".yaml", ".yml") or path.is_file()
 
 
 def read_scenario_file(path: str) -> tuple[str, str]:
-    """Return the text of a file (`-`: stdin), and its name in errors. Raises Failure."""
+    """Return a file's text, and its name for errors. The path `-` is stdin. Raises Failure."""
     content, name = read_bytes(path)
     try:
         return content.decode("utf-8-sig"), name
@@ -46,7 +52,7 @@ def read_scenario_file(path: str) -> tuple[str, str]:
 
 
 def read_world_file(path: str) -> dict[str, Any]:
-    """Return the `world` of a scenario file, or a file's whole content if that is a world alone.
+    """Return the `world` of a scenario file, or the content of a file that contains only a world.
 
     Raises Failure.
     """
@@ -59,12 +65,12 @@ def read_world_file(path: str) -> dict[str, Any]:
     if isinstance(world, dict) and ("world" in world or "name" in world):
         world = world.get("world")
     if not isinstance(world, dict):
-        raise Failure(f"{name} has no `world`: write it as a scenario file has it")
+        raise Failure(f"{name} has no key `world`: write the world as in a scenario file")
     return {key: value for key, value in world.items() if key != "extends"}
 
 
 def library_names() -> list[str]:
-    """Return the sorted names of the library of this installation."""
+    """Return the sorted names of the scenarios in this installation's library."""
     from hosting_emulator_scenarios import FOLDER
 
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))

@@ -1,6 +1,7 @@
-"""Commands with an emulator of their own: its settings, and the settings file that sets options.
+"""Settings and settings files for the commands that start their own emulator.
 
-An option takes precedence over its environment variable, and that over the settings file.
+An option takes precedence over its environment variable, which takes precedence over the settings
+file.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from hosting_emulator_cli.parameter_sources import is_default, is_typed, origin_
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
-#: Options whose key in the file is another noun. Several values are a list or a mapping.
+#: Options with another key in the file. Several values are a list or a mapping.
 _FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
-#: The options that a command with its own emulator reads from the file: they describe its world.
+#: The options that commands other than `start` read from the file, because they describe a world.
 _WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
-#: The options that the file does not set if the command line names a state or a scenario.
+#: The file's options that do not apply if the command line names a state or a scenario.
 _REPLACED_OPTIONS = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
-#: The key in a context's `meta` of the arguments as they were typed.
+#: The key in a context's `meta` for the original arguments.
 TYPED = "hosting_emulator_cli.typed"
 
 
 def settings_of(*, assume: Sequence[tuple[str, str]], **options: Any) -> Settings:
-    """Return an emulator's settings for `assume` and options with the names of settings."""
+    """Return an emulator's settings from `assume`, and from options with the names of settings."""
     if not is_default("seed") and options["state"] is not None:
         options["state_seed"] = options["seed"]
     # A variable or a file applies to every start. The second start must keep the world of the first.
@@ -60,7 +61,10 @@ def start_errors_named() -> Iterator[None]:
 
 
 def _words_of(value: Any) -> list[str]:
-    """Return the words that an error names for a parameter's value: of a pair, its name."""
+    """Return the words by which an error message refers to a parameter's value.
+
+    A pair, such as NAME=VALUE, is referred to by its name.
+    """
     if not isinstance(value, tuple):
         return [str(value)]
     words = []
@@ -73,7 +77,7 @@ def _words_of(value: Any) -> list[str]:
 
 
 def _option_name(param: click.Parameter) -> str:
-    """Return the long name of an option, without its hyphens."""
+    """Return the long name of an option without the leading hyphens."""
     return max(param.opts, key=len).lstrip("-")
 
 
@@ -86,17 +90,21 @@ def _setting_key(param: click.Parameter) -> str:
 class SettingsCommand(click.Command):
     """A command that also reads options from the settings file.
 
-    `start` reads all of its options there, other commands those that describe a world.
+    `start` reads all of its options from the file. Other commands read only the options that
+    describe a world.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line, variables and the file. Raises Failure for an error in the file."""
+        """Read the command line, environment variables and the settings file.
+
+        Raises Failure for an error in the file.
+        """
         from hosting_emulator.settings_file import read_settings_file
 
         with failing(ValueError):
             file = read_settings_file()
             if file.values:
-                # Imported here: it loads pydantic, which takes 90 ms.
+                # Imported lazily because it loads pydantic, which takes 90 ms.
                 from hosting_emulator.settings_model import judge
 
                 file = judge(file)
@@ -119,14 +127,14 @@ class SettingsCommand(click.Command):
         """Return the options that the file must not set, because another option replaces them."""
         own_args = args[: [*args, "--"].index("--")]
         flags = {arg.partition("=")[0] for arg in own_args}
-        if self.name == "start":  # its options are variables too
+        if self.name == "start":  # only `start` reads its options from variables too
             for flag in _REPLACED_OPTIONS:
                 if f"HOSTING_EMULATOR_{flag[2:].upper()}" in os.environ:
                     flags.add(flag)
         return {name for flag in flags for name in _REPLACED_OPTIONS.get(flag, ())}
 
     def _defaults(self, file_settings: Mapping[str, Any], replaced: set[str]) -> dict[str, Any]:
-        """Return the file's values by parameter, each as it would be typed."""
+        """Return the file's values by parameter, in the form used on the command line."""
         if not file_settings:
             return {}
         is_start = self.name == "start"
@@ -150,7 +158,7 @@ class SettingsCommand(click.Command):
 
 
 def _typed_words(value: Any) -> Any:
-    """Return a value of the file as it would be typed."""
+    """Return a value of the file in the form used on the command line."""
     if isinstance(value, Mapping):
         return [f"{name}={text}" for name, text in value.items()]
     if isinstance(value, bool | list):

@@ -25,8 +25,8 @@ def _powershell_line(name: str, value: str) -> str:
 
 
 def _dotenv_line(name: str, value: str) -> str:
-    # Readers of .env files disagree about quotes, so a value has some only if it needs them: where a
-    # space, `#` or `$` would divide it.
+    # Readers of .env files disagree about quotes. So only values that need quotes have them, such as
+    # values with a space, `#` or `$`.
     if shlex.quote(value) == value:
         return f"{name}={value}"
     return f'{name}="{_escaped(value, _DOTENV_SPECIAL)}"'
@@ -48,6 +48,6 @@ SHELLS: dict[str, Callable[[str, str], str]] = {
 
 
 def export_lines(variables: Mapping[str, str], shell: str) -> str:
-    """Write variables, one a line, so that `shell` (a key of SHELLS) reads their values unchanged."""
+    """Write variables, one per line, in the syntax of `shell`, which is a key of SHELLS."""
     write_line = SHELLS[shell]
     return "\n".join(write_line(name, value) for name, value in variables.items())

@@ -1,4 +1,4 @@
-"""The reports of stories, as `scenario check` and `scenario run` print them: text and JUnit XML."""
+"""The story reports that `scenario check` and `scenario run` print, as text and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIFFERENCE_COLORS = {"-": "red", "+": "green"}
 
 
 def story_text(report: StoryResult) -> str:
-    """Write a report: each step in a line, and its differences below it."""
+    """Write a report: one line for each step, with the step's differences below it."""
     if "error" in report:
         errors = report["error"].splitlines()
         return "\n".join(f"{click.style('ERROR', fg='red')} {error}" for error in errors)
@@ -32,7 +32,7 @@ def story_text(report: StoryResult) -> str:
         mark = click.style("FAIL", fg="red")
         lines.append(f"  {mark}      {_unused_text(entry)} (line {entry['line']})")
     if not report["steps"]:
-        lines.append("  no story: its world was built, and no requests were sent")
+        lines.append("  no story: the world was built, but no request was sent")
     if report.get("variation") and not report["passed"]:
         lines += _variation_lines(report["variation"])
     return "\n".join(lines)
@@ -91,7 +91,7 @@ def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _value_lines(value: Any) -> list[str]:
-    """Write a value as lines: a text as it is, another value as JSON."""
+    """Write a value as lines: a string unchanged, or any other value as JSON."""
     if isinstance(value, str):
         return value.splitlines() or ['""']
     return as_json(value).splitlines()
@@ -119,9 +119,9 @@ def _variation_lines(variation: Mapping[str, Any]) -> Iterator[str]:
 
 
 def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
-    """Write how many stories passed, and which variation may have made them fail.
+    """Write the number of passed stories, and the points whose variation may explain failures.
 
-    `error_verb` says what could not be done with a scenario that has an error: `read` or `run`.
+    `error_verb` is the action that failed for scenarios with an error: `read` or `run`.
     """
     readable = [report for report in reports if "error" not in report]
     stories = [report for report in readable if report["steps"]]
@@ -152,7 +152,10 @@ def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
 
 
 def stories_junit(reports: Iterable[StoryResult]) -> str:
-    """Write reports as JUnit XML: a suite for each scenario, a case for each step. Ends in a newline."""
+    """Write reports as JUnit XML, with a suite for each scenario and a case for each step.
+
+    The text ends with a newline.
+    """
     suites = []
     for report in reports:
         name = report.get("scenario", report["file"])

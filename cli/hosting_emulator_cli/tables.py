@@ -94,9 +94,10 @@ def _line(parts: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]
 
 
 def _fit(widths: Sequence[int], texts: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """Return widths with which all columns fit into `room` characters, the widest ones narrowed.
+    """Return column widths that fit into `room` characters, or None if there are none.
 
-    None: a column would be too narrow to read, or would break words.
+    The widest columns are narrowed. None means that a column would be too narrow to read, or would
+    break words.
     """
     least_widths = []
     for width, column in zip(widths, zip(*texts, strict=True), strict=True):
@@ -116,7 +117,7 @@ def _fit(widths: Sequence[int], texts: Sequence[Sequence[str]], room: int) -> li
 
 
 def _labeled_row(headers: Sequence[str], cells: Sequence[str], room: int) -> str:
-    """Write a row's first cell, and below it labels and values, as many in a line as fit."""
+    """Write a row's first cell, and below it labels and values, several to a line if they fit."""
     lines = [cells[0]]
     for header, cell in zip(headers[1:], cells[1:], strict=True):
         pair = f"{header} {cell}"
@@ -130,14 +131,14 @@ def _labeled_row(headers: Sequence[str], cells: Sequence[str], room: int) -> str
 
 
 def _wrap(text: str, width: int) -> list[str]:
-    """Break a text between words. A longer word has its own line."""
+    """Wrap a text between words. A word that is longer than `width` gets its own line."""
     if len(text) <= width:
         return [text]
     return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def cell_text(value: object) -> str:
-    """Write a value as one line, for a reader."""
+    """Return a value as one line of readable text."""
     if value is None:
         return "-"
     if isinstance(value, bool):

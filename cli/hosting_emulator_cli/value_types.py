@@ -1,6 +1,6 @@
-"""Types of the values of options and arguments. Each error says in one line what would be right.
+"""The types of option and argument values. Each error says in one line what would be valid.
 
-No part of the emulator is imported before a command reads a value.
+The emulator is only imported when a command reads a value.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 
 
 class TextType(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.4 only
-    """Text that `read` turns into a value. The ValueError of `read` says what is wrong with it."""
+    """A type whose `read` turns a string into a value.
+
+    The message of a ValueError from `read` is shown to the user.
+    """
 
     def __init__(self, name: str, read: Callable[[str], Any]) -> None:
         self.name = name
         self._read = read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value of a text. Raises BadParameter."""
+        """Convert a string into a value. Raises BadParameter."""
         if not isinstance(value, str):
             return value
         try:
@@ -35,7 +38,7 @@ class TextType(click.ParamType):  # type: ignore[type-arg]  # generic since Clic
 
 
 class WholeNumber(click.IntRange):
-    """A whole number of a range. Its error names the range."""
+    """A whole number within a range. Errors name the range."""
 
     name = "number"
 
@@ -46,15 +49,15 @@ class WholeNumber(click.IntRange):
             number = int(value)
             if least <= number and (self.max is None or number <= self.max):
                 return number
-        limits = f"{least} or more"
+        limits = f"of at least {least}"
         if self.max is not None:
-            limits = f"{least} to {self.max}"
-        self.fail(f"{str(value)[:40]!r} is not a whole number from {limits}", param, ctx)
+            limits = f"from {least} to {self.max}"
+        self.fail(f"{str(value)[:40]!r} is not a whole number {limits}", param, ctx)
 
 
 def _file_name(text: str) -> str:
     if not text:
-        raise ValueError("it is empty: name a file, or leave the option out")
+        raise ValueError("the name is empty: name a file, or leave out the option")
     if "\0" in text:
         raise ValueError(f"{text[:80]!r} contains a NUL character, which no file name can contain")
     return text
@@ -76,7 +79,7 @@ def read_seconds(text: str) -> float:
 
 
 def read_timestamp(text: str) -> str:
-    """Check an RFC 3339 timestamp with `Z` or an offset; replace `now` by this machine's time.
+    """Check an RFC 3339 timestamp with `Z` or an offset, or replace `now` with this machine's time.
 
     Raises ValueError.
     """
@@ -131,9 +134,9 @@ def _named_json_value(text: str) -> tuple[str, Any]:
 _FILE_NAME = TextType("text", _file_name)
 TIMESTAMP = TextType("timestamp", read_timestamp)
 RATE = TextType("rate", _rate)
-#: A value that parses as JSON is JSON, otherwise text.
+#: The value is parsed as JSON if possible. Otherwise it is a string.
 TYPED_VALUE = TextType("NAME=VALUE", _named_json_value)
-#: The type of an option's value by its name in the help.
+#: The types of option values by their names in the help.
 TYPES: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
     "FILE": FilePath(dir_okay=False, path_type=Path),
     "NAME|FILE": _FILE_NAME,

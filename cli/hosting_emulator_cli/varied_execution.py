@@ -1,6 +1,6 @@
-"""`exec --vary`: explain why a varied run failed, and find the variation points that matter.
+"""`exec --vary` explains why a varied run failed, and finds the variation points that matter.
 
-Of the emulator it knows only the names of the points. `execution` runs the command.
+This module knows only the names of the emulator's variation points. `execution` runs the command.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from hosting_emulator_cli import execution
 from hosting_emulator_cli.execution import Execution, Stopped, mention
 from hosting_emulator_lab.delta_debugging import smallest
 
-#: How many runs the search may take, besides those that check whether there is something to find.
+#: The maximum number of runs of a search, without the runs that check whether a search makes sense.
 MOST_RUNS = 40
 #: The exit codes of a command that could not be started.
 _NOT_STARTED = (126, 127)
-#: Stands for the points if the command used other worlds, as tests with the pytest plugin do.
+#: The text in place of the points if the command used other worlds, like tests with the plugin.
 _OTHER_WORLDS = (
     "no response of this emulator; worlds that the command created itself use the seed too"
 )
 
-#: Returns the command line that runs the same command again, varied at these points (None: at all).
+#: Returns the command line that repeats the command with variation at these points, or at all points
+#: for None.
 RepeatLine = Callable[[Sequence[str] | None], str]
 
 
 def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool) -> int:
-    """Run a command whose responses vary, and return its exit code.
+    """Run a command with varied responses, and return its exit code.
 
-    If it fails, print the seed, the points and the line that repeats the run. With `shrinking`, run it
-    again until the points that matter are found. Raises Failure.
+    If the command fails, print the seed, the points and the line that repeats the run. With
+    `shrinking`, repeat the run until the points that matter are found. Raises Failure.
     """
     first = execution.execute(plan)
     if first.code == 0 or first.code in _NOT_STARTED or first.signalled or first.undecided:
@@ -52,7 +53,7 @@ class _PointSearch:
 
     def __init__(self, plan: Execution, repeat_line: RepeatLine) -> None:
         settings = replace(plan.settings, log_requests=False, log_level="warning")
-        #: A run whose output nobody sees.
+        #: The execution of each run of the search. Its output is hidden.
         self._plan = replace(
             plan, settings=settings, report="never", keep=None, quiet=True, silent=True
         )
@@ -60,7 +61,7 @@ class _PointSearch:
         #: The points at which the responses of the latest run varied.
         self._varied: tuple[str, ...] = ()
         self._run_count = 0
-        #: Whether the latest search found the fewest points, instead of running out of runs.
+        #: Whether the latest search ended with the fewest points before it ran out of runs.
         self._is_finished = True
 
     def search(self, varied: tuple[str, ...]) -> None:
@@ -72,14 +73,14 @@ class _PointSearch:
             f"Shrinking: at most {MOST_RUNS + 3} more runs, output hidden, each in a fresh world."
         )
         if self._fails(()):
-            mention("It also fails without variation: no point is the cause.")
+            mention("The command also fails without variation, so no point is the cause.")
             return
         from hosting_emulator.variation.points import POINTS
 
         candidates = self._plan.settings.vary_only or tuple(POINTS)
         points = self._failing_points(varied, candidates)
         if points is None:
-            mention("It passed when run again with the same points: the failure is intermittent.")
+            mention("It passed when repeated with the same points, so the failure is intermittent.")
             return
         beginning = "It fails"
         while points:
@@ -87,10 +88,10 @@ class _PointSearch:
             # One bug may hide another: repeat the search without the points already named.
             candidates = tuple(point for point in candidates if point not in culprits)
             points = self._remaining_points(candidates)
-            beginning = "Without that, it fails"
+            beginning = "Without this variation, it fails"
 
     def _failing_points(self, *sets: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Return the first of the sets with which the command fails, or None."""
+        """Return the first set of points with which the command fails, or None."""
         for points in sets:
             if points and self._fails(points):
                 return points
@@ -111,7 +112,10 @@ class _PointSearch:
         return result.items
 
     def _remaining_points(self, candidates: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the points to search next. Empty: the command passes without the points found so far."""
+        """Return the points to search next.
+
+        The result is empty if the command passes without the points found so far.
+        """
         may_continue = self._is_finished and self._run_count < MOST_RUNS
         if not may_continue or not candidates or not self._fails(candidates):
             return ()

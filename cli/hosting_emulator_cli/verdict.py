@@ -1,6 +1,6 @@
-"""What `exec` says about a command, from an observation of all worlds of its emulator.
+"""The verdict of `exec` about a command, from an observation of all worlds of its emulator.
 
-Without a request, or after an error in a judge, there is no verdict.
+There is no verdict if no request was observed, or if a judge failed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
         WorldsObservation,
     )
 
-#: The exit code if a check could not decide.
+#: The exit code if there is no verdict.
 UNDECIDED = 2
-#: How many worlds are reported: the latest ones.
+#: The maximum number of worlds in a report, which contains the latest worlds.
 MOST_REPORTS = 5
-#: How many worlds are kept besides the main one: the latest ones.
+#: The maximum number of worlds that are kept besides the main world. The latest worlds are kept.
 MOST_KEPT = 20
-#: How many unfinished requests are named.
+#: The maximum number of unfinished requests that a message names.
 _MOST_NAMED = 5
 NO_REQUEST = (
     "No request reached the emulator. Probably the command does not use the base URL in "
@@ -66,7 +66,7 @@ class RunVerdict:
         return any(of_severity(report, "warning").findings for report in reports)
 
     def conduct_text(self, *, color: bool = False) -> str:
-        """Write the findings in each world, or that there are none."""
+        """Write the findings in each world, or a sentence if there are none."""
         from hosting_emulator.sdk.conduct_text import conduct_text
 
         guilty = [chapter for chapter in self._chapters if chapter.conduct.findings]
@@ -82,7 +82,10 @@ class RunVerdict:
         return "\n\n".join(texts)
 
     def in_progress_text(self) -> str:
-        """Write which requests had no response when the command ended; empty if there are none."""
+        """List the requests that had no response when the command ended.
+
+        The text is empty if there are none.
+        """
         requests = self._report.in_progress
         if not requests:
             return ""
@@ -111,7 +114,7 @@ class RunVerdict:
         return active[-1]
 
     def _all_conduct(self) -> ConductReport:
-        """Return one conduct report for all worlds, none of which has a finding."""
+        """Return one conduct report for several worlds without findings."""
         from msgspec.structs import replace
 
         reports: list[ConductReport] = [chapter.conduct for chapter in self._chapters]
@@ -125,7 +128,7 @@ class RunVerdict:
 
 
 def world_label(chapter: ChapterReport) -> str:
-    """Name the world of a chapter, and say how it ended."""
+    """Return a world's name, and how the world ended."""
     label = f"world {chapter.world}"
     if chapter.ended:
         label += f" ({chapter.ended})"
@@ -143,7 +146,7 @@ def report_texts(
         left = len(chapters) - MOST_REPORTS
         yield f"{left} more worlds received requests; the latest {MOST_REPORTS} follow."
     for chapter in chapters[-MOST_REPORTS:]:
-        # The emulator ends with the command, so no command for it helps.
+        # The emulator ends with the command, so commands for the emulator would not work.
         report = without_commands(observation.world_report(chapter.index))
         text = report_text(report, color=color)
         if chapter.ended:
@@ -154,9 +157,9 @@ def report_texts(
 def keep_worlds(
     verdict: RunVerdict, observation: WorldsObservation, path: Path
 ) -> tuple[Path, list[Path]]:
-    """Write the main world to a file, and other worlds that received requests beside it.
+    """Write the main world to a file, and other worlds that received requests to files beside it.
 
-    Returns the file and the others. Raises Failure.
+    Returns the main file and the other files. Raises Failure.
     """
     main_chapter = verdict.main_chapter()
     others = [chapter for chapter in verdict.active_chapters() if chapter is not main_chapter]

@@ -1,4 +1,4 @@
-"""Worlds as a table, one a line."""
+"""Worlds as a table, one per line."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _world_columns = columns(
 
 
 def world_table(worlds: Sequence[WorldSummary]) -> str:
-    """Lay out worlds, one a line. Below them it says which worlds vary their responses."""
+    """Lay out worlds, one per line. Lines about worlds with varied responses follow the table."""
     lines = [_world_columns(worlds)]
     for world in worlds:
         variation = world.variation
@@ -48,7 +48,10 @@ def world_table(worlds: Sequence[WorldSummary]) -> str:
 
 
 def variation_text(seed: str, points: Sequence[str] | None) -> str:
-    """Describe a variation: `varied by seed 5, at page-size only`. Without points it is everywhere."""
+    """Describe a variation, such as `varied by seed 5, at page-size only`.
+
+    Without points, the responses vary at all points, and the text contains only the seed.
+    """
     text = f"varied by seed {seed}"
     if points:
         text += f", at {', '.join(points)} only"

@@ -183,7 +183,7 @@ def test_doctor_reports_an_emulator_of_another_version(run, control: FakeControl
     (port,) = findings_of(result, "port")
     assert (result.exit_code, emulator["verdict"]) == (1, "problem")
     assert emulator["seen"].startswith("Version 0.0.1 runs at ")
-    assert port["seen"].startswith("An emulator, version 0.0.1, runs on ")
+    assert port["seen"].startswith("An emulator (version 0.0.1) runs on ")
     assert port["seen"].endswith(" and keeps its state in /elsewhere.")
 
 
@@ -528,6 +528,6 @@ def test_doctor_verifies_the_certificates_of_a_running_emulator(
 
     served = findings_of(result, "certificates")[1]
     assert served["verdict"] == "ok"
-    assert served["seen"].endswith("presents valid ones for localhost and x.dev.localhost.")
+    assert served["seen"].endswith("presents valid certificates for localhost and x.dev.localhost.")
     assert refused.verdict == "problem"
     assert "does not verify with" in refused.seen

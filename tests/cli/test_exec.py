@@ -230,8 +230,8 @@ def test_shrinking_finds_a_point_that_another_point_hides(run, monkeypatch: pyte
     blamed = [line.partition(" alone")[0] for line in lines if " alone (" in line]
     assert blamed == [
         "It fails with absent-fields",
-        "Without that, it fails with id-order",
-        "Without that, it fails with timestamp-form",
+        "Without this variation, it fails with id-order",
+        "Without this variation, it fails with timestamp-form",
     ]
     assert lines[-1] == "Again: hosting-emulator exec --vary 7 --only timestamp-form -- x"
 
@@ -245,7 +245,7 @@ def test_shrinking_blames_no_point_for_a_run_that_fails_without_variation(
 
     lines = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
-    assert lines[-1] == "It also fails without variation: no point is the cause."
+    assert lines[-1] == "The command also fails without variation, so no point is the cause."
 
 
 def test_shrinking_reports_a_run_that_fails_only_sometimes(run, monkeypatch: pytest.MonkeyPatch):
@@ -256,7 +256,7 @@ def test_shrinking_reports_a_run_that_fails_only_sometimes(run, monkeypatch: pyt
 
     lines = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
-    assert lines[-1].startswith("It passed when run again with the same points")
+    assert lines[-1].startswith("It passed when repeated with the same points")
 
 
 def test_a_signal_ends_shrinking(run, monkeypatch: pytest.MonkeyPatch):

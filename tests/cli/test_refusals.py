@@ -62,7 +62,7 @@ DEEP_JSON = "[" * 100_000 + "]" * 100_000
 REFUSALS = [
     Refusal("nonsense", "nonsense"),
     Refusal("--nonsense", "--nonsense"),
-    Refusal("clock nonsense", "'nonsense'", "there are show, freeze"),
+    Refusal("clock nonsense", "'nonsense'", "choose from show, freeze"),
     Refusal("strat", "did you mean start?"),
     Refusal("world lst", "did you mean list?"),
     Refusal("clock scale", "RATE"),
@@ -72,8 +72,8 @@ REFUSALS = [
     Refusal("clock advance --to yesterday", "yesterday", "2026-01-31T09:30:00Z"),
     Refusal("clock advance", "exactly one", "DURATION", "--to", "--until-operation"),
     Refusal("clock advance 1m --to 2030-01-01T00:00:00Z", "exactly one"),
-    Refusal("clock advance -5m", "'-5…' is no option", "below 0"),
-    Refusal("world rewind -1", "'-1…' is no option", "below 0"),
+    Refusal("clock advance -5m", "there is no option '-5…'", "below 0"),
+    Refusal("world rewind -1", "there is no option '-1…'", "below 0"),
     Refusal("clock advance --to soon", "--to", "soon"),
     Refusal("env --shell cmd", "--shell", "fish"),
     Refusal("start --clock slow", "--clock", "scaled:RATE"),
@@ -85,8 +85,8 @@ REFUSALS = [
     Refusal("start --json --quiet", "--json", "--quiet"),
     Refusal("start --ephemeral --data-dir x", "--ephemeral", "--data-dir"),
     Refusal("status --url 127.0.0.1:4620", "--url", "http://127.0.0.1:4620"),
-    Refusal("token --expires-in 1.5s", "--expires-in", "whole seconds"),
-    Refusal("token --expires-in 0s", "--expires-in", "whole seconds"),
+    Refusal("token --expires-in 1.5s", "--expires-in", "whole number of seconds"),
+    Refusal("token --expires-in 0s", "--expires-in", "whole number of seconds"),
     Refusal("token --expires-in long", "--expires-in", "'long'", "10m"),
     Refusal("wait --timeout long", "--timeout", "'long'"),
     Refusal("world delete", "NAME"),
@@ -100,7 +100,7 @@ REFUSALS = [
     Refusal("fault add --json-fault [1]", "--json-fault", "object"),
     Refusal("fault add abort --code x", "--code", "code=VALUE"),
     Refusal("requests list --limit many", "--limit", "'many'", "1 to 1000"),
-    Refusal("requests show 0", "'0'", "from 1 or more"),
+    Refusal("requests show 0", "'0'", "of at least 1"),
     Refusal("fault add abort code", "'code'", "NAME=VALUE"),
     Refusal("fault add timeout --times two", "--times", "two"),
     Refusal("fault add timeout --header X", "--header", "NAME=VALUE"),
@@ -125,17 +125,20 @@ REFUSALS = [
     *(
         Refusal(
             f"start {option} ''",
-            f"Invalid value for '{option}': it is empty: name a file, or leave the option out",
+            f"Invalid value for '{option}': the name is empty: name a file, or leave out the option",
         )
         for option in ("--data-dir", "--ready-file", "--scenario", "--import")
     ),
     Refusal("start --ready-file no/ready.json", "no such directory"),
     # Commands that are run around an emulator.
     Refusal("exec", "give a command to run: hosting-emulator exec -- CMD [ARGS]..."),
-    Refusal("exec --export HOSTING_BASE_URL x", "'HOSTING_BASE_URL' is not NAME=OTHER, such as"),
-    Refusal("exec --export 'HOSTING_BASE_URL=A URL' x", "is not NAME=OTHER"),
+    Refusal(
+        "exec --export HOSTING_BASE_URL x",
+        "'HOSTING_BASE_URL' is not of the form NAME=OTHER, such as",
+    ),
+    Refusal("exec --export 'HOSTING_BASE_URL=A URL' x", "is not of the form NAME=OTHER"),
     Refusal("exec --export HOSTING_BASEURL=A x", "did you mean HOSTING_BASE_URL?"),
-    Refusal("exec --export X=A x", "no variable is named 'X'; there are HOSTING_BASE_URL, "),
+    Refusal("exec --export X=A x", "there is no variable 'X'; choose from HOSTING_BASE_URL, "),
     Refusal("exec --kill-after soon x", "--kill-after", "'soon'"),
     Refusal("exec --clock soon x", "'soon' is not real, frozen, skip or scaled:RATE"),
     Refusal("exec --keep no/such/folder.json x", "no such directory"),
@@ -268,8 +271,8 @@ REFUSALS = [
     *(
         Refusal("world add --file own.yaml", words, files={"own.yaml": text})
         for text, words in (
-            ("name: x\ndescription: y\n", "has no `world`"),
-            ("- 1\n", "has no `world`"),
+            ("name: x\ndescription: y\n", "has no key `world`"),
+            ("- 1\n", "has no key `world`"),
             ("world: [", "own.yaml:1:9: this is not YAML"),
         )
     ),

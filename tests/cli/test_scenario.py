@@ -200,7 +200,7 @@ def test_a_file_without_a_story_is_no_passed_story(run, file: Path, tmp_path: Pa
     result = run("scenario", "check", str(path), str(file), "--junit", str(junit))
 
     assert result.exit_code == 0
-    assert "no story: its world was built" in result.stdout
+    assert "no story: the world was built" in result.stdout
     assert result.stderr == "1 story: 1 passed, 0 failed. 1 without a story.\n"
     [skipped] = Xml.parse(junit).iter("skipped")
     assert skipped.get("message") == "it has no story"

@@ -243,7 +243,7 @@ def test_doctor_reports_a_missing_scenario(run: Run, name: str) -> None:
     result = run("doctor", "--json", "--port", "0", "--url", "http://127.0.0.1:1")
 
     assert result.exit_code == 1
-    assert "`start` would refuse" in result.stdout
+    assert "`start` would fail" in result.stdout
     assert "nope" in result.stdout
 
 

@@ -107,7 +107,7 @@ def test_the_banner_distinguishes_stored_and_temporary_state(run, bootstrap: Fak
     out = run("start").stdout
 
     assert "default (kept)" in out
-    assert "in memory only: gone when this process ends" in out
+    assert "in memory only; lost when this process ends" in out
     assert "control token  s3cret" in out
 
 

@@ -54,12 +54,12 @@ def _clock_text(state: ClockState) -> str:
 @prints(_clock_text)
 @opt.with_world
 def show(world: HostingEmulator) -> ClockState:
-    """Show the time, the clock's mode and what is due next."""
+    """Show the time, the clock's mode and the next due event."""
     return world.clock.state
 
 
 def _add_mode(name: str, request: ClockRequest, help: str) -> None:
-    """Add a command that sets the mode of the clock. `help` is its help."""
+    """Add a command that sets the mode of the clock. `help` is the text of the command's help."""
 
     @clock.command(name, help=help)
     @prints(_clock_text)
@@ -79,7 +79,8 @@ _add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world'
 def scale(world: HostingEmulator, rate: float) -> ClockState:
     """Run the clock at another speed.
 
-    RATE is world seconds per real second, above 0: with 60, a minute passes each second.
+    RATE is the number of world seconds per real second, greater than 0. With 60, a minute passes
+    each second.
     """
     return world.clock.change({"mode": "scaled", "rate": rate})
 

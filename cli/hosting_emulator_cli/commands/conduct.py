@@ -1,4 +1,4 @@
-"""`conduct`: what a client did wrong, as text and as a report."""
+"""`conduct`: a client's mistakes, as text and as a report."""
 
 from __future__ import annotations
 
@@ -69,17 +69,19 @@ def conduct(
     as_json: bool,
     final: bool,
 ) -> int:
-    """Report what the client did wrong.
+    """Report the client's mistakes.
 
-    Checks every request of the world against rules, each from a sentence of the contract or of
-    HTTP. Requests before a reset or another scenario count too; after the first check, no later
-    request is missed. The exit code is 1 if a finding has severity warning or worse (--severity
-    changes that). It is 2 if there is none but the world received no request, or not every request
-    could be checked: `conduct clear` starts over.
+    Checks every request to the world against rules, each based on a sentence of the contract or of
+    HTTP. Requests before a reset or before another scenario count too. After the first check, no
+    later request is missed.
+
+    The exit code is 1 if a finding has severity warning or worse; --severity changes this. Without
+    such a finding, it is 2 if the world received no request, or if a request could not be checked:
+    `conduct clear` starts over.
     """
     if ctx.invoked_subcommand is not None:
         return 0
-    # A report of an earlier run must not stay if this one fails.
+    # The report of an earlier run must not remain if this run fails.
     remove_report(junit)
     report = ask_conduct(world, skip_rules=skip_rules, final=final)
     if junit is not None:
@@ -105,7 +107,7 @@ def conduct(
 @conduct.command(epilog=examples("hosting-emulator conduct clear"))
 @opt.with_world
 def clear(world: HostingEmulator) -> None:
-    """Forget all findings, and judge from now on.
+    """Forget all findings, and start over.
 
     The next check judges only requests that arrive from now on.
     """
@@ -125,7 +127,10 @@ def rules() -> list[ConductRuleRow]:
 
 
 def undecided_reasons(report: ConductReport) -> list[str]:
-    """Return why a report without findings proves nothing. Empty: every request was checked."""
+    """Return the reasons why a report without findings proves nothing.
+
+    The list is empty if every request was checked.
+    """
     reasons = [f"{error}." for error in report.errors]
     if not report.complete:
         reasons.append("not every request was checked. `conduct clear` starts over.")
@@ -158,7 +163,10 @@ def with_rules_command(refused: ControlRefused) -> str:
 def _junit(
     report: ConductReport, rules: Sequence[Mapping[str, Any]], world: str, severity: str
 ) -> str:
-    """Write JUnit XML, a case for each rule. Findings below a severity fail no case. Ends in a newline."""
+    """Write JUnit XML with a case for each rule. The text ends with a newline.
+
+    Only findings of this severity or worse fail a case.
+    """
     from hosting_emulator import junit
     from hosting_emulator.sdk.conduct_text import of_severity
 
@@ -182,7 +190,7 @@ def _junit(
 
 
 def _rule_text(rule: Mapping[str, Any], findings: Sequence[ConductFinding]) -> str:
-    """Write the findings of a rule, why the rule matters, and what to do instead."""
+    """Write a rule's findings, the reason for the rule, and the advice."""
     from hosting_emulator.sdk.conduct_text import quotes, request_numbers
 
     lines = [f"{request_numbers(finding)}: {finding.message}" for finding in findings]

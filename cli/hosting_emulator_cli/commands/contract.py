@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 def contract() -> None:
     """Show the contract as the emulator understands it.
 
-    Works without a running emulator and shows the defaults; with --url or --world it asks the
-    running one. `check` checks any server against the contract.
+    Without --url or --world, shows the defaults and needs no running emulator. With one of them,
+    queries the running emulator. `check` checks any server against the contract.
     """
 
 
@@ -58,8 +58,8 @@ def openapi(output: Path | None, world: str, **_: Any) -> None:
 def problems(**_: Any) -> Any:
     """List every problem code.
 
-    FROM CONTRACT lists what the contract itself says; the rest is an assumption. --json adds what
-    each code means, when it is returned, and what a client should do.
+    FROM CONTRACT lists what the contract itself states; the rest is an assumption. --json adds the
+    meaning of each code, the conditions for it, and the advice to clients.
     """
 
     def default() -> Any:
@@ -82,7 +82,7 @@ def _value_text(row: dict[str, Any]) -> str:
 
 
 def _alternatives_text(row: dict[str, Any]) -> str:
-    """Write an assumption's alternatives, and which of them contradict the contract."""
+    """Write an assumption's alternatives, and mark those that contradict the contract."""
     contradictions = row["outside_the_letter"]
     remark = "(contradicts the contract)"
     if row["alternatives"] == "any":
@@ -108,9 +108,9 @@ def _alternatives_text(row: dict[str, Any]) -> str:
 @opt.world_option
 @opt.url_options
 def assumptions(world: str, **_: Any) -> Any:
-    """List what is assumed where the contract is silent, and the alternatives.
+    """List the assumptions made where the contract is silent, with their alternatives.
 
-    --json adds the sentence of the contract that leaves each one open.
+    --json adds the sentence of the contract that leaves each assumption open.
     """
 
     def default() -> Any:
@@ -135,7 +135,7 @@ def _check_summary(report: Report) -> str:
 
 
 def _read_allowed(words: list[str]) -> frozenset[str]:
-    """Return what the check may change; the word `all` means everything. Raises ValueError."""
+    """Return what the check may change. The word `all` means everything. Raises ValueError."""
     from hosting_emulator_lab.contract_check import ALLOWED
 
     choices = (*ALLOWED, "all")
@@ -150,7 +150,7 @@ def _read_allowed(words: list[str]) -> frozenset[str]:
 
 
 def _token_option(name: str, help: str) -> opt.Decorator[Any]:
-    """Declare the option of a further token. Its variable is HOSTING_ and its name in capitals."""
+    """Declare an option for another token. Its variable is HOSTING_ and its name in capitals."""
     variable = name.removeprefix("--").replace("-", "_").upper()
     return opt.option(name, metavar="TOKEN", help=help, env=f"HOSTING_{variable}")
 
@@ -184,7 +184,7 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     "--project",
     "project_id",
     metavar="ID",
-    help="The project to use; one with deployments shows more.",
+    help="The project to use. A project with deployments shows more.",
     env="HOSTING_PROJECT_ID",
     required=True,
 )
@@ -201,8 +201,8 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     metavar="WORDS",
     help=(
         "What the check may change: all, or some of flag, source, keys, domains, tickets, "
-        "separated by commas. Default: nothing; it only reads, and sends requests that must be "
-        "refused."
+        "separated by commas. Default: nothing; the check then only reads, and sends requests that "
+        "must be refused."
     ),
     multiple=True,
     callback=opt.read_words(_read_allowed),
@@ -217,8 +217,8 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     "assumed",
     metavar="NAME=VALUE",
     help=(
-        "Set what the check cannot find out: operation_path, cursor_parameter, limit_parameter or "
-        "environment_parameter; repeatable."
+        "Set an assumption that the check cannot find out: operation_path, cursor_parameter, "
+        "limit_parameter or environment_parameter; repeatable."
     ),
     multiple=True,
 )
@@ -238,27 +238,27 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     "--timeout",
     "timeout_s",
     metavar="DURATION",
-    help="How long to wait for each response.",
+    help="Longest time to wait for each response.",
     default="10s",
 )
 @opt.option(
     "--patience",
     "patience_s",
     metavar="DURATION",
-    help="How long to wait in total: for operations to end, and when the server says to wait.",
+    help="Longest time to wait in total, for operations to end and when the server asks to wait.",
     default="2m",
 )
 @opt.flag(
     "--no-waiting",
     help=(
-        "Never wait, whatever the server says: for a server whose time moves by itself, such as "
-        "`start --clock skip`."
+        "Never wait, even if the server asks to. Use it for a server whose time moves by itself, "
+        "such as `start --clock skip`."
     ),
 )
 @opt.option(
     "--scenario",
     metavar="FILE",
-    help="Write a scenario that behaves as observed.",
+    help="Write a scenario that behaves like the server.",
 )
 @opt.junit_option
 @prints(
@@ -277,12 +277,13 @@ def check(
 ) -> Report:
     """Check any server against the contract, sentence by sentence.
 
-    Each sentence of the contract holds, differs, cannot be seen from outside, or is skipped, with
-    the responses that show it, or the reason. Where the contract is silent and the server differs
-    from this emulator, the difference is printed as assumptions, ready for a scenario.
+    Each sentence of the contract holds, differs, cannot be seen from outside, or is skipped. The
+    report shows the responses that prove it, or the reason. Where the contract is silent and the
+    server differs from this emulator, the difference is printed as assumptions, ready for a
+    scenario.
 
-    It needs a project, and changes only what --allow permits. Exit code 0: nothing differs. 1:
-    something does. 2: the check could not be made.
+    The check needs a project, and changes only what --allow permits. Exit codes: 0 if nothing
+    differs, 1 if something differs, 2 if the check could not run.
     """
     from hosting_emulator_cli import contract_report
     from hosting_emulator_lab import contract_check
@@ -293,7 +294,7 @@ def check(
         check_folder_of(file)  # before anything is changed on the server
     if no_waiting:
         check_options["pause"] = lambda seconds: None
-    # If this check ends early, no report of an earlier one must be left.
+    # If this check ends early, the report of an earlier check must not remain.
     _write_failed_junit(junit, "The check did not run to its end.")
     options = contract_check.CheckOptions(assumed=dict(assumed), ca_file=ca_file, **check_options)
     try:
@@ -315,7 +316,7 @@ def check(
 
 
 def _write_failed_junit(path: Path | None, message: str) -> None:
-    """Write a JUnit report of a check that could not be made, if the file can be written."""
+    """Write a JUnit report of a check that could not run, if the file can be written."""
     from hosting_emulator_cli.contract_report import failed_check_junit
 
     if path is not None:
@@ -331,8 +332,8 @@ def _write_failed_junit(path: Path | None, message: str) -> None:
 def variation_points() -> list[VariationPoint]:
     """List where responses can vary with --vary.
 
-    Each point is one freedom that the contract leaves. --json adds the sentence that leaves it, the
-    calls whose responses vary and the assumptions that decide it.
+    Each point is one freedom that the contract leaves. --json adds the sentence that leaves it
+    open, the calls whose responses vary, and the assumptions that fix it.
     """
     from hosting_emulator.variation.points import list_points
 

@@ -1,4 +1,4 @@
-"""`doctor`: why the emulator does not start or cannot be reached."""
+"""`doctor` finds out why the emulator does not start or cannot be reached."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _findings_text(report: dict[str, Any]) -> str:
 @opt.option(
     "--data-dir",
     metavar="DIRECTORY",
-    help="Data directory to check. Default: the running emulator's, or the one `start` would use.",
+    help="Data directory to check. Default: that of the running emulator, or the one that `start` would use.",
     type=FilePath(path_type=Path),
 )
 @opt.option(
@@ -66,7 +66,8 @@ def doctor(**options: Any) -> dict[str, Any]:
 
     Checks versions, the settings of `start` and where they come from, ports, the data directory,
     certificates, name resolution, limits, the clock and proxies. It changes nothing. Each line is
-    `ok`, a `note`, or a `problem` with what to do. Exit code 0 without problems, otherwise 1.
+    marked `ok`, `note` or `problem`; a problem comes with advice. The exit code is 0 without
+    problems, otherwise 1.
     """
     from hosting_emulator_cli.commands.start import start
     from hosting_emulator_cli.doctor_checks import examine

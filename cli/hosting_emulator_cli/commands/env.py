@@ -41,7 +41,7 @@ def _env_text(variables: dict[str, str]) -> str:
     "--project",
     "project_name",
     metavar="PROJECT",
-    help="The project to print, by alias, handle or id. Default: the organization's first.",
+    help="The project to print, by alias, handle or id. Default: the organization's first project.",
 )
 @prints(_env_text)
 @opt.with_world
@@ -50,14 +50,14 @@ def env(
     user: str | None,
     organization: str | None,
     project_name: str | None,
-    shell: str,  # read by `_env_text`
+    shell: str,  # used by `_env_text`
 ) -> dict[str, str]:
-    """Print the environment variables a client needs.
+    """Print the environment variables that a client needs.
 
-    These are a world's addresses, a new token, and an organization and project to use.
+    These are a world's addresses, a new token, an organization and a project.
 
     HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers; both lead to the same
-    world. HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD are what this command line reads.
+    world. This command line itself reads HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD.
     """
     token = world.mint_token(user, organization=organization).access_token
     variables = world_variables(world, token, project_name)

@@ -1,4 +1,4 @@
-"""`exec`: run a command with an emulator of its own."""
+"""`exec`: run a command with its own emulator."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _read_patience(text: str) -> float:
 @opt.flag(
     "--shrink",
     help=(
-        "If CMD fails with --vary, run it again with fewer and fewer points until only those that "
-        "matter are left; at most about forty runs."
+        "If CMD fails with --vary, run it again with fewer and fewer points until only the points "
+        "that matter are left. This takes at most about forty runs."
     ),
 )
 @opt.user_option
@@ -84,8 +84,8 @@ def _read_patience(text: str) -> float:
     "patience_s",
     metavar="DURATION",
     help=(
-        "How long CMD may take to end after Ctrl-C or another signal before it is killed; `never` "
-        "for a CMD that handles Ctrl-C itself."
+        "Time for CMD to end after Ctrl-C or another signal, before it is killed; `never` for a "
+        "CMD that handles Ctrl-C itself."
     ),
     type=TextType("duration", _read_patience),
     default="10s",
@@ -94,14 +94,14 @@ def _read_patience(text: str) -> float:
     "--conduct",
     choices=CONDUCT,
     help=(
-        "Report on stderr what CMD did wrong as a client; with `error`, a finding makes the exit "
-        "code 1. An `exec` that CMD runs judges likewise. See `hosting-emulator conduct`."
+        "Report CMD's mistakes as a client on stderr; with `error`, a finding makes the exit code "
+        "1. An `exec` inside CMD has the same default. See `hosting-emulator conduct`."
     ),
 )
 @opt.skip_rule_option("Skip this conduct rule; repeatable.")
 @opt.flag(
     "--quiet",
-    help="Print nothing, and no report unless --report asks for one.",
+    help="Print no messages, and no report unless --report asks for one.",
 )
 @command_argument
 def exec_(
@@ -120,8 +120,8 @@ def exec_(
     """Run a command with a fresh emulator, and exit with its exit code.
 
     `exec -- CMD [ARGS]` starts the emulator on a free port, with the scenario, seed, clock and
-    assumptions of a settings file that is here (see `start`), then runs CMD with these environment
-    variables:
+    assumptions of a settings file in this directory (see `start`), then runs CMD with these
+    environment variables:
 
     \b
       HOSTING_BASE_URL         the API; HOSTING_DEV_BASE_URL is its second server
@@ -129,20 +129,21 @@ def exec_(
       HOSTING_ORGANIZATION_ID  an organization; HOSTING_PROJECT_ID a project of it
       HOSTING_CONTROL_URL      the control API: clock, faults, requests and more
       HOSTING_ISSUER_URL       the identity provider, for OpenID discovery
-      HOSTING_EMULATOR_URL     for our command in CMD, as HOSTING_EMULATOR_WORLD
+      HOSTING_EMULATOR_URL     for this tool in CMD, like HOSTING_EMULATOR_WORLD
       HOSTING_EMULATOR_EXEC_URL  makes the pytest plugin use this emulator
       HOSTING_TLS_URL          with --tls-port; HOSTING_CA_FILE, the CA to trust
 
     Nothing is kept: when CMD ends, the emulator stops, and so does whatever CMD left running.
-    Ctrl-C ends both; a second Ctrl-C kills them at once.
+    Ctrl-C ends both; a second Ctrl-C kills them immediately.
 
     The exit code is CMD's own: 127 if CMD was not found, 126 if it cannot be run, 128+N after
-    signal N. It is 2 if the emulator could not start; CMD was not run then. It is also 2 if CMD
-    succeeded but --conduct could not judge it: with `error`, if no request reached the emulator; if
-    the emulator does not respond when CMD ends; or if a check itself fails.
+    signal N. It is 2 if the emulator could not start, in which case CMD was not run. It is also 2
+    if CMD succeeded but --conduct could not judge it: because no request reached the emulator (only
+    with `error`), because the emulator does not respond when CMD ends, or because a check itself
+    fails.
 
-    Report, verdict and --keep cover every world of the emulator, also those that CMD created, reset
-    or deleted.
+    Report, verdict and --keep cover every world of the emulator, including those that CMD created,
+    reset or deleted.
     """
     from hosting_emulator_cli import execution, varied_execution
 
@@ -174,7 +175,7 @@ def exec_(
 
 
 def _outer_conduct() -> str | None:
-    """Return `--conduct` of the `exec` whose command runs this one, or None if there is none."""
+    """Return the `--conduct` of an outer `exec`, or None if no `exec` runs this command."""
     level = os.environ.get(EXEC_CONDUCT_VARIABLE)
     if level in CONDUCT:
         return level
@@ -182,7 +183,7 @@ def _outer_conduct() -> str | None:
 
 
 def _repeat_line(points: Sequence[str] | None) -> str:
-    """Return the line that runs the command again with these points, or with all of them for None."""
+    """Return the line that runs the command again with these points (None means all points)."""
     params = click.get_current_context().params
     words = ["hosting-emulator", "exec"]
     for name, option_words in typed_words().items():

@@ -1,4 +1,4 @@
-"""`explore`: run a command again and again, each time with another failure."""
+"""`explore`: run a command again and again, each time with a different failure."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 _PLAN = "hosting_emulator_lab.explore.plan"
 #: Parameters that shape each run. A line that repeats a run must contain their options.
 _RUN_PARAMETERS = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
-#: Further ones, whose options `exec` does not have or which have another meaning there.
+#: Further such parameters, whose options are missing in `exec` or have another meaning there.
 _EXPLORE_PARAMETERS = ("limit_s", "conduct")
 
 
 def _read_limit(text: str) -> float:
-    """Return a duration in seconds, which must have a unit and be above 0. Raises ValueError."""
+    """Return a duration in seconds. Raises ValueError if it has no unit or is 0."""
     if text.isascii() and text.isdigit():
         raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
     limit_s = read_seconds(text)
@@ -43,7 +43,7 @@ def _read_limit(text: str) -> float:
 
 
 def _read_point(text: str) -> FaultPoint:
-    """Return a point as a report names it. Raises ValueError."""
+    """Parse a point in the form used by reports. Raises ValueError."""
     from hosting_emulator_lab.explore.plan import FaultPoint
 
     return FaultPoint.read(text)
@@ -71,7 +71,7 @@ def _read_point(text: str) -> FaultPoint:
     metavar="KIND,...",
     help=(
         "Try only these faults: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
-        "gateway_error:STATUS, abort:* for every code, `wire` for all kinds, or one that "
+        "gateway_error:STATUS, abort:* for every code, `wire` for all kinds, or a failure that "
         "--outcomes includes; repeatable."
     ),
     multiple=True,
@@ -81,8 +81,8 @@ def _read_point(text: str) -> FaultPoint:
     "--outcomes",
     help=(
         "Try lasting failures: an operation fails or is stuck, a request is refused every time, a "
-        "token expires, an outage does not end. With --faults both are tried, otherwise only "
-        "these."
+        "token expires, an outage does not end. Faults are then tried only if --faults names "
+        "them."
     ),
 )
 @opt.flag(
@@ -116,8 +116,8 @@ def _read_point(text: str) -> FaultPoint:
     "limit_s",
     metavar="DURATION",
     help=(
-        "End a run that takes longer. Default: 10s, or three times the clean run if that is more; "
-        "twice that with --outcomes."
+        "End a run that takes longer than this. Default: 10s, or three times as long as the clean "
+        "run if that is more; with --outcomes, twice as long."
     ),
     type=TextType("duration", _read_limit),
 )
@@ -131,7 +131,7 @@ def _read_point(text: str) -> FaultPoint:
 @opt.option(
     "--point",
     metavar="POINT",
-    help="Run only this point, as a report names it, and show CMD's output: CALL#N/FAULT/PHASE.",
+    help="Run only this point from a report (CALL#N/FAULT/PHASE), and show CMD's output.",
     type=TextType("point", _read_point),
 )
 @opt.choice(
@@ -194,10 +194,10 @@ def explore(
     request takes effect. Each run has its own world, with a clock that polling moves (`--clock
     skip` is the default). CMD gets the same environment variables as with `exec`.
 
-    The report lists the faults that CMD survived; where it failed or hung; and where it succeeded
-    but did something twice, or left a different result than the clean run. With --outcomes CMD may
-    give up: the report says where CMD claims success anyway, crashes, or retries in vain. Each such
-    point has a command that repeats it.
+    The report lists the faults that CMD survived, those with which it failed or hung, and those
+    with which it succeeded but did something twice or left a different result than the clean run.
+    With --outcomes, CMD may give up: the report lists where CMD claims success anyway, crashes, or
+    retries in vain. Each such point has a command that repeats it.
 
     The exit code is 0 if CMD survived all runs, 1 if not, 2 if it could not be explored, and 130
     after Ctrl-C, which still reports the results so far.
@@ -210,7 +210,9 @@ def explore(
         clock = "skip"
     settings = settings_of(port=0, data_dir=None, clock=clock, **settings_options)
     if point is not None and (as_json or any(files)):
-        raise click.UsageError("--point runs one point and writes no reports")
+        raise click.UsageError(
+            "--point runs one point and writes no reports: leave out --json, --results, --junit and --html"
+        )
     for path in files:
         check_folder_of(path)
     run_words = _typed_words(_RUN_PARAMETERS)
@@ -250,7 +252,7 @@ def explore(
 
 
 def _typed_words(names: Iterable[str]) -> list[str]:
-    """Return the words that were typed for these parameters, in the order of the names."""
+    """Return these parameters' original words, in the order of the names."""
     words_by_name = typed_words()
     words: list[str] = []
     for name in names:

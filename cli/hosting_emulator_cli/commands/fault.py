@@ -118,11 +118,11 @@ class _AddCommand(click.Command):
     "--credentials",
     metavar="CREDENTIALS",
     help=(
-        "Only requests with these credentials: a token, a key, none, invalid ones, or any. "
-        "Default: valid ones."
+        "Only requests with these credentials: token, key, none, invalid or any. Default: any "
+        "valid token or key."
     ),
 )
-@occasion_options("requests", "Act on this many requests, then no more.")
+@occasion_options("requests", "Act on at most this many requests.")
 @opt.option(
     "--after-commit/--before-commit",
     "after_commit",
@@ -145,9 +145,9 @@ def add(
 ) -> Any:
     """Arm a fault and print its id.
 
-    EFFECT is what the fault does; OPTION=VALUE sets its details; `fault kinds` lists both. A value
-    that parses as JSON is JSON, otherwise text. Durations are world time; milliseconds of an effect
-    are real time.
+    EFFECT is what the fault does; OPTION=VALUE sets its details; `fault kinds` lists both. VALUE is
+    parsed as JSON if possible. Durations are world time, but the milliseconds of an effect are real
+    time.
     """
     members = _fault_members(after_commit, options)
     if (effect is None) == (json_fault is None):
@@ -160,7 +160,7 @@ def add(
 
 
 def _fault_members(after_commit: bool | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of a fault, except its effect, that the options set."""
+    """Return the members of a fault that the options set, without the effect."""
     members = dict(options)
     if after_commit is not None:
         members["phase"] = "before_commit"
@@ -193,9 +193,9 @@ add_management(
         describe_kinds="hosting_emulator.faults.views:describe_kinds",
         list_help=(
             "CONSIDERED counts the requests that were compared with the fault, SEEN those that "
-            "matched, HITS those the fault acted on. A fault that is USED UP acts no more."
+            "matched, HITS those the fault acted on. A fault that is USED UP no longer acts."
         ),
         remove_help="Each FAULT is an id, such as fault-1.",
-        kinds_help="List what faults can do, what they match and when they act.",
+        kinds_help="List the effects, matches and conditions of faults.",
     ),
 )

@@ -1,4 +1,4 @@
-"""`intervene`: change a world as something beyond the API would."""
+"""`intervene`: change a world by an event outside the API."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _kinds_text(result: Any) -> str | None:
 
 
 def _intervention_text(result: Any) -> str | None:
-    """Write what an intervention changed, if there was one."""
+    """Write the effect of an intervention, if there was an intervention."""
     if isinstance(result, list):
         return None
     return intervention_sentence(result)
@@ -62,7 +62,7 @@ def _intervention_text(result: Any) -> str | None:
 @opt.flag(
     "--all",
     "everything",
-    help="Apply it to all operations (of a project), tickets (of a user) or keys.",
+    help="Apply the intervention to all operations (of a project), tickets (of a user) or keys.",
 )
 @prints(_kinds_text, words=_intervention_text)
 @opt.world_option
@@ -77,8 +77,8 @@ def intervene(
     """Change a world: stick an operation, expire a ticket, move DNS, set a plan.
 
     NAME is the intervention; `intervene kinds` lists all with their fields. FIELD=VALUE sets a
-    field. A value that parses as JSON is JSON, otherwise text. A refused intervention changes
-    nothing. `intervene kinds` works without a running emulator; with --url it asks the running one.
+    field. VALUE is parsed as JSON if possible. A refused intervention changes nothing. `intervene
+    kinds` works without a running emulator; with --url, it queries the running emulator.
     """
     if name == "kinds":
         if fields or everything:

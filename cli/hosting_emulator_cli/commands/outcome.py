@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     ),
 )
 def outcome() -> None:
-    """Set in advance how an operation ends: it fails, is stuck, waits for reconciliation.
+    """Set in advance how an operation ends: it fails, gets stuck, or awaits reconciliation.
 
-    An outcome applies to the next operation that matches, and only to that one unless --times says
-    more. Outcomes apply in the order they were armed.
+    An outcome applies to the next matching operation, or to more operations with --times. Outcomes
+    apply in the order they were armed.
     """
 
 
@@ -59,7 +59,7 @@ def outcome() -> None:
 @click.argument("kind", shell_complete=completion.OUTCOME_KINDS)
 @click.argument("effect_options", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
 @target_options("operations", "Only operations of this call, such as apply_project_domains.")
-@occasion_options("operations", "Act on this many operations, then no more. Default: 1.")
+@occasion_options("operations", "Act on at most this many operations. Default: 1.")
 @prints("{value[id]}", words=armed_text)
 @opt.with_world
 def add(
@@ -70,8 +70,8 @@ def add(
 ) -> Any:
     """Set in advance how the next operation ends, and print the outcome's id.
 
-    KIND is how the operation ends; OPTION=VALUE sets the details; `outcome kinds` lists both. A
-    value that parses as JSON is JSON, otherwise text. Durations are world time, with every clock.
+    KIND is how the operation ends; OPTION=VALUE sets the details; `outcome kinds` lists both. VALUE
+    is parsed as JSON if possible. Durations are world time in every clock mode.
     """
     document = {kind: dict(effect_options), **rule_members(options)}
     return state_json(world.add_outcome(document).state)
@@ -85,7 +85,7 @@ add_management(
         ids=completion.OUTCOMES,
         describe_kinds="hosting_emulator.faults.views:describe_outcome_kinds",
         list_help=(
-            "CONSIDERED counts the operations that began, SEEN those that matched, HITS those the "
+            "CONSIDERED counts the operations that started, SEEN those that matched, HITS those the "
             "outcome applies to. An outcome that is USED UP applies to no more operations."
         ),
         remove_help=(

@@ -1,4 +1,4 @@
-"""`requests`: the request log, and its requests sent again."""
+"""`requests`: show the request log, and send its requests again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, HostingEmulator
     from hosting_emulator_lab.replay import Recording
 
-#: The filters of requests. Their parameters have the names of the SDK.
+#: The filters for requests. The parameters have the same names as in the SDK.
 _filters = opt.options(
     opt.option(
         "--call",
@@ -43,7 +43,7 @@ _filters = opt.options(
     opt.option(
         "--user",
         metavar="USER",
-        help="Only this user, by alias or id; `nobody` for requests without a known token.",
+        help="Only this user, by alias or id; `nobody` for requests without a valid token.",
     ),
     opt.option(
         "--project",
@@ -53,12 +53,12 @@ _filters = opt.options(
     opt.option(
         "--since",
         metavar="TIME",
-        help="Only from this time on: a world timestamp, or a duration back from now (5m).",
+        help="Only since this time: a world timestamp, or how long ago, such as 5m.",
     ),
     opt.option(
         "--until",
         metavar="TIME",
-        help="Only before this time: a world timestamp, or a duration back from now.",
+        help="Only before this time: a world timestamp, or how long ago, such as 5m.",
     ),
     opt.option(
         "--text",
@@ -100,9 +100,9 @@ def requests() -> None:
 def list_requests(
     world: HostingEmulator, limit: int, whole: bool, as_json: bool, **filters: Any
 ) -> None:
-    """List the last requests, newest last."""
+    """List the latest requests, newest last."""
     if whole and not as_json:
-        raise click.UsageError("--whole needs --json; `requests show N` shows one in full")
+        raise click.UsageError("--whole needs --json; `requests show N` shows one request in full")
     exchanges = world.requests.page(limit=limit, **filters).items[::-1]
     if whole:
         out.put_json([world.requests.whole(exchange.n) for exchange in exchanges])
@@ -116,7 +116,7 @@ def list_requests(
 def _put_list(
     world: HostingEmulator, exchanges: Sequence[ExchangeSummary], *, has_filters: bool
 ) -> None:
-    """Print exchanges as a table, and say if there are none."""
+    """Print exchanges as a table, or a message if there are none."""
     aliases = project_aliases(world)
     if out.is_terminal():
         put_exchanges(exchanges, aliases)
@@ -179,7 +179,7 @@ def tail(world: HostingEmulator, limit: int, as_json: bool, **filters: Any) -> N
         else:
             out.put(exchange_line(exchange, aliases))
 
-    # Listening begins before the page is read, so that no request between them is missed.
+    # Listening starts before the page is read, so that no request in between is missed.
     with world.requests.listen(only=("request", "world"), **filters) as events:
         latest_number = 0
         exchanges: Sequence[ExchangeSummary] = ()
@@ -204,7 +204,7 @@ def tail(world: HostingEmulator, limit: int, as_json: bool, **filters: Any) -> N
 @_filters
 @opt.option(
     "--state/--no-state",
-    help="Include the world as it was before the first request, for `requests replay`.",
+    help="Include the world's state before the first request, for `requests replay`.",
     default=True,
 )
 @opt.output_option
@@ -212,7 +212,7 @@ def tail(world: HostingEmulator, limit: int, as_json: bool, **filters: Any) -> N
 def har(world: HostingEmulator, output: Path | None, **filters: Any) -> None:
     """Write requests as an HTTP Archive (HAR 1.2), oldest first.
 
-    Open the file in a browser's network panel, or send it again with `requests replay`.
+    Open the file in a browser's network panel, or repeat its requests with `requests replay`.
     """
     document = world.requests.har(**filters)
     put_document(document, output, "The requests were written to")
@@ -234,10 +234,9 @@ def har(world: HostingEmulator, output: Path | None, **filters: Any) -> None:
 @opt.json_option
 @opt.with_world
 def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> None:
-    """Send one request of the log again, as the same user, and show the response.
+    """Send one request from the log again, as the same user, and show the response.
 
-    N is the request's number in the list. The request is sent as the same user with a new
-    Idempotency-Key.
+    N is the request's number in the list. The request is sent with a new Idempotency-Key.
     """
     put_whole(world, world.requests.resend(n, same_key=same_key), as_json)
 
@@ -259,18 +258,18 @@ def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> Non
 @opt.option(
     "--scenario",
     metavar="NAME|FILE",
-    help="Start the temporary world from this scenario. Default: as the recorded world was.",
+    help="Start the temporary world from this scenario. Default: the state of the recorded world.",
 )
 @opt.option(
     "--seed",
     metavar="TEXT",
-    help="Start the temporary world anew from this seed.",
+    help="Start the temporary world with this seed, without the recorded state.",
 )
 @opt.assume_option
 @opt.option(
     "--user",
     metavar="USER",
-    help="Send all requests as this user, by alias or id. Default: the user who sent each.",
+    help="Send all requests as this user, by alias or id. Default: the original user of each.",
 )
 @opt.flag(
     "--no-time",
@@ -291,18 +290,20 @@ def replay(
 ) -> int:
     """Send a recording again, and compare the responses.
 
-    FILE is an HTTP Archive from `requests har`, a browser or a proxy (or the output of `requests
-    list --json --whole`). It is sent to a temporary world that starts as the recorded one did;
-    --world names another. Ids, cursors, secrets and times that a server generates may differ. Exit
-    code 1: a response differs.
+    FILE is an HTTP Archive from `requests har`, a browser or a proxy, or the output of `requests
+    list --json --whole`. Its requests are sent to a temporary world that starts like the recorded
+    world, or to the world that --world names. Ids, cursors, secrets and times that a server
+    generates may differ. The exit code is 1 if a response differs.
     """
     if file.isdigit():
         raise click.UsageError(
-            f"{file} is no recording; `requests resend {file}` sends one request of the log again"
+            f"{file} is not a recording; `requests resend {file}` sends one request of the log again"
         )
     is_world_chosen = is_typed("world")
     if is_world_chosen and (fresh or scenario or seed or assume):
-        raise click.UsageError("--world exists already: leave out --fresh, --scenario and --seed")
+        raise click.UsageError(
+            "--world names an existing world: leave out --fresh, --scenario, --seed and --assume"
+        )
     from hosting_emulator_cli.replay_text import replay_text
     from hosting_emulator_lab import replay as replaying
 

@@ -1,4 +1,4 @@
-"""`scenario`: worlds written in YAML, with the story that is their test."""
+"""`scenario`: worlds written in YAML, with stories that test them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, HostingEmulator
     from hosting_emulator_cli.story_reports import StoryResult
 
-#: How many stories a search for the smallest scenario runs by default.
+#: The default limit on the stories that a search for the smallest scenario runs.
 _MOST_RUNS = 500
 #: Declares an argument of one or more scenarios.
 _scenarios_argument = partial(
@@ -71,7 +71,7 @@ def scenario() -> None:
 def list_scenarios(**_: Any) -> Any:
     """List the scenario library.
 
-    Lists the library of this installation; with --url, the running emulator's.
+    Lists the library of this installation or, with --url, that of the running emulator.
     """
 
     def library_rows() -> Any:
@@ -87,9 +87,9 @@ def list_scenarios(**_: Any) -> Any:
 @opt.output_option
 @opt.url_options
 def show(name: str, output: Path | None, **_: Any) -> None:
-    """Print a scenario of the library as YAML, to read or to start from.
+    """Print a scenario of the library as YAML, to read or as a starting point.
 
-    NAME is one of `scenario list`; with --url, the scenario comes from the running emulator.
+    NAME is a name from `scenario list`. With --url, the scenario comes from the running emulator.
     """
     text: str = opt.ask(lambda client: client.scenario(name).text, lambda: library_text(name))
     put_document(text.rstrip("\n"), output, f"Scenario {name} was written to")
@@ -109,9 +109,9 @@ def show(name: str, output: Path | None, **_: Any) -> None:
 def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
     """Run the stories of scenarios, each in a fresh world.
 
-    Each FILE is a YAML file or a name in the library. No running emulator is needed. Exit code 1: a
-    response differs from what the story expects. 2: a file has an error; the message names the
-    line.
+    Each FILE is a YAML file or a name in the library. No running emulator is needed. The exit code
+    is 1 if a response differs from what the story expects, and 2 if a file has an error; the
+    message names the line.
     """
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.story import check_text
@@ -142,8 +142,7 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
 def load(world: HostingEmulator, name: str, replace: bool) -> Any:
     """Load a scenario into a world, replacing its content.
 
-    SCENARIO is a name in the library or a YAML file. It replaces the world's content; a scenario
-    with errors changes nothing.
+    SCENARIO is a name in the library or a YAML file. A scenario with errors changes nothing.
     """
     summary = world.load_scenario(replace=replace, **choose_scenario(name))
     say_warnings(summary.warnings)
@@ -170,7 +169,7 @@ def load(world: HostingEmulator, name: str, replace: bool) -> Any:
 )
 @opt.flag(
     "--replace",
-    help="Let --world replace a kept world that has changed since it began.",
+    help="Let --world replace a world on disk that has changed since it began.",
 )
 @opt.vary_options
 @opt.junit_option
@@ -188,8 +187,8 @@ def run(
 ) -> int:
     """Run stories against the running emulator and report each step.
 
-    Each SCENARIO is a name in the library or a YAML file. Exit code 1: a response differs from what
-    the story expects. 2: a scenario has an error, or no emulator runs.
+    Each SCENARIO is a name in the library or a YAML file. The exit code is 1 if a response differs
+    from what the story expects, and 2 if a scenario has an error or no emulator runs.
     """
     from hosting_emulator.sdk import ControlRefused
 
@@ -219,7 +218,7 @@ def _put_reports(
     *,
     error_verb: Literal["read", "run"],
 ) -> int:
-    """Run the stories of scenarios, print and write their reports, and return the exit code.
+    """Run the stories of scenarios, print and write the reports, and return the exit code.
 
     Raises Failure if the only scenario cannot be read.
     """
@@ -268,23 +267,23 @@ def _put_reports(
 @opt.option(
     "--last",
     metavar="POSITION",
-    help="End with this request or commit. Default: the last.",
+    help="End with this request or commit. Default: the latest.",
 )
 @opt.option(
     "--step",
     metavar="STEP",
-    help="Also shrink it to what this step needs, as `scenario shrink` does.",
+    help="Also shrink the scenario to what this step needs, like `scenario shrink`.",
 )
 @opt.with_world
 def record(
     world: HostingEmulator, file: Path, first: str | None, last: str | None, step: str | None
 ) -> None:
-    """Write what was done in a world as a scenario.
+    """Record the history of a world as a scenario.
 
-    Writes what the page, commands and clients did to FILE (`-` is stdout) as one scenario: the
-    world at the start, each request with the response it expects, faults, interventions and clock
-    changes. Ids and secrets become variables. The story is run before it is written, so it passes.
-    A session that a scenario cannot express is refused, with the reason.
+    Writes one scenario to FILE (`-` is stdout): the world at the start, each request with its
+    expected response, and the faults, interventions and clock changes made by the page, commands
+    and clients. Ids and secrets become variables. The story is run before it is written, so it is
+    known to pass. A session that a scenario cannot express is refused with the reason.
     """
     recording = world.record(first=first, last=last, name=_scenario_name(file))
     for sentence in recording.left_out:
@@ -317,7 +316,7 @@ def _scenario_name(file: Path) -> str:
 @opt.option(
     "--step",
     metavar="STEP",
-    help="Which step: by the status=, code= or call= it has, or by its number, n=.",
+    help="The step, selected by status=, code= or call=, or by its number n=.",
     required=True,
 )
 @opt.output_option
@@ -331,9 +330,9 @@ def _scenario_name(file: Path) -> str:
 def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
     """Find the smallest scenario in which a step still gets the response it expects.
 
-    Removes steps, faults, assumptions and other parts as long as one step, which becomes the last,
-    still gets the response it expects. No running emulator is needed. FILE is a YAML file; the
-    result goes to stdout.
+    Removes steps, faults, assumptions and other parts as long as one step still gets the response
+    it expects. This step becomes the last step. No running emulator is needed. FILE is a YAML file;
+    the result goes to stdout.
     """
     text, name = read_scenario_file(file)
     _put_smallest(text, name, step, output, max_runs)
@@ -352,7 +351,7 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
     put_document(result.text.rstrip("\n"), output, "The result was written to")
     message = f"{result.steps} of {result.of} steps are left, found in {result.runs} runs"
     if not result.finished:
-        message += "; the search stopped early: give more --max-runs"
+        message += "; the search stopped early: increase --max-runs"
     say(f"{message}.")
 
 

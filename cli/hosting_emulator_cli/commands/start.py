@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 )
 @opt.flag(
     "--ephemeral",
-    help="Keep the state in memory only; it is gone when the process ends.",
+    help="Keep the state in memory only; it is lost when the process ends.",
 )
 @opt.choice(
     "--durability",
     choices=("process", "disk"),
     help=(
-        "What a change survives once it was confirmed: a crash of the process, or of the machine "
-        "(disk, uses fsync)."
+        "What a confirmed change survives: a crash of the process, or also a crash of the machine "
+        "(disk, which uses fsync)."
     ),
 )
 @opt.world_options
@@ -75,16 +75,16 @@ if TYPE_CHECKING:
 @opt.flag(
     "--replace",
     help=(
-        "Let --scenario or --import replace a kept world. Without it, start refuses to; where an "
-        "environment variable or file names them, it keeps the existing world."
+        "Let --scenario or --import replace a world on disk. Without --replace, start refuses to. "
+        "If an environment variable or file sets them, it keeps the existing world."
     ),
 )
 @opt.option(
     "--public-url",
     metavar="URL",
     help=(
-        "Base URL under which clients reach the emulator, if not its own address (container, "
-        "proxy)."
+        "Base URL under which clients reach the emulator, if this is not its own address "
+        "(container, proxy)."
     ),
     env="HOSTING_EMULATOR_PUBLIC_URL",
 )
@@ -101,8 +101,9 @@ if TYPE_CHECKING:
     "allowed_origins",
     metavar="ORIGIN",
     help=(
-        "Also let web apps of this origin (http://app.test:3000) use /v1 and the sign-in; origins "
-        "on this machine always may. Repeatable (in the variable, separated by spaces)."
+        "Also let web apps of this origin, such as http://app.test:3000, use /v1 and the sign-in. "
+        "Origins on this machine are always allowed. Repeatable (in the variable, separated by "
+        "spaces)."
     ),
     multiple=True,
     env="HOSTING_EMULATOR_ALLOW_ORIGIN",
@@ -142,8 +143,8 @@ def start(
 
     When ready, it prints its addresses, a token, and lines to copy for a first request. Each option
     can also be set by an environment variable: HOSTING_EMULATOR_ and its name in capitals, such as
-    HOSTING_EMULATOR_DATA_DIR; separate several values with spaces, and set a flag to 1. Settings of
-    one app can go beside it in hosting-emulator.yaml, or under [tool.hosting-emulator] in
+    HOSTING_EMULATOR_DATA_DIR. Separate several values with spaces, and set a flag to 1. An app can
+    have its own settings beside it in hosting-emulator.yaml, or under [tool.hosting-emulator] in
     pyproject.toml:
 
     \b
@@ -153,18 +154,18 @@ def start(
       assumptions: {accepted_status: 200}
       origins: ["http://app.test:3000"]
 
-    The order is: option, environment variable, file, default. `doctor` shows where each value comes
-    from.
+    The order of precedence is: option, environment variable, file, default. `doctor` shows where
+    each value comes from.
     """
     if as_json and quiet:
         raise click.UsageError("give --json or --quiet, not both")
     if settings_options["watch"] and not is_scenario_file(settings_options["scenario"] or ""):
-        raise click.UsageError("--watch needs a --scenario that is a file")
+        raise click.UsageError("--watch needs --scenario with a file")
     stored_in: Path | None = data_dir
     if _is_ephemeral(ephemeral):
         stored_in = None
     settings = settings_of(data_dir=stored_in, **settings_options)
-    # Imported here: it builds the whole emulator, which `--help` does not need.
+    # Imported lazily because `--help` does not need the whole emulator.
     from hosting_emulator.bootstrap import run
 
     with ExitStack() as stack:
@@ -180,7 +181,7 @@ def start(
                 put(document)
             elif not quiet:
                 put(banner(ready))
-            # The file comes last: its readers may read the printed lines at once.
+            # The file is written last, because its readers may read the printed lines immediately.
             if write is not None:
                 write(document + "\n")
 
@@ -200,7 +201,7 @@ def _is_ephemeral(ephemeral: bool) -> bool:
     return False
 
 
-# A container has nothing but variables: `--data-dir` is HOSTING_EMULATOR_DATA_DIR.
+# Containers set options by variables, such as HOSTING_EMULATOR_DATA_DIR for `--data-dir`.
 for parameter in start.params:
     if isinstance(parameter, click.Option) and parameter.envvar is None:
         name = max(parameter.opts, key=len).lstrip("-").upper().replace("-", "_")

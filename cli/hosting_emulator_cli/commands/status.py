@@ -1,4 +1,4 @@
-"""`status` and `wait`: whether an emulator runs, and what is in it."""
+"""`status` and `wait`: show the running emulator, or wait for one."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from hosting_emulator_cli.world_tables import world_table
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, WorldSummary
 
-#: How many real seconds pass between two attempts.
+#: Real seconds between two attempts.
 POLL_S = 0.05
-#: How many real seconds one attempt may take, in case a program listens but does not respond.
+#: The longest time for one attempt in real seconds, in case a program listens but does not respond.
 _ATTEMPT_S = 2.0
 #: The width of a line about an armed fault.
 _LINE = 78
@@ -63,7 +63,10 @@ def _process_facts(status: dict[str, Any]) -> list[tuple[str, object]]:
 
 
 def _armed_text(worlds: Sequence[WorldSummary]) -> str:
-    """Write the armed faults and outcomes of all worlds with their counts; empty if there are none."""
+    """Write the armed faults and outcomes of all worlds with their counts.
+
+    The text is empty if there are none.
+    """
     lines = []
     for world in worlds:
         for entry in world.armed:
@@ -109,17 +112,17 @@ def status(client: ControlClient) -> dict[str, Any]:
 def wait(timeout_s: float, url: str, control_token: str | None) -> int:
     """Wait until the emulator responds.
 
-    Exit code 0 as soon as it does; 1, with one line, after the timeout. Like every command that
-    needs a running emulator, it uses --url; otherwise the address in the file
+    The exit code is 0 as soon as it responds, or 1 with a message after the timeout. Like every
+    command that needs a running emulator, it uses --url; otherwise the address in the file
     HOSTING_EMULATOR_READY_FILE, which `start` writes; otherwise HOSTING_EMULATOR_PORT, or 4620.
     """
     is_address_known = not is_default("url")
 
-    # This is also the container's health check, which runs every few seconds: it must stay light.
+    # This is also the container's health check, which runs every few seconds, so it must stay fast.
     def attempt(seconds: float) -> None:
         address = url
         if not is_address_known:
-            address = default_url()  # it may be in a ready file that is written only later
+            address = default_url()  # the address may be in a ready file that is written later
         with connected(address, control_token, timeout_s=seconds) as client:
             client.health()
 
@@ -131,9 +134,9 @@ def wait(timeout_s: float, url: str, control_token: str | None) -> int:
 
 
 def wait_until(attempt: Callable[[float], None], *, timeout_s: float) -> str | None:
-    """Call `attempt` until it succeeds. Returns None, or after the timeout the reason of the failure.
+    """Call `attempt` until it succeeds, and return None. After the timeout, return the last error.
 
-    `attempt` receives the real seconds that it may take. It fails by a Failure.
+    `attempt` receives its time limit in real seconds, and fails with a Failure.
     """
     end = time.monotonic() + timeout_s
     while True:

@@ -20,7 +20,7 @@ def _read_whole_seconds(text: str) -> int:
     """Return a duration of whole seconds, at least one. Raises ValueError."""
     duration_s = read_seconds(text)
     if duration_s < 1 or not duration_s.is_integer():
-        raise ValueError(f"{text!r} must be whole seconds, 1s or more")
+        raise ValueError(f"{text!r} is not a whole number of seconds, at least 1s")
     return int(duration_s)
 
 
@@ -46,7 +46,7 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
 @opt.organization_option
 @opt.flag(
     "--without-session",
-    help="A token without a login session, as programs use (not interactive).",
+    help="Print a token without a login session, like those of programs (not interactive).",
 )
 @opt.flag(
     "--api-key",
@@ -57,8 +57,8 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
     "permissions",
     metavar="NAME",
     help=(
-        "With --api-key: a permission of the key; repeatable. Default: all that the organization "
-        "grants."
+        "With --api-key: a permission of the key; repeatable. Default: all permissions that the "
+        "organization grants."
     ),
     multiple=True,
 )
@@ -82,7 +82,7 @@ def token(
 ) -> AccessToken | NewApiKey:
     """Print an access token.
 
-    Prints only the token, ready for a header; --json adds its expiry.
+    Prints only the token, ready for a header. --json adds the time when it expires.
     """
     if api_key and (without_session or expires_in_seconds is not None):
         raise click.UsageError("--api-key: leave out --without-session and --expires-in")

@@ -51,10 +51,11 @@ def _why_text(why: Why) -> str:
 @opt.json_option
 @opt.with_world
 def why(world: HostingEmulator, operation: str, as_json: bool) -> None:
-    """Explain an operation: state, what comes next, how to move it on; or a request.
+    """Explain the state of an operation, or the response to a request.
 
-    OPERATION is an operation's id, or a request's number in the log. Times are world time. You can
-    run the commands at the end as printed.
+    OPERATION is an operation's id, or a request's number in the log. For an operation, the output
+    also contains the next event, and commands that advance it; run them as printed. Times are world
+    time.
     """
     from msgspec.structs import replace
 

@@ -91,7 +91,7 @@ def list_worlds(client: ControlClient) -> list[WorldSummary]:
 @opt.option(
     "--ttl",
     metavar="SPAN",
-    help="Delete the world after this long without a request, such as 6h, in real time.",
+    help="Delete the world after this much real time without a request, such as 6h.",
 )
 @_prints_new_world
 @opt.with_client
@@ -118,14 +118,14 @@ def create(
     return summary
 
 
-#: The kinds that `add` creates: their list in a world file, and the field of their name.
+#: The kinds that `add` creates, each with its list in a world file and the field of its name.
 _CREATED_KINDS = {
     "organization": ("organizations", "alias"),
     "user": ("users", "alias"),
     "project": ("projects", "alias"),
     "key": ("keys", "user"),
 }
-#: The kinds by which `add` changes what exists: their intervention, and the field of their name.
+#: The kinds with which `add` changes what exists, each with an intervention and the field of a name.
 _CHANGED_KINDS = {
     "member": ("add_member", "user"),
     "deployment": ("add_deployments", "project"),
@@ -154,32 +154,32 @@ _CHANGED_KINDS = {
 @opt.option(
     "--email",
     metavar="EMAIL",
-    help="A user's email; else ALIAS@people.example.",
+    help="The user's email. Default: ALIAS@people.example.",
 )
 @opt.option(
     "--organization",
     metavar="ORGANIZATION",
-    help="The organization it is in, by alias.",
+    help="The organization of the user, project, key or member, by alias.",
 )
 @opt.option(
     "--project",
     metavar="PROJECT",
-    help="The project it is about, by alias.",
+    help="The project of the member or domain, by alias.",
 )
 @opt.option(
     "--role",
     metavar="ROLE",
-    help="A user's role: owner or member; in a project owner, maintainer or reader.",
+    help="The user's role: owner or member; in a project, owner, maintainer or reader.",
 )
 @opt.option(
     "--value",
     metavar="TEXT",
-    help="The value of a key, a secret of your own: `phk_` and 43 of A-Z a-z 0-9 _ -.",
+    help="Your own value for the key: `phk_` and 43 characters from A-Z a-z 0-9 _ -.",
 )
 @opt.option(
     "--file",
     metavar="FILE",
-    help="Add what the `world` of this scenario file has; - reads stdin.",
+    help="Add everything in the `world` of this scenario file; - reads stdin.",
 )
 @prints(words=intervention_sentence)
 @opt.with_world
@@ -191,12 +191,14 @@ def add(
     file: Path | None,
     **field_options: Any,
 ) -> dict[str, str]:
-    """Add to a world: a user, a project, a key, or all that a world file has.
+    """Add a user, a project, a key or other things to a world.
 
-    KIND is organization, user, project or key, NAME its alias or the user whose key it is,
-    FIELD=VALUE any field that a world file has for it, JSON where it reads as JSON. Or KIND changes
-    what is there: member gives the user NAME a role, deployment the project NAME one more, domain a
-    project the domain NAME.
+    KIND is organization, user, project or key. NAME is the alias of the new thing, or the user who
+    owns the new key. FIELD=VALUE sets any other field that it has in a world file; VALUE is parsed
+    as JSON if possible.
+
+    Other KINDs change what exists: member gives the user NAME a role, deployment adds a deployment
+    to the project NAME, and domain gives a project the domain NAME.
     """
     values = dict(fields)
     values |= {field: text for field, text in field_options.items() if text is not None}
@@ -225,14 +227,14 @@ def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[s
 
 
 def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a user's fields with `--organization` and `--role` as a world file writes them."""
+    """Return a user's fields, with `--organization` and `--role` in the form of a world file."""
     values = dict(values)
     role = values.pop("role", None)
     organization = values.pop("organization", None)
     if organization:
         return {"organizations": {organization: role or "member"}, **values}
     if role:
-        raise click.UsageError("--role is one in an organization: give --organization as well")
+        raise click.UsageError("--role needs --organization: add the organization of the role")
     return values
 
 
@@ -258,9 +260,9 @@ def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
 @_prints_new_world
 @opt.with_world
 def fork(world: HostingEmulator, name: str | None, **copy_options: Any) -> WorldSummary:
-    """Copy a world, as it is or was, into a new one and print its name.
+    """Copy a world's current or an earlier state into a new world, and print its name.
 
-    NAME is the new world's. Default: a generated name. --world is the world to copy.
+    NAME is the name of the new world. Default: a generated name. --world is the world to copy.
     """
     return world.copy(name, **copy_options)
 
@@ -274,9 +276,9 @@ def _commit_text(commit: CommitEntry) -> str:
 @prints(columns("commit", "at", ("WHAT", _commit_text)))
 @opt.with_world
 def history(world: HostingEmulator, limit: int) -> list[CommitEntry]:
-    """List a world's last commits, newest first, to rewind to or fork at.
+    """List a world's latest commits, newest first, for `rewind` and `fork`.
 
-    A commit is one accepted change. A world keeps its last 1,000 commits while the emulator runs.
+    A commit is one accepted change. A world keeps its latest 1,000 commits while the emulator runs.
     """
     return world.commits(limit=limit)
 
@@ -286,7 +288,7 @@ def history(world: HostingEmulator, limit: int) -> list[CommitEntry]:
 @prints(words="World {value.name} was rewound to commit {commit}.")
 @opt.with_world
 def rewind(world: HostingEmulator, commit: int) -> WorldSummary:
-    """Rewind a world to how it was after a commit.
+    """Rewind a world to its state after a commit.
 
     COMMIT is a number in `world history`. Rewinding is itself a commit, so you can undo it. The
     request log is kept.
@@ -306,7 +308,7 @@ def rewind(world: HostingEmulator, commit: int) -> WorldSummary:
 @prints(words="World {value.name} was reset.")
 @opt.with_world
 def reset(world: HostingEmulator, name: str | None) -> WorldSummary:
-    """Reset a world to how it started.
+    """Reset a world to its initial state.
 
     NAME is the world to reset. Default: --world.
     """
@@ -339,8 +341,8 @@ def delete(client: ControlClient, name: str) -> None:
 def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None:
     """Export a world's whole state as one JSON document.
 
-    The file holds no seed by default. A world imported from it draws a new seed: its API keys stay
-    valid, access tokens issued before do not, and new ids and secrets differ.
+    By default, the file does not contain the seed. A world imported from such a file draws a new
+    seed: its API keys stay valid, but earlier access tokens do not, and new ids and secrets differ.
     """
     state = world.export(with_seed=with_seed)
     put_document(state, output, f"World {world.name} was written to")
@@ -355,9 +357,9 @@ def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None
 @prints(words="World {value.name} now has the content of {file}.")
 @opt.with_world
 def import_world(world: HostingEmulator, file: str, replace: bool) -> WorldSummary:
-    """Replace a world's state by an exported document; create the world if it is missing.
+    """Replace a world's state with an exported document. A missing world is created.
 
-    FILE is what `world export` wrote; - reads stdin.
+    FILE is a file from `world export`; - reads stdin.
     """
     state, name = read_json(file)
     if not isinstance(state, dict):

@@ -264,7 +264,7 @@ def test_explore_continues_after_an_interruption(tmp_path: Path):
 
     assert f"{finished_count} run" in interrupted_report
     assert second_process.returncode == 0
-    assert f": {finished_count} of 4 are done" in second_process.stderr or finished_count == 4
+    assert f": {finished_count} of 4 runs are done" in second_process.stderr or finished_count == 4
     assert "4 runs: 4 survived." in second_process.stdout
 
 
@@ -295,7 +295,7 @@ def test_explore_does_not_overwrite_a_file_that_is_not_its_state(tmp_path: Path)
     process = run("--results", str(notes), *client("careful", 1))
 
     assert process.returncode == 2
-    assert "is not the state of an exploration" in process.stderr
+    assert "does not contain the results of an exploration" in process.stderr
     assert notes.read_text() == '{"mine": 1}'
 
 
