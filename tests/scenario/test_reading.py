@@ -119,7 +119,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             "story: [{intervene: {set_plan: {organization: acme, plan: gold}}}]",
             3,
             "gold",
-            "set_plan.plan: it cannot be 'gold'; it is one of free, paid",
+            "set_plan.plan: it cannot be 'gold'; it must be one of free, paid",
         ),
         (
             "story: [{intervene: {set_plan: {organisation: acme, plan: free}}}]",
@@ -308,7 +308,7 @@ def test_a_shared_database_has_one_state():
         "      database: {data_mode: shared, dev: ready, prod: suspended}\n"
     )
 
-    with pytest.raises(ScenarioError, match=r"shared\.yaml:9:\d+: both environments share one"):
+    with pytest.raises(ScenarioError, match=r"shared\.yaml:9:\d+: both environments share a"):
         check_text(text, "shared.yaml")
 
 

@@ -1,1 +1,1 @@
-"""The wire: what the contract says, as data. Imports nothing else of the emulator."""
+"""The contract as data. This package imports no other part of the emulator."""

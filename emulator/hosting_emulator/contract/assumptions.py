@@ -762,7 +762,7 @@ def _check_words(
     for key, value in pairs.items():
         for word, allowed in ((key, keys), (value, values)):
             if word not in allowed:
-                hint = nearest(word, allowed) or f"; it is one of {', '.join(allowed)}"
+                hint = nearest(word, allowed) or f"; it must be one of {', '.join(allowed)}"
                 raise ValueError(f"{assumption}: there is no {word!r}{hint}")
 
 

@@ -1,7 +1,7 @@
 """Converts plain values to typed ones with msgspec, safely from several threads.
 
-msgspec examines a type when it is used for the first time, and runs Python code meanwhile. If
-another thread uses the same type before the end, msgspec reads a part that does not exist yet, and
+msgspec examines a type at its first use, and runs Python code while doing so. If another thread
+uses the same type before the examination has ended, msgspec reads memory that is not set yet, and
 the process crashes. All other modules therefore convert with these functions.
 """
 
@@ -22,7 +22,7 @@ _examined: Final[set[Any]] = set()
 
 @contextmanager
 def _first_use(kind: Any) -> Iterator[None]:
-    """Let no other thread convert to a type that no thread has used before."""
+    """Block conversions to unexamined types in other threads while a type is examined."""
     with _examining:
         try:
             yield
@@ -31,7 +31,7 @@ def _first_use(kind: Any) -> Iterator[None]:
 
 
 def convert(value: Any, kind: type[T]) -> T:
-    """Convert a value to a type. Raises msgspec.ValidationError if it does not have that form."""
+    """Convert a value to a type. Raises msgspec.ValidationError if the value does not fit."""
     if kind in _examined:
         return msgspec.convert(value, kind)
     with _first_use(kind):
@@ -39,7 +39,10 @@ def convert(value: Any, kind: type[T]) -> T:
 
 
 def decode_json(data: bytes, kind: type[T]) -> T:
-    """Read JSON as a type. Raises msgspec.DecodeError, or msgspec.ValidationError for another form."""
+    """Decode JSON to a type.
+
+    Raises msgspec.DecodeError, or msgspec.ValidationError if the value does not fit.
+    """
     if kind in _examined:
         return msgspec.json.decode(data, type=kind)
     with _first_use(kind):

@@ -1,11 +1,10 @@
-"""How a resource of the contract is declared: a frozen msgspec struct with metadata on its fields.
+"""Declarations of the contract's resources: frozen msgspec structs with metadata on their fields.
 
-A type says what a value is: `| None` if it may be null, `| UnsetType` with the default `UNSET` if it
-may be absent, and `forbid_unknown_fields` if the contract allows no further fields. Bounds that the
-contract states are `Meta` of the type. `FieldSpec` says the rest. `fields.py` reads the declarations.
-
-The metadata are structs too: making a class of them takes a thirtieth of the time of a dataclass, and
-every start imports this file.
+A field's type is `| None` if the value may be null, and `| UnsetType` with the default `UNSET` if
+it may be absent. `forbid_unknown_fields` means that the contract allows no further fields. Bounds
+stated by the contract are `Meta` of the type. `FieldSpec` declares everything else. `fields.py`
+reads the declarations. The metadata are structs too, because every start imports this file and
+defining a struct takes a thirtieth of the time of a dataclass.
 """
 
 from __future__ import annotations
@@ -17,45 +16,49 @@ from msgspec import Meta, Struct
 
 S = TypeVar("S", bound=type[Struct])
 
-#: What the contract says of the presence of a resource's fields: `stated`, which of them are required;
-#: `open`, nothing; `assumed`, nothing either, but no variation leaves one out.
+#: The contract's rules about the presence of a resource's fields. With `stated`, it states which
+#: fields are required. With `open`, it is silent. With `assumed`, it is also silent, but no
+#: variation omits a field.
 Presence = Literal["stated", "open", "assumed"]
 
 
 class Sentence(Struct, frozen=True, kw_only=True):
-    """A sentence of the contract, or a row of one of its tables, that is about several fields."""
+    """A sentence or table row of the contract about several fields."""
 
     key: str
     text: str
 
 
 class Component(Struct, frozen=True, kw_only=True):
-    """Gives a type its own schema in the OpenAPI document, to which fields refer by `name`."""
+    """Gives a type a separate schema in the OpenAPI document. Fields refer to it by `name`."""
 
     name: str
     description: str = ""
 
 
 class Format(Struct, frozen=True):
-    """Names the form of a text, such as `ulid`. Readers, such as the contract check, have rules for each."""
+    """The name of a string format, such as `ulid`.
+
+    Readers such as the contract check have rules for each format.
+    """
 
     name: str
 
 
 class FieldSpec(Struct, frozen=True, kw_only=True):
-    """What the type of a field does not say.
+    """The properties of a field that its type does not express.
 
-    `sentence` is the contract's row about the field; the sentence of the resource if it is left out.
-    `required`: the contract says that the field is required. `description` is ours, for the OpenAPI
-    document; `contract_word` takes its place for an open set of which the contract names one word.
-    `essential`: a client cannot continue without the field, so no variation leaves it out.
-    `assumption` names what decides the value, or the words of an open set. `our_bounds` are bounds
-    that the contract does not state. `may_differ` says which other values the contract leaves open for
-    one response, beside all others: another `word` of an open set, or any `value` of the type; neither for
-    a fact, which other responses show too. A word in `meaningful_words` has a meaning in the
-    contract, so no other word takes its place; nor does it, or `contract_word`, take that of another.
-    For the contract check, `related_keys` are keys of further sentences that a wrong value breaks, and
-    `bound_key` that of the sentence that bounds the value.
+    `sentence` is the contract's row about the field, by default the sentence of the resource.
+    `required` means that the contract requires the field. `description` is our text for the OpenAPI
+    document. For an open set of which the contract names only one word, `contract_word` is set
+    instead. `essential` means that a client cannot continue without the field, so no variation
+    omits it. `assumption` names the assumption that sets the value, or the words of an open set.
+    `our_bounds` are bounds that the contract does not state. `may_differ` names the values that may
+    differ in a single response: another `word` of an open set, or any `value` of the type. It is
+    empty for a fact that other responses also show. A word in `meaningful_words` has a meaning in
+    the contract, so no other word can replace it. Neither such a word nor `contract_word` can
+    replace another word. For the contract check, `related_keys` are keys of further sentences that
+    an incorrect value breaks, and `bound_key` is the key of the sentence with the bounds.
     """
 
     sentence: str | Sentence = ""
@@ -73,10 +76,10 @@ class FieldSpec(Struct, frozen=True, kw_only=True):
 
 
 class ResourceSpec(Struct, frozen=True, kw_only=True):
-    """What the struct of a resource does not say.
+    """The properties of a resource that its struct does not express.
 
-    `key` begins the keys of the contract's sentences about its fields. `sentence` is about all fields
-    that have none of their own. `is_request`: a call is sent it.
+    `key` is the prefix of the keys of the contract's sentences about the fields. `sentence` covers
+    all fields without a separate sentence. `is_request` is true for a request body.
     """
 
     key: str = ""
@@ -84,7 +87,7 @@ class ResourceSpec(Struct, frozen=True, kw_only=True):
     is_request: bool = False
     presence: Presence = "stated"
 
-    #: The declared structs with what was said of them, in the order of their declaration.
+    #: The declared structs with their specifications, in the order of declaration.
     declared: ClassVar[dict[type[Struct], ResourceSpec]] = {}
 
 
@@ -97,8 +100,8 @@ def resource(
 ) -> Callable[[S], S]:
     """Declare a struct as a resource.
 
-    Its docstring is its description in the OpenAPI document. Its name is that of the resource, with
-    `Resource` behind it where a stored record has the same name.
+    The docstring is the description in the OpenAPI document. The struct has the name of the
+    resource, with the suffix `Resource` if a stored record has the same name.
     """
     spec = ResourceSpec(key=key, sentence=sentence, is_request=is_request, presence=presence)
 

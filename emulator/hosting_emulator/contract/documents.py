@@ -1,4 +1,4 @@
-"""Reads documents that users wrote as typed values, and says in plain words what is wrong in one."""
+"""Converts documents written by users to typed values, and explains mistakes in plain words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class DocumentRefused(ValueError):
-    """A document of a user that cannot be accepted. `field` is the field at fault, if it is known."""
+    """A user's document was refused. `field` is the field at fault, if it is known."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class DocumentRefused(ValueError):
 
 
 def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
-    """Return a document as a `kind`. Raises DocumentRefused, whose field is one of `kind`."""
+    """Convert a document to `kind`. Raises DocumentRefused with a field of `kind`."""
     try:
         return convert(dict(document), kind)
     except msgspec.ValidationError as error:
@@ -32,14 +32,14 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
 
 
 def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> DocumentRefused:
-    """Return the refusal of a document for what msgspec says of it."""
+    """Return the refusal of a document for an error from msgspec."""
     message = str(error)
     path = re.findall(r"\.?([a-z_]+|\d+)", message.partition(" - at `$")[2])
     if path:
         names = [name for name in path if not name.isdecimal()]
         reason = plain_reason(message, part_at(kind, names), names[-1])
         return DocumentRefused(reason, ".".join(path))
-    # The error comes from a check that the type makes itself. Its message quotes the refused text.
+    # The error comes from the type's own check, whose message quotes the refused string.
     for name, value in document.items():
         if isinstance(value, str) and repr(value) in message:
             return DocumentRefused(plain_reason(message, kind, name), name)
@@ -47,10 +47,10 @@ def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> 
 
 
 def read_options(word: str, options: Any, kind: type[S], noun: str, separator: str) -> S:
-    """Return the options behind a word as a `kind`; None means no options. Raises DocumentRefused.
+    """Convert the options of a word to `kind`. None means no options. Raises DocumentRefused.
 
-    The error's field is one of `kind`, or empty. `noun` is what an option is called in messages, and
-    `separator` stands between the word and an option.
+    The error's field is a field of `kind`, or empty. `noun` is the noun for an option in messages,
+    and `separator` is placed between the word and an option.
     """
     options = {} if options is None else options
     if not isinstance(options, Mapping):
@@ -69,7 +69,10 @@ def read_options(word: str, options: Any, kind: type[S], noun: str, separator: s
 
 
 def part_at(kind: type[Any], path: Iterable[str | int]) -> type[Any]:
-    """Return the struct that a path of field names leads to from another, as far as it leads."""
+    """Return the struct at a path of field names, starting from `kind`.
+
+    Follow the path as far as possible.
+    """
     for name in path:
         for leaf in _leaves(get_type_hints(kind).get(str(name))):
             if hasattr(leaf, "__struct_fields__"):
@@ -79,7 +82,7 @@ def part_at(kind: type[Any], path: Iterable[str | int]) -> type[Any]:
 
 
 def words_of(kind: type[Any], field: str) -> list[str]:
-    """Return the words that a field of a type may take, if it takes only some."""
+    """Return the allowed words of a field, or an empty list if any word is allowed."""
     leaves = _leaves(get_type_hints(kind).get(field))
     return list(dict.fromkeys(str(leaf) for leaf in leaves if isinstance(leaf, str | int)))
 
@@ -100,7 +103,7 @@ def _name_in(hint: Any) -> str | None:
 
 
 def _leaves(hint: Any) -> list[Any]:
-    """Return the types and words that a type hint consists of."""
+    """Return the types and words in a type hint."""
     parts = get_args(hint)
     if not parts:
         return [hint]
@@ -122,7 +125,7 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
     invalid_word = re.search("Invalid enum value (.*)", reason)
     if invalid_word:
         word = invalid_word.group(1)
-        hint = nearest(word.strip("'"), words) or f"; it is one of {', '.join(words)}"
+        hint = nearest(word.strip("'"), words) or f"; it must be one of {', '.join(words)}"
         return f"it cannot be {word}{hint}"
     wrong_type = re.fullmatch(r"Expected `([^`]*)`(?:, got `[^`]*`)?(.*)", reason)
     if wrong_type:
@@ -133,9 +136,9 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
     return reason
 
 
-#: How a message of msgspec quotes the end of a pattern.
+#: The end of a pattern, as quoted in msgspec's messages.
 _ESCAPED_END_OF_TEXT = repr(END_OF_TEXT)[1:-1]
-#: What users who write YAML call the types that msgspec names.
+#: The names of msgspec's types for users who write YAML.
 _PLAIN_TYPES = {
     "str": "text",
     "int": "a whole number",
@@ -147,6 +150,6 @@ _PLAIN_TYPES = {
 
 
 def plain_types(types: str) -> str:
-    """Return types that msgspec names, such as `int | null`, in plain words. Null is left out."""
+    """Return msgspec's name of a type, such as `int | null`, in plain words. Null is omitted."""
     names = [name for name in types.split(" | ") if name != "null"]
     return " or ".join(_PLAIN_TYPES.get(name, name) for name in names)

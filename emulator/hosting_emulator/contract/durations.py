@@ -21,13 +21,14 @@ _ISO = re.compile(
     r"P(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?"
     r"(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?"
 )
-#: A thousand years: a longer duration is surely a slip, and would leave the range of timestamps.
+#: A thousand years. A longer duration is surely a mistake, and would exceed the range of
+#: timestamps.
 LONGEST_MS = 365_000 * 86_400_000
 
 
 @lru_cache(maxsize=64)
 def parse_duration_ms(text: str) -> int:
-    """Read a duration as whole milliseconds, 0 to a thousand years. Raises ValueError."""
+    """Parse a duration. Return milliseconds, up to a thousand years. Raises ValueError."""
     word = text.strip()
     parts = None
     if len(word) <= 64:
@@ -47,7 +48,7 @@ def parse_duration_ms(text: str) -> int:
 
 
 def format_duration(ms: int) -> str:
-    """Return milliseconds in the short form of users (`1h30m`, `1.25s`, `250ms`, `0s`)."""
+    """Format milliseconds in the short form (`1h30m`, `1.25s`, `250ms`, `0s`)."""
     if 0 < ms < 1000:
         return f"{ms}ms"
     parts: list[str] = []

@@ -23,8 +23,9 @@ from hosting_emulator.contract.declarations import (
 class Kind(Struct, frozen=True):
     """A kind of value: its name and JSON Schema.
 
-    `component` names the schema that fields refer to, for kinds that have one of their own. `items`
-    is the kind of an array's items. `part` names the resource that an object, or each item, is.
+    `component` names the schema to which fields refer, for kinds with a separate schema. `items` is
+    the kind of an array's items. `part` is the name of the resource of an object, or of an array's
+    items.
     """
 
     name: str
@@ -37,9 +38,10 @@ class Kind(Struct, frozen=True):
 class Field(Struct, frozen=True, kw_only=True):
     """A field of a resource.
 
-    `sentence_key` is the key of the contract's sentence about it. `nullable`: it may be null.
-    `optional`: we leave it out when it has no value. `keywords` are keywords of its schema that the
-    contract does not state. The others are those of `FieldSpec`.
+    `sentence_key` is the key of the contract's sentence about the field. `nullable` means that the
+    value may be null. `optional` means that the emulator omits the field if it has no value.
+    `keywords` are schema keywords that the contract does not state. The other members are as in
+    `FieldSpec`.
     """
 
     name: str
@@ -62,8 +64,9 @@ class Field(Struct, frozen=True, kw_only=True):
 class Resource(Struct, frozen=True, kw_only=True):
     """An object of the contract.
 
-    `sentences` are the contract's sentences about its fields, by key. A `closed` one has no further
-    fields. `presence_is_open`: the contract does not say which fields are required.
+    `sentences` are the contract's sentences about the fields, by key. A `closed` resource has no
+    further fields. `presence_is_open` means that the contract does not state which fields are
+    required.
     """
 
     name: str
@@ -73,25 +76,28 @@ class Resource(Struct, frozen=True, kw_only=True):
     is_request: bool
     closed: bool
     presence_is_open: bool
-    #: The names of its fields.
+    #: The names of all fields.
     names: frozenset[str]
-    #: The fields that hold timestamps.
+    #: The fields that contain timestamps.
     timestamp_fields: tuple[str, ...]
-    #: The fields that hold the id of a deployment.
+    #: The fields that contain a deployment's id.
     deployment_ids: tuple[str, ...]
-    #: The fields that a variation may leave out although they have a value.
+    #: The fields that a variation may omit although they have a value.
     omissible_fields: tuple[str, ...]
-    #: The resources that fields, or their items, are, by the name of the field.
+    #: The names of the resources of fields, or of their items, by the name of the field.
     parts: dict[str, str]
 
 
 def resource_name(declaration: type[Struct]) -> str:
-    """Return the contract's name of a resource: a stored record may need the same name."""
+    """Return the contract's name of a resource.
+
+    A suffix distinguishes the struct from a stored record.
+    """
     return declaration.__name__.removesuffix("Resource")
 
 
 def read_resource(declaration: type[Struct], spec: ResourceSpec) -> Resource:
-    """Return a declared resource as a value."""
+    """Convert a declaration to a Resource."""
     sentences: dict[str, str] = {}
     if spec.sentence:
         sentences[spec.key] = spec.sentence
@@ -129,7 +135,7 @@ def read_resource(declaration: type[Struct], spec: ResourceSpec) -> Resource:
 
 
 def _read_spec(name: str, hint: Any, resource_spec: ResourceSpec) -> tuple[FieldSpec, str]:
-    """Return what was said of a field, and the key of the contract's sentence about it."""
+    """Return a field's specification, and the key of the contract's sentence about the field."""
     for part in getattr(hint, "__metadata__", ()):
         if isinstance(part, FieldSpec):
             if isinstance(part.sentence, Sentence):
@@ -168,7 +174,7 @@ def _read_field(name: str, hint: Any, spec: FieldSpec, sentence_key: str) -> Fie
 
 
 def _value_types(hint: Any) -> list[Any]:
-    """Return the types of a union, without what is said of the whole; of another type, itself."""
+    """Return the member types of a union. For any other type, return only the type itself."""
     bare = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if get_origin(bare) in (Union, UnionType):
         return list(get_args(bare))
@@ -215,7 +221,7 @@ def _bare_schema(bare: Any) -> tuple[str, dict[str, Any]]:
 
 
 def _schema_of(meta: Meta, *, is_array: bool = False) -> dict[str, Any]:
-    """Return the keywords of JSON Schema for bounds of a value."""
+    """Return the JSON Schema keywords for a value's bounds."""
     schema: dict[str, Any] = {}
     if is_array:
         return {"maxItems": meta.max_length}

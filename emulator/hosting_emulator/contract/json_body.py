@@ -1,7 +1,7 @@
-"""Reads JSON that a client sent: strictly, and with one clear reason if it is not JSON.
+"""Strictly parses JSON from a client, and gives a clear reason if it is not JSON.
 
-Stricter than `json.loads` where leniency would hide a client's mistake: NaN, duplicate names, lone
-surrogates and numbers that would become infinite are refused.
+This parser is stricter than `json.loads`, which would hide a client's mistakes. It refuses NaN,
+duplicate names, lone surrogates and numbers that would become infinite.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections import Counter
 from math import isinf
 from typing import Any, NoReturn
 
-#: How half of a surrogate pair can be written. Most texts have none, and need no closer look.
+#: An escaped half of a surrogate pair. Most bodies contain none and need no further check.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-#: No request and no exported state is nested deeper than a few levels.
+#: The maximum depth. Valid requests and exported states have only a few levels.
 DEEPEST = 64
 
 
 class JsonRefused(ValueError):
-    """The bytes are not one JSON text; the message says where and why."""
+    """The bytes are not a single JSON text. The message gives the position and the reason."""
 
 
 def read_json(body: bytes) -> Any:
@@ -39,16 +39,16 @@ def read_json(body: bytes) -> Any:
     except JsonRefused:
         raise
     except ValueError:
-        raise JsonRefused("holds a number with too many digits") from None
+        raise JsonRefused("contains a number with too many digits") from None
     if text.count("[") + text.count("{") > DEEPEST:
         _check_depth(value)
     if _SURROGATE.search(text) and _has_surrogate(value):
-        raise JsonRefused("holds half of a surrogate pair, which is no character")
+        raise JsonRefused("contains half of a surrogate pair, which is not a character")
     return value
 
 
 def _check_depth(value: Any) -> None:
-    """Raise JsonRefused for a value so deep that walking it by recursion could fail."""
+    """Raise JsonRefused if a value is nested so deeply that a recursive function could fail on it."""
     level = [value]
     for _ in range(DEEPEST):
         next_level = []
@@ -62,7 +62,10 @@ def _check_depth(value: Any) -> None:
 
 
 def _has_surrogate(document: Any) -> bool:
-    """Return whether a text has half of a surrogate pair. In Python, so that other threads can run."""
+    """Tell whether a string contains half of a surrogate pair.
+
+    Written in Python so that other threads can run.
+    """
     ahead = [document]
     while ahead:
         value = ahead.pop()
@@ -88,15 +91,15 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         counts = Counter(name for name, _ in pairs)
         twice = next(name for name, count in counts.items() if count > 1)
-        raise JsonRefused(f"names {twice[:60]!r} twice in one object")
+        raise JsonRefused(f"contains the name {twice[:60]!r} twice in an object")
     return members
 
 
 def _finite(text: str) -> int | float:
     number = float(text)
     if isinf(number):
-        raise JsonRefused("holds a number that is too large")
-    # JSON has one kind of number: to JSON Schema too, `1.0` is the integer 1.
+        raise JsonRefused("contains a number that is too large")
+    # JSON has only one number type. In JSON Schema too, `1.0` is the integer 1.
     return int(number) if number.is_integer() else number
 
 

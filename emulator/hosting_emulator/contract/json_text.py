@@ -1,7 +1,7 @@
-"""Changes one part of a JSON text, and leaves all its other characters as they are.
+"""Changes a part of a JSON text without changing any other character.
 
-A part is named by a JSON Pointer (RFC 6901). In addition `*` stands for every item of a list, and a last
-`-` for the place behind its last item, as in RFC 6902.
+A part is named by a JSON Pointer (RFC 6901). In addition, `*` means every item of a list, and a
+final `-` means the position after the last item, as in RFC 6902.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-#: The position of a part: the index of a member or of an item, at each level from the outermost on.
+#: The position of a part: the index of a member or an item at each level, outermost level first.
 Position: TypeAlias = tuple[int, ...]
-#: Returns a number from 0 up to, but not including, its argument.
+#: Returns an integer from 0 up to, but not including, its argument.
 Draw: TypeAlias = Callable[[int], int]
 Order: TypeAlias = Literal["reversed", "shuffled"]
 
@@ -30,7 +30,7 @@ class NotJson(ValueError):
 
 
 def read_pointer(pointer: str) -> tuple[str, ...]:
-    """Return the tokens of a JSON Pointer. Raises ValueError if it is none."""
+    """Return the tokens of a JSON Pointer. Raises ValueError if it is invalid."""
     if not _POINTER.fullmatch(pointer):
         example = pointer.lstrip("$").replace(".", "/").lstrip("/")
         raise ValueError(
@@ -45,9 +45,9 @@ def write_pointer(tokens: Sequence[str]) -> str:
 
 
 class _Part(Struct):
-    """A value in a text: where it starts and ends, and the values in it.
+    """A value in a JSON text: its start, its end, and the values in it.
 
-    `start` and `end` are those of the value. `outer_start` is where the name of a member starts.
+    `start` and `end` are the bounds of the value. `outer_start` is the start of a member's name.
     """
 
     kind: Literal["object", "list", "other"]
@@ -59,10 +59,10 @@ class _Part(Struct):
 
 
 class JsonText:
-    """A JSON text that can be changed in one place."""
+    """A JSON text whose parts can be changed. Each change returns a new text."""
 
     def __init__(self, text: str) -> None:
-        """Raise NotJson if the text is not JSON."""
+        """Parse a text. Raises NotJson."""
         self.text = text
         try:
             self._root = _read(text, _skip(text, 0))
@@ -72,9 +72,9 @@ class JsonText:
             raise NotJson("there is more than one value")
 
     def find(self, tokens: Sequence[str]) -> list[Position]:
-        """Return the positions of the parts that a pointer names. The list may be empty.
+        """Return the positions of the parts named by a pointer. The list may be empty.
 
-        If several members have the same name, the last one counts, as in most JSON readers.
+        If several members have the same name, the last member counts, as in most JSON parsers.
         """
         return list(_find(self._root, tuple(tokens), ()))
 
@@ -106,12 +106,12 @@ class JsonText:
         return self.text[part.start : part.end]
 
     def set(self, position: Position, value: Any) -> JsonText:
-        """Return the text with another value at a position."""
+        """Return the text with a new value at a position."""
         part = self._at(position)
         return self._with(part.start, part.end, _write(value))
 
     def add(self, position: Position, name: str, value: Any) -> JsonText:
-        """Return the text with one more member of an object, or item of a list, behind the others."""
+        """Return the text with a new member or item at the end of an object or a list."""
         part = self._at(position)
         new = _write(value)
         if part.kind == "object":
@@ -131,18 +131,18 @@ class JsonText:
         return self._with(siblings[index].outer_start, siblings[index].end, "")
 
     def rename(self, position: Position, name: str) -> JsonText:
-        """Return the text with another name for a member."""
+        """Return the text with a new name for a member."""
         part = self._at(position)
         _, name_end = _DECODER.raw_decode(self.text, part.outer_start)
         return self._with(part.outer_start, name_end, _write(name))
 
     def duplicate(self, position: Position) -> JsonText:
-        """Return the text with a member or an item twice, the second behind the first."""
+        """Return the text with a copy of a member or an item directly after the original."""
         part = self._at(position)
         return self._with(part.end, part.end, f",{self.text[part.outer_start : part.end]}")
 
     def reorder(self, position: Position, order: Order, draw: Draw) -> JsonText:
-        """Return the text with the members or items of a part in another order."""
+        """Return the text with the members or items of a part in a different order."""
         part = self._at(position)
         texts = [self.text[inner.outer_start : inner.end] for inner in part.parts]
         if order == "reversed":
@@ -157,7 +157,7 @@ class JsonText:
         return JsonText(changed)
 
     def has_repeated_names(self) -> bool:
-        """Return whether an object of the text has two members with the same name."""
+        """Tell whether any object in the text has two members with the same name."""
         return _has_repeated_names(self._root)
 
     def _at(self, position: Position) -> _Part:
@@ -171,7 +171,7 @@ class JsonText:
 
 
 def _read(text: str, start: int, outer_start: int | None = None, name: str = "") -> _Part:
-    """Read the value that starts at a place. Raises ValueError."""
+    """Parse the value at an index. Raises ValueError."""
     first = text[start]
     part = _Part("other", start, start, start if outer_start is None else outer_start, name, [])
     if first not in "{[":
@@ -197,7 +197,7 @@ def _read(text: str, start: int, outer_start: int | None = None, name: str = "")
 
 
 def _skip(text: str, at: int) -> int:
-    """Return where the white space ends that starts at a place."""
+    """Return the index after the whitespace at an index."""
     match = _SPACE.match(text, at)
     return at if match is None else match.end()
 

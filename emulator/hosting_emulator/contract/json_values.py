@@ -1,4 +1,4 @@
-"""Values of JSON: what is done to each text in one."""
+"""Replaces the strings in a JSON value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 
 
 def each_text(value: Any, change: Callable[[str], Any]) -> Any:
-    """Return a JSON value in which `change` has replaced each text. Names of members stay."""
+    """Return a JSON value in which each string is replaced by the result of `change`.
+
+    Names do not change.
+    """
     if isinstance(value, dict):
         return {name: each_text(member, change) for name, member in value.items()}
     if isinstance(value, list):

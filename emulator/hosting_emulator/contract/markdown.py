@@ -1,4 +1,4 @@
-"""Reads the tables of sentences that stand in Markdown files beside the code."""
+"""Reads tables of sentences from the Markdown files next to the code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 def read_sections(path: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the heading and the items of each section of a file.
 
-    An item is `- name: text`. Its further lines are indented.
+    An item is `- name: text`. Its continuation lines are indented.
     """
     text = path.read_text(encoding="utf-8").replace("\n  ", " ")
     for section in text.split("\n## ")[1:]:

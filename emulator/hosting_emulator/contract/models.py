@@ -1,7 +1,7 @@
-"""Pydantic models of the resources: they judge what comes from outside, such as request bodies.
+"""Pydantic models of the resources. They validate data from outside, such as request bodies.
 
-Types and bounds come from the declarations in `resources.py`. Importing this file loads pydantic, which
-takes as long as the rest of the core: nothing that a start needs may import it.
+Types and bounds come from the declarations in `resources.py`. Importing this file loads pydantic,
+which takes as long as the rest of the core. Code that is needed at the start must not import it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, create_model
 from hosting_emulator.contract.fields import Field, Kind
 from hosting_emulator.contract.resources import RESOURCES
 
-#: How `source_generation` decides whether a request names the generation that it expects.
+#: The values of the assumption `source_generation` about the generation in requests.
 SourceGeneration = Literal["checked", "ignored", "any_integer", "optional"]
 
-#: Keywords of JSON Schema, as pydantic names the same bounds.
+#: Pydantic's names of bounds, by JSON Schema keyword.
 _BOUNDS = {
     "minimum": "ge",
     "maximum": "le",
@@ -39,7 +39,10 @@ _TYPES = {
 
 @cache
 def model(resource_name: str) -> type[BaseModel]:
-    """Return the model of a resource. It allows unknown fields if the contract does, as clients must."""
+    """Return the model of a resource.
+
+    It allows unknown fields, as a client must, unless the contract forbids them.
+    """
     resource = RESOURCES[resource_name]
     fields = {field.name: _definition(field) for field in resource.fields}
     config = ConfigDict(extra="forbid" if resource.closed else "allow")
@@ -50,9 +53,9 @@ def model(resource_name: str) -> type[BaseModel]:
 def body_model(
     resource_name: str, *, closed: bool, source_generation: SourceGeneration
 ) -> type[BaseModel]:
-    """Return the model of a request body, as the assumptions of a world judge it.
+    """Return the model of a request body under a world's assumptions.
 
-    `closed`: the world refuses fields that the contract does not name.
+    `closed` means that the world refuses fields that are not in the contract.
     """
     resource = RESOURCES[resource_name]
     fields = {}
@@ -73,7 +76,7 @@ def _generation_definition(field: Field, source_generation: SourceGeneration) ->
 
 
 def _definition(field: Field) -> Any:
-    """Return the type and the default of a field as `create_model` takes them."""
+    """Return the type and the default of a field for `create_model`."""
     value_type = _type(field.kind, field.keywords)
     if field.nullable:
         value_type = value_type | None

@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document, generated from the tables of calls, resources and problems.
 
-What the contract leaves open is marked `x-assumption`, with the name of the assumption that decides
-it. No request needs this file.
+Points that the contract leaves open are marked with `x-assumption` and the name of the assumption
+that decides them. Requests do not need this file.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 
-#: The version the machine-readable contract carries (contract, Versioning).
+#: The version number of the machine-readable contract (contract, Versioning).
 CONTRACT_VERSION = "0.0.0"
-#: Values of a world, by parameter or field and by the alias of their owner.
+#: A world's values, by parameter or field, and then by the alias of their owner.
 _Values: TypeAlias = Mapping[str, Mapping[str, Any]]
 _Object: TypeAlias = dict[str, Any]
 _REF = "#/components/schemas/"
 _TAGS = {
-    "projects": "What belongs to one project.",
-    "organizations": "What belongs to one organization.",
+    "projects": "Calls about a project.",
+    "organizations": "Calls about an organization.",
     "operations": "Accepted asynchronous mutations.",
 }
 _HEADERS: _Object = {
@@ -56,12 +56,12 @@ _HEADERS: _Object = {
         "schema": {"type": "integer", "minimum": 1, "maximum": 86400},
     },
     "WWW-Authenticate": {
-        "description": "The scheme that the call wants.",
+        "description": "The authentication scheme that the call requires.",
         "schema": {"type": "string"},
         "x-assumption": "response_headers",
     },
     "Allow": {
-        "description": "The methods that the path takes.",
+        "description": "The methods that the path allows.",
         "schema": {"type": "string"},
         "x-assumption": "response_headers",
     },
@@ -75,9 +75,9 @@ def openapi_document(
     absent: Mapping[str, Collection[str]] = MappingProxyType({}),
     values: _Values = MappingProxyType({}),
 ) -> _Object:
-    """Return the document for a world with these assumptions, served at `server_url`.
+    """Return the OpenAPI document of a world with these assumptions, served at `server_url`.
 
-    The members in `absent`, by schema, are not required. `values` of the world stand as examples.
+    The members in `absent`, by schema, are not required. `values` are used as examples.
     """
     paths: dict[str, _Object] = {}
     for spec in CallTable(assumptions):
@@ -89,8 +89,9 @@ def openapi_document(
             "title": "Project Hosting Control API",
             "version": CONTRACT_VERSION,
             "description": (
-                "REST control API for hosting web projects, as hosting-emulator serves it. "
-                "`x-assumption` marks what the contract leaves open: do not depend on it."
+                "REST control API for hosting web projects, emulated by hosting-emulator. "
+                "`x-assumption` marks points that the contract leaves open. Do not depend on "
+                "them."
             ),
             "contact": {"name": "hosting-emulator", "url": _docs_url(server_url)},
             "license": {"name": "MIT", "identifier": "MIT"},
@@ -132,7 +133,7 @@ def _operation(spec: CallSpec, assumptions: Assumptions, values: _Values) -> _Ob
 
 
 def _request_body(resource_name: str, values: _Values) -> _Object:
-    """Return the body of a call, with values of the world as its example."""
+    """Return a call's request body, with the world's values as its example."""
     fields = RESOURCES[resource_name].fields
     example = {}
     for field in fields:
@@ -146,7 +147,7 @@ def _request_body(resource_name: str, values: _Values) -> _Object:
 
 
 def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return who may make the call: the least role, and the permission an API key needs."""
+    """Return the requirements of a call: the minimum role, and the permission of an API key."""
     role_member = "organization_role" if spec.subject == "organization" else "project_role"
     requirements: _Object = {role_member: least_role(spec, assumptions)}
     if spec.permission:
@@ -184,7 +185,7 @@ def _parameters(spec: CallSpec, assumptions: Assumptions, values: _Values) -> li
 
 
 def _path_parameter(name: str, values: Mapping[str, Any]) -> _Object:
-    """Return an id in the path, with values of the world as examples."""
+    """Return the parameter for an id in the path, with the world's values as examples."""
     parameter: _Object = {
         "name": name,
         "in": "path",
@@ -197,12 +198,12 @@ def _path_parameter(name: str, values: Mapping[str, Any]) -> _Object:
     return parameter
 
 
-#: Name, whether it is required, description and example of each header of a request.
+#: The request headers as (name, whether it is required, description, example).
 _REQUEST_HEADERS = (
     (
         "Idempotency-Key",
         True,
-        "New for each request, the same for its retries.",
+        "A key that is new for each request, and unchanged in its retries.",
         "3f7c1f0e-5f0a-4a53-9f0e-0d7f6f9f5b1a",
     ),
     ("X-Request-Id", False, "Correlation identifier of the request.", "checkout-42"),
@@ -229,7 +230,7 @@ def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> _Ob
 
 
 class _ProblemRow(Struct, frozen=True):
-    """A problem with which a call may be refused: the name of its example, and what is shown of it."""
+    """A problem that a call may return. `name` is the name of its example."""
 
     name: str
     code: str
@@ -253,7 +254,7 @@ def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_ProblemRow]:
     for code in problem_codes(spec, assumptions):
         status = problem_status(code, assumptions, spec)
         name = code
-        if status != problem_status(code, assumptions):  # the call lists another status
+        if status != problem_status(code, assumptions):  # the call lists a different status
             name = f"{code}_{status}"
         yield _ProblemRow(name, code, status, PROBLEMS[code].title)
     if spec.listed_statuses and assumptions.listed_statuses == "closed":
@@ -261,7 +262,7 @@ def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_ProblemRow]:
     if assumptions.wrong_method == "method_not_allowed":
         yield _ProblemRow("wrong_method", "invalid_request", 405, "Wrong method, see Allow")
     if problem_status("invalid_request", assumptions) != 400:
-        # Such a request reaches no world, so the assumptions of none apply to it.
+        # Such a request does not reach a world, so no world's assumptions apply to it.
         yield _ProblemRow("broken_request", "invalid_request", 400, "Not valid HTTP")
 
 
@@ -346,17 +347,17 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
 
 
 def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return where a response leads: to the poll of its operation, to the next page."""
+    """Return the links from a response to the poll of its operation, or to the next page."""
     poll = partial(_poll, "{project_id}" in assumptions.operation_path)
     if spec.response == "Operation":
         return {
-            "poll": poll("Poll the operation until it has ended.", "id"),
+            "poll": poll("Poll the operation until it ends.", "id"),
             "pollBlocking": poll("Poll the operation it waits for.", "blocking_operation_id"),
         }
     if spec.response == "DeploymentPage":
         following = {
             "operationId": spec.operation_id,
-            "description": "The next page, if there is a next_cursor.",
+            "description": "The next page, if the response has a next_cursor.",
             "parameters": {
                 "project_id": "$request.path.project_id",
                 assumptions.cursor_parameter: "$response.body#/next_cursor",
@@ -377,7 +378,7 @@ def _poll(of_project: bool, description: str, pointer: str) -> _Object:
 
 
 def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) -> _Object:
-    """Return the Schema Objects by name, sorted. Members in `absent`, by schema, are optional."""
+    """Return the Schema Objects, sorted by name. Members in `absent`, by schema, are optional."""
     schemas: _Object = {
         "Ulid": {
             "description": "Identifier: 26 characters of the ULID alphabet.",
@@ -395,7 +396,7 @@ def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) ->
                 schemas[kind.component] = dict(sorted(kind.schema.items()))
         schemas[resource.name] = _object(resource, assumptions, absent.get(resource.name, ()))
     schemas["ProblemCode"] = {
-        "description": "What went wrong, for programs.",
+        "description": "The machine-readable kind of the problem.",
         "type": "string",
         "enum": list(PROBLEMS),
     }

@@ -1,10 +1,13 @@
-"""Templates of paths, such as `/v1/projects/{project_id}/domains`, and whether two can match one path."""
+"""Path templates, such as `/v1/projects/{project_id}/domains`.
+
+Tells whether two can match the same path.
+"""
 
 from __future__ import annotations
 
 
 def overlap(template: str, other: str) -> bool:
-    """Return whether the path of a request can match both templates."""
+    """Tell whether a path can match both templates."""
     segments = template.split("/")
     other_segments = other.split("/")
     if len(segments) != len(other_segments):

@@ -1,4 +1,4 @@
-"""Whether an alteration can act on any response of a call, before there is a response."""
+"""Checks before the first request whether an alteration can act on any response of a call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hosting_emulator.contract.sample_responses import (
 )
 from hosting_emulator.contract.suggestions import nearest
 
-#: How similar two names are, from 0 to 1, of which one is probably a slip of the pen.
+#: The similarity, from 0 to 1, above which a name is probably a misspelling of another name.
 _NEARLY_THE_SAME = 0.85
 
 
@@ -36,9 +36,9 @@ def impossible_reason(
     *,
     code: str | None = None,
 ) -> str | None:
-    """Return why an alteration can act on no response of some calls; None: it can.
+    """Return the reason why an alteration cannot act on any response, or None if it can.
 
-    `code` is the code of the problem that all the responses have, if they have one.
+    `code` is the problem code of all responses, or None if the responses are not limited to a code.
     """
     tried: list[tuple[SentResponse, Unaltered]] = []
     for spec in specs:
@@ -61,14 +61,14 @@ def impossible_reason(
 
 
 def _distance(alteration: Alteration, sample: SentResponse, result: Unaltered) -> tuple[bool, bool]:
-    """Return how far a response is from the response that an alteration needs."""
+    """Return the distance between a response and the response that an alteration needs."""
     status = alteration.status
     is_other_class = status is not None and (status >= 400) != (sample.status >= 400)
     return is_other_class, result.forbidden is None
 
 
 def _misspelled(alteration: Alteration, altered: Altered) -> str | None:
-    """Say that an alteration adds a member whose name is almost that of a field; None: it does not."""
+    """Return a complaint if an added member's name resembles a field's name, otherwise None."""
     if alteration.breaking or alteration.set is None:
         return None
     document = msgspec.json.decode(altered.response.body)
@@ -93,7 +93,7 @@ def _misspelled(alteration: Alteration, altered: Altered) -> str | None:
 def _samples(
     spec: CallSpec, assumptions: Assumptions, code: str | None
 ) -> Iterator[tuple[SentResponse, SentResponse]]:
-    """Yield responses of a call, each with one that has other values."""
+    """Yield pairs of a call's responses. The second response has different values."""
     codes = problem_codes(spec, assumptions) if code is None else [code]
     if code is None:
         yield sample_success(spec, assumptions), sample_success(spec, assumptions, 1)
@@ -105,7 +105,7 @@ def _samples(
 
 
 def _may_exist(alteration: Alteration, spec: CallSpec) -> bool:
-    """Return whether a pointer leads into a part whose members the contract does not name."""
+    """Tell whether a pointer refers to a part whose members the contract does not name."""
     return spec.response == "Operation" and any(
         pointer.startswith("/result/") for pointer in alteration.pointers
     )
@@ -118,7 +118,7 @@ def _nearest_pointer(alteration: Alteration, samples: Sequence[SentResponse]) ->
 
 
 def _nearest_pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
-    """Return a hint at the pointer of a response that is nearest to another one; empty if none is."""
+    """Return a hint with the most similar pointer into a sample, or an empty string."""
     pointers = {
         other
         for sample in samples
@@ -129,7 +129,7 @@ def _nearest_pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
 
 
 def _pointers(value: Any, tokens: tuple[str, ...]) -> Iterator[str]:
-    """Yield the pointers of the parts of a sample. Items of a list share one."""
+    """Yield the pointers to the parts of a sample. For a list, only the first item is used."""
     if tokens:
         yield write_pointer(tokens)
     if isinstance(value, dict):

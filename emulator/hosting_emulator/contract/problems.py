@@ -1,6 +1,6 @@
-"""Problems: every code by its name, and the exception that refuses a request with one.
+"""Problems by code, and the exception that refuses a request with a problem.
 
-The rows stand in `problem_table.py`. Both files must stay cheap to import.
+The rows are in `problem_table.py`. Both files must stay cheap to import.
 """
 
 from __future__ import annotations
@@ -38,14 +38,18 @@ class Refused(Exception):
         assumption: str | None = None,
         action: str | None = None,
     ) -> None:
-        """Raise ValueError for another status than the contract fixes, or a number out of bounds."""
+        """Create a refusal.
+
+        Raises ValueError if the contract specifies a different status, or if a number is out of
+        bounds.
+        """
         super().__init__(code, detail)
         if status is not None:
             PROBLEMS[code].check_status(status)
         wait = retry_after_seconds
         if wait is not None and not RETRY_AFTER_MIN <= wait <= RETRY_AFTER_MAX:
             bounds = f"{RETRY_AFTER_MIN} to {RETRY_AFTER_MAX}"
-            raise ValueError(f"retry_after_seconds is {bounds}, not {wait}")
+            raise ValueError(f"retry_after_seconds must be {bounds}, not {wait}")
         self.code = code
         self.detail = detail
         self.status = status or PROBLEMS[code].status

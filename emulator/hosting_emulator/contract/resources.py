@@ -1,7 +1,7 @@
-"""The resources of the contract, each declared once, with the contract's own rows quoted.
+"""The declarations of the contract's resources, which quote the contract's rows.
 
-A type declares presence, null and bounds; `declarations.py` explains how. `tests/contract` holds each
-declaration against the rows that it quotes, and `tests/lab` the rows against the contract.
+A type declares presence, null and bounds; `declarations.py` explains how. `tests/contract` compares
+each declaration with the rows that it quotes, and `tests/lab` compares the rows with the contract.
 """
 
 from collections.abc import Mapping
@@ -32,9 +32,9 @@ Timestamp = Annotated[
 UriReference = Annotated[
     str, Format("uri_reference"), Meta(extra_json_schema={"format": "uri-reference"})
 ]
-#: Text that reports must not show.
+#: A string that reports must not show.
 Secret = Annotated[str, Format("secret")]
-#: Text in which one response may differ from another.
+#: A string that may differ between responses.
 AnyValue = Annotated[str, FieldSpec(may_differ="value")]
 AnyNumber = Annotated[float, FieldSpec(may_differ="value")]
 FilledText = Annotated[str, Meta(min_length=1)]
@@ -76,7 +76,7 @@ OperationResult = Annotated[
     dict[str, Any],
     Component(
         name="OperationResult",
-        description="Outcome payload. The contract does not show what it holds.",
+        description="Outcome payload. The contract does not show its content.",
     ),
     Meta(extra_json_schema={"additionalProperties": True}),
 ]
@@ -84,18 +84,19 @@ OperationResult = Annotated[
 # --- States of an operation ----------------------------------------------------------------------
 
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
-#: The states of an operation, those that are terminal, and those of the terminal ones that are failures.
+#: All states of an operation, the terminal states, and the terminal states that are failures.
 STATES: tuple[State, ...] = get_args(State)
 TERMINAL: tuple[State, ...] = ("succeeded", "failed", "cancelled")
 FAILURES = tuple(state for state in TERMINAL if state != "succeeded")
 _TERMINAL_LIST = f"{', '.join(TERMINAL[:-1])} and {TERMINAL[-1]}"
 OperationState = Annotated[
-    State, Component(name="OperationState", description=f"Terminal are {_TERMINAL_LIST}.")
+    State,
+    Component(name="OperationState", description=f"The terminal states are {_TERMINAL_LIST}."),
 ]
 
 
 def with_states(text: str) -> str:
-    """Write a sentence with the states of an operation for {states}, the terminal ones for {ends}."""
+    """Replace {states} with the states of an operation, and {ends} with the terminal states."""
     ends = f"{', '.join(TERMINAL[:-1])} or {TERMINAL[-1]}"
     return text.replace("{states}", ", ".join(STATES)).replace("{ends}", ends)
 
@@ -105,23 +106,23 @@ def with_states(text: str) -> str:
 
 @resource(is_request=True)
 class SetPoweredByFlagRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whether a project's production site is to show the flag."""
+    """The desired state of a project's flag."""
 
     enabled: Annotated[
         bool,
-        FieldSpec(description="Whether the flag is to be shown.", required=True, examples=(True,)),
+        FieldSpec(description="Whether to show the flag.", required=True, examples=(True,)),
     ]
 
 
 @resource(is_request=True)
 class InitializeManagedSourceRequest(Struct, frozen=True, kw_only=True):
-    """What the caller knows of the project's source."""
+    """The caller's view of the project's source."""
 
     expected_source_generation: Annotated[
         int,
         FieldSpec(
             description=(
-                "The project's present source generation: 0 before the first initialization."
+                "The project's current source generation; 0 before the first initialization."
             ),
             assumption="source_generation",
             examples=(0,),
@@ -137,7 +138,7 @@ class CreateUserApiKeyRequest(Struct, frozen=True, kw_only=True):
     name: Annotated[
         ApiKeyName,
         FieldSpec(
-            description="A name for people, 1 to 64 characters.",
+            description="A descriptive name of 1 to 64 characters.",
             assumption="required_body",
             examples=("ci",),
         ),
@@ -179,7 +180,7 @@ class PoweredByFlag(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     presence="assumed",
 )
 class OperationError(Struct, frozen=True, kw_only=True):
-    """Why an operation failed."""
+    """The reason why an operation failed."""
 
     code: Annotated[
         str,
@@ -214,7 +215,7 @@ class ProgressResource(Struct, frozen=True, kw_only=True):
     next_poll_after_seconds: Annotated[
         int | UnsetType,
         FieldSpec(
-            description="How long to wait before polling again.",
+            description="The number of seconds to wait before polling again.",
             assumption="next_poll",
             our_bounds=Meta(ge=0),
             may_differ="value",
@@ -233,7 +234,10 @@ class ProgressResource(Struct, frozen=True, kw_only=True):
     presence="open",
 )
 class ReconciliationResource(Struct, frozen=True, kw_only=True):
-    """Current observation for queued or running work. A completed attempt alone is no success."""
+    """Current observation for queued or running work.
+
+    A completed attempt alone does not mean success.
+    """
 
     state: Annotated[
         str,
@@ -271,8 +275,8 @@ class OperationResource(Struct, frozen=True, kw_only=True):
                 "|"
             ),
             description=(
-                "The active operation that holds the project mutation claim this queued one waits "
-                "on."
+                "The active operation that holds the project mutation claim for which this "
+                "queued operation waits."
             ),
         ),
     ] = UNSET
@@ -330,7 +334,10 @@ class DeploymentResource(Struct, frozen=True, kw_only=True):
     project_id: Annotated[Ulid, FieldSpec(sentence="| project_id | Ulid |")]
     operation_id: Annotated[
         Ulid,
-        FieldSpec(sentence="| operation_id | Ulid |", description="The operation that created it."),
+        FieldSpec(
+            sentence="| operation_id | Ulid |",
+            description="The operation that created the deployment.",
+        ),
     ]
     commit_sha: Annotated[
         str,
@@ -416,10 +423,10 @@ class UserApiKey(Struct, frozen=True, kw_only=True):
     organization_id: Ulid
     name: Annotated[str, FieldSpec(examples=("ci",), our_bounds=Meta(min_length=1, max_length=64))]
     obfuscated_value: Annotated[
-        str, FieldSpec(description="Enough of the token to tell it from others.")
+        str, FieldSpec(description="The part of the token that distinguishes it from other tokens.")
     ]
     permissions: Annotated[list[str], FieldSpec(assumption="key_permissions", may_differ="value")]
-    expires_at: Annotated[Timestamp, FieldSpec(description="90 days after its creation.")]
+    expires_at: Annotated[Timestamp, FieldSpec(description="90 days after creation.")]
     created_at: Timestamp
     last_used_at: Timestamp | UnsetType = UNSET
 
@@ -516,7 +523,7 @@ class DnsAuthorization(Struct, frozen=True, kw_only=True):
 
 @resource(key="ticket", presence="open")
 class DevAccessTicket(Struct, frozen=True, kw_only=True):
-    """A single-use ticket for a project's dev origin, valid ten minutes."""
+    """A single-use ticket for a project's dev origin, valid for ten minutes."""
 
     ticket_id: Annotated[Ulid, FieldSpec(sentence="| ticket_id | Ulid | |")]
     project_id: Annotated[Ulid, FieldSpec(sentence="| project_id | Ulid | |")]
@@ -528,7 +535,7 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
                 "| origin | string | https origin of the immutable dev project host, of the form "
                 "https://dev-<word>-<word>-<word>.<dev_zone> (lowercase letters in each word) |"
             ),
-            description="Https origin of the immutable dev project host.",
+            description="The https origin of the immutable dev project host.",
             assumption="dev_zone",
             examples=("https://dev-calm-green-river.dev.localhost",),
         ),
@@ -542,7 +549,7 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
                 "43 characters from A-Z a-z 0-9 _ - |"
             ),
             description=(
-                "Opens the dev origin, once. It holds the ticket itself, which is not shown again."
+                "Opens the dev origin, once. The URL contains the ticket, which is not shown again."
             ),
             essential=True,
             assumption="dev_origin_port",
@@ -571,7 +578,7 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
     presence="open",
 )
 class DatabasePlacement(Struct, frozen=True, kw_only=True):
-    """Observed settings of a managed database; not a completed resize operation."""
+    """Observed settings of a managed database. They do not describe a completed resize operation."""
 
     min_cu: AnyNumber
     max_cu: AnyNumber
@@ -581,8 +588,8 @@ class DatabasePlacement(Struct, frozen=True, kw_only=True):
         SuspendTimeout,
         FieldSpec(
             description=(
-                "0 means provider default, -1 never suspend, otherwise the configured provider "
-                "value."
+                "0 means the provider's default, and -1 means never suspend. Any other value "
+                "is the configured provider value."
             ),
             assumption="suspend_timeout",
             may_differ="value",
@@ -594,7 +601,7 @@ class DatabasePlacement(Struct, frozen=True, kw_only=True):
     pending_state: Annotated[
         str | UnsetType,
         FieldSpec(
-            description="The state it is changing to. An open set, like state.",
+            description="The state to which the database is changing. An open set, like state.",
             assumption="database_states",
             may_differ="word",
         ),
@@ -605,7 +612,7 @@ class DatabasePlacement(Struct, frozen=True, kw_only=True):
 
 @resource(key="compute", presence="open")
 class DatabaseCompute(Struct, frozen=True, kw_only=True):
-    """The observed managed database compute configuration of one environment."""
+    """The observed managed database compute configuration of an environment."""
 
     project_id: Annotated[Ulid, FieldSpec(sentence="| project_id | Ulid | |")]
     environment: Annotated[Environment, FieldSpec(sentence="| environment | enum dev, prod | |")]
@@ -617,7 +624,7 @@ class DatabaseCompute(Struct, frozen=True, kw_only=True):
                 "the same physical database for both environments |"
             ),
             description=(
-                "An open set: with shared, both environments resolve to the same physical database."
+                "An open set. With shared, both environments resolve to the same physical database."
             ),
             assumption="data_modes",
             may_differ="word",
@@ -639,7 +646,7 @@ class DatabaseCompute(Struct, frozen=True, kw_only=True):
                 "| database | object or null | null means the owned environment has no confirmed "
                 "managed placement |"
             ),
-            description="Null means the owned environment has no confirmed managed placement.",
+            description="Null means that the owned environment has no confirmed managed placement.",
             essential=True,
         ),
     ]
@@ -708,7 +715,7 @@ class ProblemDetails(Struct, frozen=True, kw_only=True):
         bool,
         FieldSpec(
             sentence="| retryable | boolean | yes | |",
-            description="Whether the same request, sent again unchanged, can succeed.",
+            description="Whether the same request can succeed if it is retried unchanged.",
             required=True,
             assumption="problem_retryable",
             may_differ="value",
@@ -736,7 +743,7 @@ class ProblemDetails(Struct, frozen=True, kw_only=True):
     ]
 
 
-#: Every resource by its name: what calls send and receive, and the objects in that.
+#: All resources by name: request bodies, response bodies, and the objects in them.
 RESOURCES: Mapping[str, Resource] = {
     resource_name(declaration): read_resource(declaration, spec)
     for declaration, spec in ResourceSpec.declared.items()

@@ -1,6 +1,6 @@
-"""Sample responses of a call: a success with every field, and a problem for each of its codes.
+"""Sample responses of a call: a success with every field, and a problem for each problem code.
 
-Each has two versions, whose values differ wherever the contract does not fix them.
+Each sample has two variants, whose values differ wherever the contract does not fix them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hosting_emulator.contract.fields import Field, Kind
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.resources import RESOURCES
 
-#: Two values for each kind whose schema does not give any.
+#: Two values for each kind whose schema does not provide values.
 _VALUES: dict[str, tuple[Any, Any]] = {
     "ulid": ("0" * 26, "1" * 26),
     "timestamp": ("2026-01-01T00:00:00.000Z", "2027-01-01T00:00:00.000Z"),
@@ -39,7 +39,7 @@ _NO_BOUND = 10**12
 
 
 def sample_success(spec: CallSpec, assumptions: Assumptions, variant: int = 0) -> SentResponse:
-    """Return a successful response of a call, with every field that it can have; variant 0 or 1."""
+    """Return a call's successful response with every possible field. `variant` is 0 or 1."""
     headers = [("Cache-Control", "no-store"), ("Content-Type", "application/json")]
     if assumptions.request_id_on_success == "echoed":
         headers.append(("X-Request-Id", _REQUEST_ID))
@@ -53,7 +53,7 @@ def sample_success(spec: CallSpec, assumptions: Assumptions, variant: int = 0) -
 def sample_problem(
     spec: CallSpec, code: str, assumptions: Assumptions, variant: int = 0
 ) -> SentResponse:
-    """Return a problem of a call, with every field that it can have; variant 0 or 1."""
+    """Return a call's problem response with every possible field. `variant` is 0 or 1."""
     problem = PROBLEMS[code]
     status = problem_status(code, assumptions, spec)
     document = _sample_object("ProblemDetails", variant) | {
@@ -77,7 +77,7 @@ def _sample_object(name: str, variant: int) -> dict[str, Any]:
 
 
 def _sample_field(field: Field, variant: int) -> Any:
-    # Bounds of a pair are far apart, so that each can have any value.
+    # The bounds of a range are far apart, so that an alteration can set either bound to any value.
     if field.name.startswith("max_"):
         return _NO_BOUND + variant
     if field.name.startswith("min_"):

@@ -1,4 +1,4 @@
-"""Commands that a message tells its reader to run, as they can be typed into a shell."""
+"""Shell commands that messages suggest to the reader."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _DEFAULT_URLS = (f"http://127.0.0.1:{DEFAULT_PORT}", f"http://localhost:{DEFAULT
 
 
 def command_line(command: str, base_url: str, world: str) -> str:
-    """Return a command of ours with the options that choose a server and a world.
+    """Return a hosting-emulator command with the options that select a server and a world.
 
-    An option is left out where its default chooses the same.
+    An option is omitted if its default has the same effect.
     """
     options = ""
     if world != DEFAULT_WORLD:

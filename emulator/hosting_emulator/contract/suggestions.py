@@ -1,16 +1,17 @@
-"""Suggestions: the name that a user probably meant."""
+"""Suggests the name that a user probably meant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-#: No name of ours is half as long, and comparing a text of a MiB takes a third of a second.
+#: This is more than twice the length of our longest name. Comparing a string of 1 MiB would take a
+#: third of a second.
 _COMPARED_CHARACTERS = 200
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str:
-    """Return `; did you mean …?` if a candidate resembles `word`, otherwise an empty text."""
-    # Imported here: only an error needs it, and it takes a millisecond of every start.
+    """Return `; did you mean …?` if a candidate resembles `word`, otherwise an empty string."""
+    # Imported here because only an error needs it, and the import takes a millisecond.
     from difflib import get_close_matches
 
     matches = get_close_matches(word[:_COMPARED_CHARACTERS], list(candidates), n=1, cutoff=0.55)
@@ -18,7 +19,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str:
 
 
 def unknown(noun: str, word: str, candidates: Iterable[str]) -> str:
-    """Return the message that nothing has this name, with the nearest name or all names."""
+    """Return the message that a name does not exist, with the nearest name or all names."""
     names = list(candidates)
     hint = nearest(word, names)
     if not hint:

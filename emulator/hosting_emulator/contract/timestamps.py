@@ -1,4 +1,4 @@
-"""Timestamps: RFC 3339 text on the wire, whole milliseconds since 1970 inside."""
+"""Timestamps: RFC 3339 strings on the wire, and integer milliseconds since 1970 internally."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from typing import Literal
 
 TimestampForm = Literal["milliseconds", "microseconds", "offset"]
 
-# `fromisoformat` reads all of ISO 8601, such as week dates, of which RFC 3339 is a small part.
+# `fromisoformat` also accepts ISO 8601 forms that RFC 3339 does not allow, such as week dates.
 _RFC_3339 = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,30})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: 9999-12-31T23:59:59.999Z, the last moment RFC 3339 can write.
+#: 9999-12-31T23:59:59.999Z, the latest time in milliseconds that RFC 3339 can express.
 LATEST_MS = 253_402_300_799_999
 _EARLIEST_MS = -62_135_596_800_000
 
 
 def format_timestamp(at_ms: int) -> str:
-    """Return a moment as records store it: UTC, milliseconds, `Z`, within the years 1 to 9999."""
+    """Format a time in the form used by records:
+
+    UTC with milliseconds and `Z`, in the years 1 to 9999.
+    """
     seconds, ms = divmod(min(max(at_ms, _EARLIEST_MS), LATEST_MS), 1000)
     return f"{_second(seconds)}.{ms:03d}Z"
 
 
 def respell_timestamp(text: str, form: TimestampForm) -> str:
-    """Return a stored timestamp in another valid RFC 3339 form of the same moment."""
+    """Return a stored timestamp in another valid RFC 3339 form for the same time."""
     return text[:-1] + {"milliseconds": "Z", "microseconds": "000Z", "offset": "+00:00"}[form]
 
 
 def parse_timestamp(text: str) -> int:
-    """Read RFC 3339 text (with an offset or `Z`) as ms since 1970. Raises ValueError."""
+    """Parse an RFC 3339 string (with an offset or `Z`). Return ms since 1970. Raises ValueError."""
     try:
         moment = datetime.fromisoformat(text.upper()) if _RFC_3339.fullmatch(text) else None
     except ValueError:
@@ -46,7 +49,7 @@ def parse_timestamp(text: str) -> int:
     return at_ms
 
 
-@lru_cache(maxsize=256)  # most timestamps of a run fall in a few seconds: now, and an expiry
+@lru_cache(maxsize=256)  # most timestamps of a run fall into a few distinct seconds
 def _second(seconds: int) -> str:
     moment = datetime.fromtimestamp(seconds, UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")

@@ -1,4 +1,4 @@
-"""Whether a value of a response is one that the contract allows there, as any service may write it."""
+"""Checks whether the contract allows a value in a response. The response may come from any service."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hosting_emulator.contract.fields import Kind
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.resources import RESOURCES
 
-#: What begins a complaint about a length or value that is of the right kind.
+#: The start of a complaint about a value whose kind is correct, but not its length or size.
 BOUNDS = "out of bounds"
 _REDEEM = "/.service/dev-access/redeem?stage=dev&ticket="
-#: What has another length than a zone may is complained of for that.
+#: Also matches strings with the wrong length for a zone, which get a complaint about the length.
 _ZONE = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}|.{0,3}|.{254,}", re.DOTALL)
 _CURSOR = re.compile("[A-Za-z0-9_-]+")
 _ORIGIN = re.compile(r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+(:[0-9]+)?")
-# RFC 3339, which allows a space for the T, and small letters; and ISO 8601 without the seconds. (The
-# emulator's own reader knows less: no moment before 1970, and no leap second.)
+# RFC 3339, which allows lowercase letters and a space instead of the T, and ISO 8601 without the
+# seconds. The emulator's own parser accepts less: no time before 1970, and no leap second.
 _TIMESTAMP = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>([01]\d|2[0-3]):[0-5]\d)"
     r"(:(?P<second>[0-5]\d|60)([.,](?P<fraction>\d{1,30}))?)?"
@@ -30,27 +30,27 @@ _TIMESTAMP = re.compile(
 
 
 def brief(value: Any) -> str:
-    """Write a value so that it fits in a line."""
+    """Return the representation of a value, cut to fit in a line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is a JSON number without a fraction."""
+    """Tell whether a value is a JSON number without a fraction."""
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     return whole and not isinstance(value, bool)
 
 
 def is_timestamp(value: Any) -> bool:
-    """Whether a value is a date with a time of day and an offset or Z. Any year will do."""
+    """Tell whether a value is a date with a time of day and an offset or Z. Any year is valid."""
     match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
-    # The year 0000 is one, and a leap year, which `datetime` does not know.
+    # The year 0000 is valid and a leap year, but `datetime` does not support it.
     day = match["day"].replace("0000-", "2000-", 1) if match else ""
     return match is not None and _minute(day, match["minute"]) is not None
 
 
 def moment(value: Any) -> int | None:
-    """Read a timestamp as ms since 1970, negative before; None for anything else, or without seconds."""
+    """Return a timestamp as ms since 1970, or None if it is invalid or lacks seconds."""
     match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
     began = _minute(match["day"], match["minute"]) if match else None
     if match is None or began is None or match["second"] is None:
@@ -68,7 +68,10 @@ def _minute(day: str, minute: str) -> int | None:
 
 
 def complaint(kind: Kind, value: Any) -> str | None:
-    """Say what is wrong with a value of a kind; None: nothing. No secret and no ticket is shown."""
+    """Return a complaint about a value that does not fit a kind, or None.
+
+    It never shows a secret or a ticket.
+    """
     schema = kind.schema
     if kind.name == "redeem_url":
         return redeem_url_complaint(value)
@@ -92,7 +95,7 @@ def complaint(kind: Kind, value: Any) -> str | None:
 
 
 def redeem_url_complaint(value: Any) -> str | None:
-    """Say what is wrong with a ticket's URL; None: nothing."""
+    """Return a complaint about a ticket's URL, or None if the URL is correct."""
     if not isinstance(value, str):
         return "it is not a string"
     origin, between, ticket = value.partition(_REDEEM)
@@ -100,7 +103,7 @@ def redeem_url_complaint(value: Any) -> str | None:
         return f"it is not <origin>{_REDEEM}<ticket>"
     if len(ticket) != 43:
         return f"its ticket has {len(ticket)} characters"
-    return None if _CURSOR.fullmatch(ticket) else "its ticket has other characters"
+    return None if _CURSOR.fullmatch(ticket) else "its ticket has invalid characters"
 
 
 def _is_uri_reference(value: Any) -> bool:
@@ -114,10 +117,10 @@ def _matching(pattern: re.Pattern[str]) -> Callable[[Any], object]:
     return lambda value: isinstance(value, str) and pattern.fullmatch(value)
 
 
-#: What tells whether a value is of a kind, and what is wrong with it otherwise.
+#: The check of each kind, and the complaint about a value that fails it.
 _KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
     "text": (lambda value: isinstance(value, str), "is not a string"),
-    "secret": (lambda value: isinstance(value, str) and value, "it is not text"),
+    "secret": (lambda value: isinstance(value, str) and value, "it must be a non-empty string"),
     "boolean": (lambda value: isinstance(value, bool), "is not a boolean"),
     "integer": (is_integer, "is not an integer"),
     "number": (lambda value: type(value) in (int, float), "is not a number"),
@@ -134,34 +137,34 @@ _KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
 
 # --- Credentials -----------------------------------------------------------------------------------
 
-#: Credentials that show what they are: a password in a URL, a JWT, a private key.
+#: Recognizable credentials: a password in a URL, a JWT, or a private key.
 _SECRET = re.compile(
     r"://[^/\s:@]+:[^/\s@]+@|\beyJ[\w-]{8,}\.[\w-]+\.|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
-#: Names that give a credential away, and those of a provider's identifiers.
+#: Names that suggest a credential, and names of a provider's identifiers.
 _CREDENTIAL = re.compile(
     r"secret|password|credential|private_?key|(access|auth|api)_?(token|key)", re.I
 )
 _IDENTIFIER = re.compile(r"token|provider|(^|_)(id|arn)$", re.I)
 _PROVIDER = re.compile(r"provider\w*_(id|arn)$", re.I)
-#: The members that contain credentials, as the contract says.
+#: The members in which the contract returns credentials.
 _HANDED_OUT = ("value", "redeem_url")
 _FIELD_NAMES = {field.name for resource in RESOURCES.values() for field in resource.fields}
 
 
 def credential_complaint(name: str, value: Any) -> str | None:
-    """Say that a member of a response looks like a credential, which no response shows; or None."""
+    """Return a complaint if a member looks like a credential, otherwise None."""
     if isinstance(value, str) and _SECRET.search(value) and name not in _HANDED_OUT:
-        return f"{name} holds a credential"
+        return f"{name} contains a credential"
     if not _is_harmless(name, value) and _CREDENTIAL.search(name):
         return f"{name} looks like a credential"
     return None
 
 
 def identifier_complaint(name: str, value: Any, *, shows_none: bool) -> str | None:
-    """Say that a member of a response looks like a provider's identifier; or None.
+    """Return a complaint if a member looks like a provider's identifier, otherwise None.
 
-    `shows_none`: the contract says of this response that it shows none.
+    `shows_none` means that the contract forbids provider identifiers in this response.
     """
     if _is_harmless(name, value) or is_ulid(str(value)):
         return None
@@ -174,7 +177,7 @@ def _is_harmless(name: str, value: Any) -> bool:
 
 
 def members_of(document: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each value of a document that holds no others, with the name of its member."""
+    """Yield each scalar value in a document, with the name of its member."""
     if isinstance(document, dict):
         for inner_name, value in document.items():
             yield from members_of(value, inner_name)

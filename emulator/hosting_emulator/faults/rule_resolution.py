@@ -112,5 +112,5 @@ def _resolve_names(rule: Rule, world: World, category: RuleCategory) -> Rule:
 def _check_word(word: str, field: str, words: Sequence[str]) -> None:
     """Raise DocumentRefused if a word is not in `words`."""
     if word not in words:
-        hint = nearest(word, words) or f"; it is one of {', '.join(words)}"
+        hint = nearest(word, words) or f"; it must be one of {', '.join(words)}"
         raise DocumentRefused(f"there is no {field} {word!r}{hint}", field)

@@ -195,8 +195,8 @@ def test_an_operation_that_has_ended_refuses_interventions(stage: Stage, word: s
         ({"operation": "x", "project": "shop"}, "name either the operation"),
         ({"operation": "x"}, "there is no operation 'x'"),
         ({"project": "shop"}, "project shop has no operation in progress"),
-        ({"project": "shpo"}, "no project is 'shpo' .* did you mean shop"),
-        ({"project": "zzz"}, "there are blog, docs, garden, labs, notes, shop"),
+        ({"project": "shpo"}, "there is no project .* 'shpo'; did you mean shop"),
+        ({"project": "zzz"}, "the projects are blog, docs, garden, labs, notes, shop"),
     ],
 )
 def test_an_operation_that_cannot_be_identified_is_refused(
