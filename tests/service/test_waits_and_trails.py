@@ -121,14 +121,14 @@ def trail(api: HttpWorld) -> list[str]:
 def test_the_trail_explains_why_a_matching_outcome_did_not_act(
     api: HttpWorld, rule: dict[str, object], reason: str
 ) -> None:
-    api.add_outcome(fail={"phase": "deploying"}, **rule)
+    api.add_outcome(succeed={"running": "40s"}, **rule)
     if "times" in rule:
         api.apply_domains()
 
     assert api.apply_domains().status == 202
 
     (sentence,) = trail(api)
-    assert sentence.startswith("outcome-1 (fail) matched but did not act")
+    assert sentence.startswith("outcome-1 (succeed) matched but did not act")
     assert reason in sentence
 
 

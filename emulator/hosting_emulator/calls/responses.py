@@ -23,8 +23,9 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world import operations, views
 from hosting_emulator.world.plans import APPLY_DOMAINS, INITIALIZE, is_finished
+from hosting_emulator.world.reactions import react
 from hosting_emulator.world.records import Database, Dns, Operation, Project, RememberedResponse
-from hosting_emulator.world.tables import DATABASES, DNS, ORGANIZATIONS, PROJECTS
+from hosting_emulator.world.tables import DATABASES, DNS, OPERATIONS, ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import Change
 
 # --- The flag --------------------------------------------------------------------------------------
@@ -130,7 +131,9 @@ def _start_operation(
 def get_operation(change: Change, request: CallRequest, operation: Operation) -> Reply:
     """Show the operation as it is now. If its profile counts polls, this poll counts."""
     if not is_finished(operation):
-        operation = operations.count_poll(change, operation)
+        operations.count_poll(change, operation)
+        react(change)
+        operation = change.row(OPERATIONS, operation.id)
     return success_reply(change, request, views.operation(change, operation), operation.id)
 
 

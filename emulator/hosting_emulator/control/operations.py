@@ -13,6 +13,7 @@ from hosting_emulator.contract.shell import command_line
 from hosting_emulator.control.operation_names import require_operation
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.explanations.operations import why
+from hosting_emulator.engine.explanations.wait_reasons import wait_reason
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.http.endpoint import (
     Context,
@@ -50,6 +51,7 @@ def _operation_state(world: World, operation: Operation) -> messages.OperationSt
         stuck=operation.stuck,
         created_at=operation.created_at,
         updated_at=operation.updated_at,
+        wait_reason=wait_reason(world, operation),
     )
 
 

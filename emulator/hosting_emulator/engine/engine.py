@@ -32,6 +32,7 @@ from hosting_emulator.world import clock as clocks
 from hosting_emulator.world import views
 from hosting_emulator.world.due_events import run_due
 from hosting_emulator.world.plans import is_finished
+from hosting_emulator.world.reactions import react
 from hosting_emulator.world.records import ClockRecord, Organization, User, WorldSource
 from hosting_emulator.world.schedule import event_of
 from hosting_emulator.world.sessions import implicit_session_id
@@ -163,6 +164,7 @@ class Engine:
 
         `manual_change` describes a change made by hand, in the form of a story's step.
         """
+        react(change)
         writes = change.writes
         before = change.world
         assert before is self.world, f"{title}: the world changed in the meantime"

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.faults.decisions import is_spent
+from hosting_emulator.world.fault_records import is_spent
 from hosting_emulator.world.tables import CLOCK, FAULTS, OUTCOMES, SCHEDULE
 from hosting_emulator.world.value import World, Writes
 

@@ -23,7 +23,8 @@ from hosting_emulator.faults.delivery_rules import check_delivery_rule
 from hosting_emulator.faults.handshake_checks import check_handshake_rule
 from hosting_emulator.faults.kinds import Stage, fault_kinds, has_phase
 from hosting_emulator.faults.kinds.alter import Alter
-from hosting_emulator.faults.outcomes import outcome_kinds, phases_of
+from hosting_emulator.faults.outcome_checks import check_outcome
+from hosting_emulator.faults.outcomes import outcome_kinds
 from hosting_emulator.faults.possible_rules import check_at_identity_provider
 from hosting_emulator.faults.rule_resolution import resolve_rule
 from hosting_emulator.faults.upload_checks import check_upload_rule
@@ -63,7 +64,7 @@ def read_fault(
     if rule.call is not None and rule.call.startswith(IDENTITY_PROVIDER):
         check_at_identity_provider(kind, rule)
     if category is OUTCOME:
-        _check_phase(kind, options, rule)
+        _check_outcome(kind, options, rule, change.world)
     order = next_number(change, f"{category.noun} order")
     id_ = f"{category.noun}-{order + 1}"
     return Fault(id_, order, change.now_ms, kind, options, rule)
@@ -98,18 +99,11 @@ def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -
     return replace(rule, while_=read_condition(condition, "while"))
 
 
-def _check_phase(kind: str, options: Mapping[str, Any], rule: Rule) -> None:
-    """Raise DocumentRefused for an outcome if no operation of the rule's calls has its phase."""
+def _check_outcome(kind: str, options: Mapping[str, Any], rule: Rule, world: World) -> None:
+    """Refuse an outcome that can act on no operation of the rule's calls."""
     outcome = convert(options, outcome_kinds()[kind])
-    calls = OUTCOME.calls
-    if rule.call:
-        calls = (rule.call,)
-    for call in calls:
-        if outcome.operation_outcome("", call) is not None:
-            return
-    phases = ", ".join(phases_of(rule.call))
-    message = f"operations of {rule.call} have no phase {outcome.at!r}; they have {phases}"
-    raise DocumentRefused(message, "phase")
+    calls = (rule.call,) if rule.call else OUTCOME.calls
+    check_outcome(outcome, rule, calls, world.assumptions)
 
 
 def invalid_reason(fault: Fault, category: RuleCategory) -> str | None:

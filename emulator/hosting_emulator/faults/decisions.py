@@ -14,11 +14,12 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.faults.conditions import condition_text, unmet_condition
 from hosting_emulator.faults.kinds import FaultKind, Stage, kind_of, stage_of
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.matching import FaultSubject, matches
-from hosting_emulator.faults.outcomes import outcome_of
+from hosting_emulator.faults.outcome_checks import unheld_reason
+from hosting_emulator.faults.outcomes import outcome_kinds, outcome_of
+from hosting_emulator.world.conditions import condition_text, unmet_condition
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.records import OperationOutcome
 from hosting_emulator.world.streams import draw
@@ -46,13 +47,6 @@ NO_EFFECT = Decision()
 def faults_in_order(world: World, table: Table[Fault] = FAULTS) -> list[Fault]:
     """Return a world's faults or outcomes in the order in which they are tried."""
     return sorted(world.tables[table.name].values(), key=_by_order)
-
-
-def is_spent(fault: Fault, now_ms: int) -> bool:
-    """Return whether a fault can no longer act."""
-    rule = fault.rule
-    used_up = rule.times is not None and fault.hits >= rule.times
-    return used_up or (rule.until_ms is not None and now_ms >= rule.until_ms)
 
 
 def decide(
@@ -92,15 +86,30 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
     for armed in faults_in_order(change.world, OUTCOMES):
         if not matches(armed.rule, subject):
             continue
-        outcome = outcome_of(armed).operation_outcome(armed.id, subject.call)
+        outcome = applicable_outcome(change.world, armed, subject.call)
         if outcome is None:
             continue
         armed = replace(armed, seen=armed.seen + 1)
-        acts = is_chosen(change, armed, subject)
+        applies = is_chosen(change, armed, subject)
+        # An outcome with a condition counts the operation once it acts on it.
+        acts = applies and outcome.while_ is None
         change.put(OUTCOMES, armed.id, replace(armed, hits=armed.hits + acts))
-        if acts:
+        if applies:
             return outcome
     return None
+
+
+def applicable_outcome(world: World, armed: Fault, call: str) -> OperationOutcome | None:
+    """Return an armed outcome for the operation that a call begins. None: it can never act on it."""
+    outcome = outcome_of(armed).operation_outcome(armed.id, call, armed.rule.while_)
+    if outcome is None or unheld_reason(outcome, call, world.assumptions) is not None:
+        return None
+    return outcome
+
+
+def _reacts_later(fault: Fault) -> bool:
+    """Return whether the condition of an outcome is evaluated while its operation is in progress."""
+    return fault.kind in outcome_kinds() and outcome_of(fault).reacts
 
 
 def is_chosen(change: Change, fault: Fault, subject: FaultSubject, stream: str = "faults") -> bool:
@@ -131,7 +140,7 @@ def _idle_reason(
         return f"it acts from {rule.from_} on"
     if rule.until_ms is not None and now_ms >= rule.until_ms:
         return f"it acted until {rule.until}"
-    if rule.while_ is not None:
+    if rule.while_ is not None and not _reacts_later(fault):
         reason = unmet_condition(rule.while_, world, project_id, organization_id)
         if reason is not None:
             return f"it acts only while {condition_text(rule.while_)}: {reason}"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.world import lifecycles
+from hosting_emulator.world.conditions import condition_text
 from hosting_emulator.world.records import OperationOutcome
 
 
 def outcome_text(outcome: OperationOutcome) -> str:
     """Describe the steps of an outcome that have not happened yet. Empty if there are none."""
     remaining = outcome.steps[outcome.steps_taken :]
+    if remaining == ("released",):
+        return ""
+    if outcome.steps[-1:] == ("released",) and remaining:
+        return _hold_text(outcome)
     if remaining:
         return _steps_text(outcome, remaining)
     if outcome.steps:
@@ -17,13 +22,28 @@ def outcome_text(outcome: OperationOutcome) -> str:
     return _durations_text(outcome)
 
 
+def _hold_text(outcome: OperationOutcome) -> str:
+    """Describe for how long an outcome holds an operation in a phase."""
+    text = f"it stays in {outcome.phase}"
+    if outcome.hold_ms is not None:
+        most = "" if outcome.while_ is None else "at most "
+        text += f" for {most}{format_duration(outcome.hold_ms)}"
+    if outcome.while_ is not None:
+        text += f" while {condition_text(outcome.while_)}"
+    return text
+
+
 def _steps_text(outcome: OperationOutcome, remaining: tuple[str, ...]) -> str:
     steps = ", ".join(remaining)
+    place = f"in {outcome.phase}" if outcome.phase else ""
     if remaining[0] in lifecycles.RECONCILIATION.transitions:
-        return f"in {outcome.phase} its reconciliation becomes {steps}"
-    text = f"it becomes {steps} in {outcome.phase}"
+        text = f"{place} its reconciliation becomes {steps}"
+    else:
+        text = " ".join(filter(None, ("it becomes", steps, place)))
     if outcome.failure is not None:
         text += f" with {outcome.failure.code}"
+    if outcome.while_ is not None and not outcome.steps_taken:
+        text += f" as soon as {condition_text(outcome.while_)}"
     return text
 
 

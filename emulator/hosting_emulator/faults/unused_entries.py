@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from hosting_emulator.faults.decisions import is_spent
 from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.faults.outcomes import outcome_kinds
 from hosting_emulator.faults.usage import EntryUsage
 from hosting_emulator.messages import EntryCounts
-from hosting_emulator.world.fault_records import Fault
-from hosting_emulator.world.plans import is_finished
+from hosting_emulator.world.conditions import condition_text, unmet_condition
+from hosting_emulator.world.fault_records import Fault, is_spent
+from hosting_emulator.world.plans import is_finished, outcome_phases
 from hosting_emulator.world.records import Operation
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import World
@@ -37,6 +37,10 @@ def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) ->
         if is_outcome:
             return _unfinished_reason(world, entry)
         return None
+    if is_outcome:
+        reason = _unmet_reason(world, entry)
+        if reason is not None:
+            return reason
     if usage.nearest is not None:
         reason = usage.nearest.describe()
         if is_spent(entry, now_ms):
@@ -70,3 +74,27 @@ def _unfinished_reason(world: World, outcome: Fault) -> str | None:
         return None
     verb = "ended as" if is_finished(waiting) else "is still"
     return f"operation {waiting.id} {verb} {waiting.state}, before the end of the phase {phase}"
+
+
+def _unmet_reason(world: World, outcome: Fault) -> str | None:
+    """Say why an outcome with a condition acted on none of its operations. None: it has none."""
+    condition = outcome.rule.while_
+    if condition is None:
+        return None
+    applied = [
+        operation
+        for _, operation in world.rows(OPERATIONS)
+        if operation.outcome is not None and operation.outcome.id == outcome.id
+    ]
+    if not applied:
+        return None
+    # Ids sort in the order in which they were made.
+    latest = max(applied, key=lambda operation: operation.id)
+    phases = " or ".join(outcome_phases(latest))
+    unmet = unmet_condition(condition, world, latest.project_id, None)
+    now = f": now {unmet}" if unmet else ""
+    verb = "ended as" if is_finished(latest) else "is still"
+    return (
+        f"operation {latest.id} {verb} {latest.state}, and it was never in {phases} while "
+        f"{condition_text(condition)}{now}"
+    )

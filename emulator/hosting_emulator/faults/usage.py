@@ -19,8 +19,10 @@ from hosting_emulator.faults.nearest_requests import (
     NearestRequest,
     find_differences,
 )
+from hosting_emulator.faults.outcome_checks import unheld_reason
 from hosting_emulator.faults.outcomes import outcome_of
 from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.operations import profile_for
 from hosting_emulator.world.tables import FAULTS, OUTCOMES
 from hosting_emulator.world.value import World
 
@@ -133,13 +135,19 @@ def _outcome_differences(
 ) -> tuple[Difference, ...]:
     """Return the differences between a request and an outcome's conditions.
 
-    An operation without the outcome's phase counts as a difference.
+    An operation on which the outcome can never act counts as a difference.
     """
     differences = find_differences(world, outcome, subject)
-    kind = outcome_of(outcome)
-    if differences or kind.operation_outcome(outcome.id, subject.call) is not None:
+    if differences:
         return differences
-    return (Difference("phase", kind.at, f"{subject.call} has no such phase"),)
+    kind = outcome_of(outcome)
+    applied = kind.operation_outcome(outcome.id, subject.call, outcome.rule.while_)
+    if applied is None:
+        return (Difference("phase", kind.at, f"{subject.call} has no such phase"),)
+    if unheld_reason(applied, subject.call, world.assumptions) is not None:
+        profile = profile_for(subject.call, world.assumptions)
+        return (Difference("profile", "one in which the hold ends with time", profile),)
+    return ()
 
 
 def _has_nearer(usage: EntryUsage, fault: Fault, subject: FaultSubject) -> bool:

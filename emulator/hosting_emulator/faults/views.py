@@ -12,9 +12,9 @@ from hosting_emulator.faults.categories import (
     RULE_FIELDS,
     RuleCategory,
 )
-from hosting_emulator.faults.decisions import is_spent
 from hosting_emulator.faults.kinds import FaultKind, commit_phase_of, fault_kinds
-from hosting_emulator.faults.outcomes import OutcomeKind
+from hosting_emulator.faults.outcome_checks import missing_phase_note
+from hosting_emulator.faults.outcomes import OutcomeKind, outcome_of
 from hosting_emulator.faults.unused_entries import unused_reason
 from hosting_emulator.faults.usage import EntryUsage
 from hosting_emulator.messages import (
@@ -25,7 +25,8 @@ from hosting_emulator.messages import (
     OutcomeState,
     merge_written,
 )
-from hosting_emulator.world.fault_records import Condition, Fault, Rule
+from hosting_emulator.world.condition_records import Condition
+from hosting_emulator.world.fault_records import Fault, Rule, is_spent
 from hosting_emulator.world.value import World
 
 #: The fields that select the requests that a rule matches. The other fields decide when it acts.
@@ -90,6 +91,7 @@ def outcome_state(
         hits=outcome.hits,
         spent=is_spent(outcome, now_ms),
         unused=unused_reason(usage, world, outcome, now_ms),
+        note=missing_phase_note(outcome_of(outcome), outcome.rule, OUTCOME.calls),
         protected=is_protected or None,
     )
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.contract.documents import DocumentRefused, read_fields
 from hosting_emulator.contract.suggestions import nearest
-from hosting_emulator.world.fault_records import Condition
+from hosting_emulator.world.condition_records import Condition
 
 
 def read_condition(document: Any, path: str) -> Condition:

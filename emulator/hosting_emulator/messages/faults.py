@@ -45,11 +45,17 @@ class OutcomeState(ControlMessage, frozen=True, kw_only=True):
     armed_at: Annotated[str, doc("When it was armed, in world time.")]
     considered: Annotated[int, doc("The number of operations that started while it was armed.")]
     seen: Annotated[int, doc("The number of these operations that it matched.")]
-    hits: Annotated[int, doc("The number of operations that it applies to.")]
+    hits: Annotated[
+        int,
+        doc("The number of operations that it applies to. With `while`, those on which it acted."),
+    ]
     spent: Annotated[bool, doc("Whether the outcome is used up.")]
     unused: Annotated[
         str | None, doc("The reason why it has not changed an operation yet; null once it has.")
     ]
+    note: Annotated[
+        str | None, doc("Operations on which it cannot act, and where a client sees its effect.")
+    ] = None
     protected: Annotated[
         bool | None,
         doc("True for an outcome that a judge such as explore armed. It cannot be removed here."),

@@ -192,8 +192,9 @@ def _entry(arguments: Mapping[str, Any], kind_parameter: str) -> dict[str, Any]:
     rule = dict(arguments)
     del rule["self"]
     kind = rule.pop(kind_parameter)
-    options = without_none(**rule.pop("options"))
-    # `from_` and `while_` are Python's keywords without the last character.
+    # `for_`, `from_` and `while_` are Python's keywords without the last character.
+    options = rule.pop("options")
+    options = without_none(**{name.rstrip("_"): value for name, value in options.items()})
     entry = without_none(**{name.rstrip("_"): value for name, value in rule.items()})
     if kind is None:
         return options | entry

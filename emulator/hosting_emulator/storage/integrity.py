@@ -215,7 +215,8 @@ def _check_operation(rows: Rows, key: str, operation: records.Operation) -> None
 
 
 def _check_outcome(outcome: records.OperationOutcome) -> None:
-    steps = {*lifecycles.RECONCILIATION.transitions, "stuck", "failed", "cancelled"} - {"none"}
+    others = {"stuck", "released", "failed", "cancelled"}
+    steps = {*lifecycles.RECONCILIATION.transitions, *others} - {"none"}
     _require(steps.issuperset(outcome.steps), "its outcome has an unknown step")
     _require(0 <= outcome.steps_taken <= len(outcome.steps), "its outcome has taken too many steps")
     _require(outcome.failure or "failed" not in outcome.steps, "its outcome fails without an error")

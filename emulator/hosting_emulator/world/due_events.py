@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.operations import step
+from hosting_emulator.world.reactions import react
 from hosting_emulator.world.records import ScheduledEvent
 from hosting_emulator.world.tables import DNS, SCHEDULE
 from hosting_emulator.world.value import Change, World
@@ -38,6 +39,7 @@ def run_due(
             _expire_dns(change, event)
         elif timeline_runner is not None:
             timeline_runner(change, event.subject)
+        react(change)
         count += 1
         key = change.next_due(now_ms)
     return change, count

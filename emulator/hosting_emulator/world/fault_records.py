@@ -11,11 +11,10 @@ from msgspec import Meta, field
 
 from hosting_emulator.contract.durations import Duration, Moment
 from hosting_emulator.contract.timestamps import parse_timestamp
-from hosting_emulator.world.records import DataMode, Plan, WorldRecord
+from hosting_emulator.world.condition_records import Condition
+from hosting_emulator.world.record_base import WorldRecord
 
 CommitPhase = Literal["before_commit", "after_commit"]
-DnsStatus = Literal["not_authorized", "pending", "authorized", "expired", "revoked"]
-DatabaseStatus = Literal["init", "ready", "suspended", "resizing", "failed", "absent"]
 _PATH = "the path without its query, such as /v1/projects/*/domains; * matches any text"
 _CHANCE = "act with this probability (above 0, at most 1), drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
@@ -27,38 +26,10 @@ _COMMIT_PHASE = (
 
 _Count = Annotated[int, Meta(ge=1)] | None
 _Texts = dict[str, str] | None
-_DnsStatuses = DnsStatus | tuple[DnsStatus, ...] | None
-_DatabaseStates = DatabaseStatus | tuple[DatabaseStatus, ...] | None
 
 
 def _described(description: str, **bounds: Any) -> Meta:
     return Meta(description=description, **bounds)
-
-
-class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
-    """Conditions on a request's project and organization. All of them must hold.
-
-    A request that names no project does not meet any condition on a project.
-    """
-
-    dns: Annotated[_DnsStatuses, _described("the status of its DNS authorization")] = None
-    zone: Annotated[bool | None, _described("a DNS zone is bound")] = None
-    plan: Annotated[Plan | None, _described("its organization's plan")] = None
-    credits_below: Annotated[_Count, _described("its organization has fewer credits")] = None
-    claim: Annotated[
-        Literal["free", "held"] | None, _described("whether an operation holds its mutation claim")
-    ] = None
-    flag: Annotated[bool | None, _described("the powered-by flag is on")] = None
-    domain: Annotated[bool | None, _described("it has its own domain")] = None
-    deployed: Annotated[bool | None, _described("one of its deployments is ready")] = None
-    database: Annotated[_DatabaseStates, _described("the state of its production database")] = None
-    database_change: Annotated[
-        bool | None, _described("a change of that database is in progress")
-    ] = None
-    data_mode: Annotated[
-        DataMode | None, _described("whether both environments share a database")
-    ] = None
-    not_: Annotated[Condition | None, _described("conditions of which none must hold")] = None
 
 
 class Rule(
@@ -151,3 +122,10 @@ class Fault(WorldRecord, frozen=True, gc=False):
     window_began_ms: int = 0
     window_count: int = 0
     skips_replays: bool = False
+
+
+def is_spent(fault: Fault, now_ms: int) -> bool:
+    """Return whether a fault or an outcome can no longer act."""
+    rule = fault.rule
+    used_up = rule.times is not None and fault.hits >= rule.times
+    return used_up or (rule.until_ms is not None and now_ms >= rule.until_ms)

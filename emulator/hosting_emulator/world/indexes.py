@@ -11,10 +11,12 @@ from typing import Any, TypeAlias
 
 from rpds import HashTrieMap
 
-from hosting_emulator.world.records import Deployment
+from hosting_emulator.world.plans import reacts
+from hosting_emulator.world.records import Deployment, Operation
 from hosting_emulator.world.tables import (
     API_KEYS,
     DEPLOYMENTS,
+    OPERATIONS,
     ORGANIZATIONS,
     PROJECTS,
     TICKETS,
@@ -23,7 +25,8 @@ from hosting_emulator.world.tables import (
 
 #: All indexes in one map. Each key begins with the name of its index: `project:<alias>`, `dev:<label>`,
 #: `organization:<alias>`, `user:<alias>`, `api_key:<digest>`, `ticket:<digest>`, `session:<digest>` (the
-#: digest of a dev origin's cookie), `last_ticket:<principal>` and `deployments:<project>`.
+#: digest of a dev origin's cookie), `last_ticket:<principal>` and `deployments:<project>`. `reacting`
+#: holds the ids of the operations whose outcomes react to changes of the world.
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 NO_INDEXES: Indexes = HashTrieMap()
 
@@ -36,7 +39,7 @@ _INDEXED_FIELDS = {
     USERS.name: {"user": "alias"},
 }
 #: The names of the tables that have an index.
-INDEXED_TABLES = frozenset([*_INDEXED_FIELDS, DEPLOYMENTS.name])
+INDEXED_TABLES = frozenset([*_INDEXED_FIELDS, DEPLOYMENTS.name, OPERATIONS.name])
 
 
 def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -> Indexes:
@@ -47,6 +50,8 @@ def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -
     if table == DEPLOYMENTS.name:
         # A deployment is never deleted, because cursors contain positions in the list.
         return indexes if new is None else _update_deployments(indexes, key, old, new)
+    if table == OPERATIONS.name:
+        return _update_reacting(indexes, key, old, new)
     for name, field in _INDEXED_FIELDS[table].items():
         before = getattr(old, field, None)
         after = getattr(new, field, None)
@@ -62,6 +67,25 @@ def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -
         if key > indexes.get(last_ticket, ""):
             return indexes.insert(last_ticket, key)
     return indexes
+
+
+_REACTING = "reacting"
+
+
+def _update_reacting(
+    indexes: Indexes, key: str, old: Operation | None, new: Operation | None
+) -> Indexes:
+    reacted = old is not None and reacts(old)
+    if reacted == (new is not None and reacts(new)):
+        return indexes
+    ids = indexes.get(_REACTING, frozenset())
+    return indexes.insert(_REACTING, ids - {key} if reacted else ids | {key})
+
+
+def reacting_operations(indexes: Indexes) -> frozenset[str]:
+    """Return the ids of the operations whose outcomes react to changes of the world."""
+    ids: frozenset[str] = indexes.get(_REACTING, frozenset())
+    return ids
 
 
 #: The deployments of a project are kept in chunks of this size. A change copies one chunk, and a

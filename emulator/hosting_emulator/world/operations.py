@@ -14,9 +14,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.contract.timestamps import format_timestamp
+from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 from hosting_emulator.world import lifecycles
+from hosting_emulator.world.conditions import unmet_condition
 from hosting_emulator.world.deployments import move_deployment, put_deployment
+from hosting_emulator.world.fault_records import is_spent
 from hosting_emulator.world.naming import hostnames
 from hosting_emulator.world.plans import (
     APPLY_DOMAINS,
@@ -24,9 +26,11 @@ from hosting_emulator.world.plans import (
     INITIALIZE,
     Step,
     is_finished,
+    is_held,
     next_outcome_step,
     plan_of,
     profile_of,
+    waits_for_condition,
 )
 from hosting_emulator.world.records import (
     Ending,
@@ -38,8 +42,8 @@ from hosting_emulator.world.records import (
 )
 from hosting_emulator.world.schedule import schedule_event
 from hosting_emulator.world.streams import draw, new_deployment_id, new_id
-from hosting_emulator.world.tables import OPERATIONS, PROJECTS, SCHEDULE
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.tables import OPERATIONS, OUTCOMES, PROJECTS, SCHEDULE
+from hosting_emulator.world.value import Change, World
 
 EXHAUSTED = OperationFailure(
     code="reconciliation_exhausted",
@@ -78,7 +82,7 @@ def begin(
         created_at=now,
         updated_at=now,
         created_ms=change.now_ms,
-        profile=_profile_for(kind, change.assumptions),
+        profile=profile_for(kind, change.assumptions),
         expected_generation=expected_generation,
         outcome=outcome,
     )
@@ -98,8 +102,8 @@ def begin(
     return operation
 
 
-def _profile_for(kind: str, assumptions: Assumptions) -> str:
-    """Return the profile of a new operation."""
+def profile_for(kind: str, assumptions: Assumptions) -> str:
+    """Return the profile of a new operation of a kind."""
     if kind == INITIALIZE:
         return assumptions.source_profile
     if kind == APPLY_DOMAINS:
@@ -148,6 +152,8 @@ def step(change: Change, operation_id: str, intervention: str = "") -> Operation
             return fail(change, operation, failure, Ending("generation"))
     outcome = operation.outcome
     index = next_outcome_step(operation)
+    if outcome is not None and is_held_next(change, operation) and count_hit(change, outcome.id):
+        index = 0
     if outcome is not None and index is not None:
         return _take_outcome_step(change, operation, outcome, index)
     plan_step = plan_of(operation)[operation.step + 1]
@@ -165,12 +171,87 @@ def _take_outcome_step(
     if outcome_step == "cancelled":
         return finish(change, operation, "cancelled", ending)
     if outcome_step == "stuck":
-        return _put(change, operation, stuck=True, stuck_by=outcome.id, remaining_ms=0)
+        return _hold(change, operation, outcome)
+    if outcome_step == "released":
+        return _continue_held(change, operation)
     if outcome_step != "failed":
         operation = reconcile(change, operation, outcome_step)
     if outcome_step in ("failed", "exhausted"):
         return fail(change, operation, outcome.failure or EXHAUSTED, ending)
     return schedule_next(change, operation)
+
+
+def begin_outcome(change: Change, operation: Operation) -> Operation:
+    """Let the outcome of an operation take its first step now, in the phase of the operation."""
+    assert operation.outcome is not None
+    outcome = replace(operation.outcome, phase=operation.phase)
+    return _take_outcome_step(change, _without_event(change, operation), outcome, 0)
+
+
+def end_hold(change: Change, operation: Operation) -> Operation:
+    """Let an operation continue that its outcome holds in a phase."""
+    outcome = operation.outcome
+    assert outcome is not None
+    released = len(outcome.steps) - 1
+    return _take_outcome_step(change, _without_event(change, operation), outcome, released)
+
+
+def is_held_next(change: Change, operation: Operation) -> bool:
+    """Tell whether the condition of an outcome holds, so that it stops an operation in its phase."""
+    outcome = operation.outcome
+    if outcome is None or not waits_for_condition(operation):
+        return False
+    if outcome.steps[0] != "stuck" or outcome.phase != operation.phase:
+        return False
+    armed = change.get(OUTCOMES, outcome.id)
+    if armed is None or is_spent(armed, change.now_ms):
+        return False
+    return condition_holds(change.applied(), operation)
+
+
+def condition_holds(world: World, operation: Operation) -> bool:
+    """Return whether the condition of an operation's outcome holds."""
+    assert operation.outcome is not None
+    condition = operation.outcome.while_
+    if condition is None:
+        return True
+    return unmet_condition(condition, world, operation.project_id, None) is None
+
+
+def count_hit(change: Change, outcome_id: str) -> bool:
+    """Count an operation on which an outcome acts. Return whether it may still act."""
+    armed = change.get(OUTCOMES, outcome_id)
+    if armed is None or is_spent(armed, change.now_ms):
+        return False
+    change.put(OUTCOMES, armed.id, replace(armed, hits=armed.hits + 1))
+    return True
+
+
+def _hold(change: Change, operation: Operation, outcome: OperationOutcome) -> Operation:
+    """Stop an operation at the end of a phase, for as long as its outcome says."""
+    event = None
+    if outcome.hold_ms is not None:
+        entered_ms = parse_timestamp(operation.updated_at)
+        due_ms = max(change.now_ms, entered_ms + outcome.hold_ms)
+        event = schedule_event(change, due_ms, "operation_step", operation.id)
+    return _put(change, operation, stuck=True, stuck_by=outcome.id, remaining_ms=0, event=event)
+
+
+def _continue_held(change: Change, operation: Operation) -> Operation:
+    """Continue an operation that an outcome held, unless its reconciliation is not over."""
+    reconciliation = operation.reconciliation
+    if reconciliation is not None and reconciliation.state in ("required", "running"):
+        reconciliation = replace(reconciliation, was_stuck=False)
+        return _put(
+            change,
+            operation,
+            stuck_by="require_reconciliation",
+            reconciliation=reconciliation,
+        )
+    operation = _put(change, operation, stuck=False, stuck_by="", remaining_ms=None)
+    if profile_of(operation)[0] in ("timed", "immediate"):
+        return step(change, operation.id)
+    return operation
 
 
 def stale_generation(change: Change, operation: Operation) -> OperationFailure | None:
@@ -276,6 +357,10 @@ def stick(change: Change, operation: Operation, intervention: str) -> Operation:
 def release(change: Change, operation: Operation) -> Operation:
     """Let a stuck operation continue from where it stopped, if it holds the claim."""
     remaining_ms = operation.remaining_ms
+    outcome = operation.outcome
+    if outcome is not None and is_held(operation):
+        outcome = replace(outcome, steps_taken=len(outcome.steps))
+        operation = replace(_without_event(change, operation), outcome=outcome)
     operation = _put(change, operation, stuck=False, stuck_by="", remaining_ms=None)
     holds_claim = change.row(PROJECTS, operation.project_id).claim == operation.id
     if not holds_claim or operation.event is not None:

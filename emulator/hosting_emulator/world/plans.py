@@ -5,11 +5,12 @@ This module only reads operations. The module `operations` moves them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hosting_emulator.contract.assumption_values import parse_profile
 from hosting_emulator.world import lifecycles
-from hosting_emulator.world.records import Operation
+from hosting_emulator.world.records import Operation, OperationOutcome
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"
@@ -43,6 +44,13 @@ PLAIN_PLAN = (
 )
 
 
+def plan_for(kind: str) -> tuple[Step, ...]:
+    """Return the plan of the operations of a kind that a call begins."""
+    if kind == INITIALIZE:  # its operations create a deployment
+        return DEPLOYING_PLAN
+    return PLAIN_PLAN
+
+
 def plan_of(operation: Operation) -> tuple[Step, ...]:
     """Return the plan that an operation follows."""
     if operation.deployment_id:
@@ -56,8 +64,12 @@ def profile_of(operation: Operation) -> tuple[str, int, int]:
     This is the profile under which the operation was accepted. A profile that was chosen later may
     lack the event or the poll that the operation waits for.
     """
-    mode, queued_ms, running_ms = parse_profile(operation.profile)
-    outcome = operation.outcome
+    return profile_times(operation.profile, operation.outcome)
+
+
+def profile_times(profile: str, outcome: OperationOutcome | None) -> tuple[str, int, int]:
+    """Return a profile as `parse_profile` does, with the times of an outcome."""
+    mode, queued_ms, running_ms = parse_profile(profile)
     if outcome is None or (outcome.queued_ms is None and outcome.running_ms is None):
         return mode, queued_ms, running_ms
     if mode != "timed":
@@ -82,11 +94,67 @@ def describe_state(operation: Operation) -> str:
     return operation.state
 
 
+def outcome_phases(operation: Operation) -> tuple[str, ...]:
+    """Return the phases of an operation in which its outcome acts."""
+    outcome = operation.outcome
+    if outcome is None or not outcome.steps:
+        return ()
+    phases = phases_that_may_become(plan_of(operation), outcome.steps[0])
+    return tuple(phase for phase in phases if outcome.phase in ("", phase))
+
+
+def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str, ...]:
+    """Return the phases of a plan in which an operation can take a step of an outcome.
+
+    A final state must be one that may follow the state of the phase.
+    """
+    is_final = outcome_step in lifecycles.OPERATION.finals
+    return tuple(
+        step.phase
+        for step in plan[:-1]
+        if not is_final or lifecycles.OPERATION.may(step.state, outcome_step)
+    )
+
+
+def waits_for_condition(operation: Operation) -> bool:
+    """Tell whether an operation's outcome waits for its condition, and has not acted yet."""
+    outcome = operation.outcome
+    return outcome is not None and outcome.while_ is not None and not outcome.steps_taken
+
+
+def is_held(operation: Operation) -> bool:
+    """Tell whether an operation's outcome holds it in a phase, and releases it by itself."""
+    outcome = operation.outcome
+    return (
+        outcome is not None
+        and operation.stuck
+        and operation.stuck_by == outcome.id
+        and outcome.steps[outcome.steps_taken :] == ("released",)
+    )
+
+
+def is_reconciling(operation: Operation) -> bool:
+    """Tell whether the reconciliation of an operation is not over."""
+    reconciliation = operation.reconciliation
+    return reconciliation is not None and reconciliation.state in ("required", "running")
+
+
+def reacts(operation: Operation) -> bool:
+    """Tell whether a change of the world can make the outcome of an operation act."""
+    outcome = operation.outcome
+    if outcome is None or outcome.while_ is None or is_finished(operation):
+        return False
+    return waits_for_condition(operation) or is_held(operation)
+
+
 def outcome_will_act(operation: Operation) -> bool:
     """Tell whether an operation's outcome has steps that the operation can still take."""
     outcome = operation.outcome
     if outcome is None or is_finished(operation):
         return False
+    if waits_for_condition(operation):
+        remaining_phases = [step.phase for step in plan_of(operation)[operation.step :]]
+        return any(phase in remaining_phases for phase in outcome_phases(operation))
     if outcome.phase == operation.phase:
         return next_outcome_step(operation) is not None
     later_phases = [step.phase for step in plan_of(operation)[operation.step + 1 :]]
@@ -96,10 +164,11 @@ def outcome_will_act(operation: Operation) -> bool:
 def next_outcome_step(operation: Operation) -> int | None:
     """Return the index of the next step of an operation's outcome.
 
-    Return None if the operation takes the next step of its plan instead.
+    Return None if the operation takes the next step of its plan instead, or if the outcome waits for
+    its condition.
     """
     outcome = operation.outcome
-    if outcome is None or outcome.phase != operation.phase:
+    if outcome is None or outcome.phase != operation.phase or waits_for_condition(operation):
         return None
     state = "none" if operation.reconciliation is None else operation.reconciliation.state
     lifecycle = lifecycles.RECONCILIATION

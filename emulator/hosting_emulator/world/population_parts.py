@@ -17,8 +17,9 @@ from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.json_schema import whole
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.world.fault_records import DatabaseStatus, DnsStatus
-from hosting_emulator.world.records import DataMode, DeploymentEnd, OrganizationRole, Plan
+from hosting_emulator.world.condition_records import DatabaseStatus, DnsStatus
+from hosting_emulator.world.record_base import DataMode, Plan
+from hosting_emulator.world.records import DeploymentEnd, OrganizationRole
 from hosting_emulator.world.streams import SECRET_LENGTH, digest
 
 #: A domain, or a customer's zone (contract, DnsAuthorization).

@@ -9,25 +9,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import msgspec
-from msgspec import Meta
+from msgspec import Meta, field
 
 from hosting_emulator.contract.access import Role
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.messages import ClockMode
+from hosting_emulator.world.condition_records import Condition
+from hosting_emulator.world.record_base import Plan, WorldRecord
 
-Plan = Literal["free", "paid"]
 OrganizationRole = Literal["owner", "member"]
-DataMode = Literal["separate", "shared"]
 #: The final statuses of a deployment.
 DeploymentEnd = Literal["ready", "failed", "cancelled"]
 EventKind = Literal["operation_step", "dns_expiry", "timeline"]
-
-
-class WorldRecord(
-    msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True
-):
-    """Base class of all records. Records are immutable, and decoding them from disk is strict."""
 
 
 class Organization(WorldRecord, frozen=True, gc=False):
@@ -164,14 +157,18 @@ class Reconciliation(WorldRecord, frozen=True, gc=False):
     was_stuck: bool = False
 
 
-class OperationOutcome(WorldRecord, frozen=True, gc=False):
+class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "while"}):
     """The end of an operation, which the outcome `id` has set in advance.
 
     The `steps` happen in order at the end of the `phase`. The first step replaces the next step of
     the plan. Each further step follows `step_ms` later, or after the duration of the phase if
     `step_ms` is None. `steps_taken` is the number of steps that have happened. A step is a state of
-    reconciliation, or `stuck`, `failed` or `cancelled`. `queued_ms` and `running_ms` replace the
-    times of the operation's profile.
+    reconciliation, or `stuck`, `released`, `failed` or `cancelled`. `queued_ms` and `running_ms`
+    replace the times of the operation's profile.
+
+    With `while_` the first step happens as soon as that condition holds during the phase (without a
+    phase: during any phase that may end so), and `stuck` lasts while it holds. `hold_ms` is the
+    longest time that the operation spends in the phase in which it is `stuck`.
     """
 
     id: str
@@ -183,6 +180,8 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False):
     queued_ms: int | None = None
     running_ms: int | None = None
     failure: OperationFailure | None = None
+    while_: Condition | None = None
+    hold_ms: int | None = None
 
 
 class Ending(WorldRecord, frozen=True, gc=False):
@@ -383,7 +382,7 @@ class Variation(WorldRecord, frozen=True, gc=False):
     seed: str
     only: tuple[str, ...] | None = None
     chosen: tuple[str, ...] = ()
-    assumed: dict[str, Any] = {}
+    assumed: dict[str, Any] = field(default_factory=dict)
 
 
 class WorldSource(WorldRecord, frozen=True, gc=False):

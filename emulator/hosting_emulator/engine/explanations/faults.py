@@ -81,7 +81,9 @@ def explain_outcomes(entry: Entry, commits: Sequence[Commit]) -> Iterator[str]:
             if outcome is None:
                 continue
             armed = commit.world.get(tables.OUTCOMES, outcome.id)
-            hit = f", hit {armed.hits}" if armed else ""
+            hit = ""
+            if armed is not None and outcome.while_ is None:
+                hit = f", hit {armed.hits}"
             yield f"{outcome.id} applies to the operation{hit}: {outcome_text(outcome)}."
 
 
@@ -97,6 +99,8 @@ def _new_operations(commit: Commit) -> list[Operation]:
 def _idle_outcomes(entry: Entry, call: str, commit: Commit) -> Iterator[str]:
     """Explain why armed outcomes that match a request did not act on the operation that it started."""
     project_id, organization_id = entry.about(commit.before)
+    outcomes = [operation.outcome for operation in _new_operations(commit)]
+    applied_ids = {outcome.id for outcome in outcomes if outcome is not None}
     for armed in faults_in_order(commit.before, tables.OUTCOMES):
         counted = commit.writes.get(tables.OUTCOMES.name, {}).get(armed.id)
         if counted is None:
@@ -108,7 +112,7 @@ def _idle_outcomes(entry: Entry, call: str, commit: Commit) -> Iterator[str]:
                     f"{armed.id} ({armed.kind}) does not apply: an operation of {call} has "
                     f"no phase {phase}."
                 )
-        elif counted.hits == armed.hits:
+        elif counted.hits == armed.hits and armed.id not in applied_ids:
             reason = idle_reason(counted, entry.at_ms, commit.before, project_id, organization_id)
             yield f"{armed.id} ({armed.kind}) matched but did not act: {reason}."
 

@@ -10,22 +10,26 @@ from hosting_emulator.contract.calls import GET_OPERATION
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.faults.decisions import faults_in_order, is_spent
+from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.outcome_texts import outcome_text
 from hosting_emulator.messages import NextStep, Why
 from hosting_emulator.world import lifecycles, tables
-from hosting_emulator.world.operations import stale_generation
+from hosting_emulator.world.conditions import condition_text, unmet_condition
+from hosting_emulator.world.fault_records import is_spent
+from hosting_emulator.world.operations import is_held_next, stale_generation
 from hosting_emulator.world.plans import (
     HELD,
     describe_state,
     is_finished,
+    is_held,
     next_outcome_step,
     outcome_will_act,
     plan_of,
     profile_of,
+    waits_for_condition,
 )
 from hosting_emulator.world.records import Operation, OperationOutcome, Project
-from hosting_emulator.world.value import Change
+from hosting_emulator.world.value import Change, World
 
 _CLOCK_SENTENCES = {
     "real": "The clock is real: wait for it.",
@@ -123,6 +127,12 @@ def _decision(operation: Operation) -> str:
     if ending is None:
         return "No call started it: it was put into the world with its deployment."
     if ending.by == "outcome":
+        outcome = operation.outcome
+        if outcome is not None and outcome.while_ is not None:
+            return (
+                f"{ending.name} had set this in advance, for when {condition_text(outcome.while_)}: "
+                f"that held in {outcome.phase}."
+            )
         return f"{ending.name} had set this in advance."
     if ending.by == "intervention":
         return f"The intervention {ending.name} ended it."
@@ -165,6 +175,8 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
         text = outcome_text(outcome)
         if text:
             reason.sentences.append(f"{outcome.id} is set for it: {text}.")
+        if waits_for_condition(operation):
+            reason.sentences.append(_condition_sentence(engine.world, operation, outcome, now_ms))
     for fault in faults_in_order(engine.world):
         is_for_polls = fault.rule.call == GET_OPERATION.call_id
         is_for_project = fault.rule.project in (None, project.id)
@@ -174,6 +186,22 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
             )
             reason.commands.append(f"fault remove {fault.id}")
     return reason
+
+
+def _condition_sentence(
+    world: World, operation: Operation, outcome: OperationOutcome, now_ms: int
+) -> str:
+    """Say whether the condition holds for which the outcome of an operation waits."""
+    assert outcome.while_ is not None
+    armed = world.get(tables.OUTCOMES, outcome.id)
+    if armed is None:
+        return f"{outcome.id} was removed before it acted, so it no longer acts."
+    if is_spent(armed, now_ms):
+        return f"{outcome.id} is used up, so it no longer acts."
+    unmet = unmet_condition(outcome.while_, world, operation.project_id, None)
+    if unmet is None:
+        return "This condition holds now."
+    return f"This condition does not hold now: {unmet}."
 
 
 def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
@@ -193,6 +221,8 @@ def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: 
             reason.commands = stuck.commands + reason.commands
             reason.held_by = stuck.held_by
         return reason
+    if operation.stuck and is_held(operation):
+        return _held(engine, operation, now_ms)
     if operation.stuck:
         return _stuck(operation)
     if operation.event is not None:
@@ -227,6 +257,33 @@ def _stuck(operation: Operation) -> _Reason:
         interventions.append("release_operation")
     commands = [f"intervene {name} operation={operation.id}" for name in interventions]
     return _Reason(sentences, commands, f"a reconciliation that is {reconciliation.state}")
+
+
+def _held(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
+    """Explain an operation that its outcome holds in a phase, and releases by itself."""
+    outcome = operation.outcome
+    assert outcome is not None
+    ends = []
+    if outcome.while_ is not None:
+        ends.append(f"as soon as this no longer holds: {condition_text(outcome.while_)}")
+    next_step = None
+    commands = [f"intervene release_operation operation={operation.id}"]
+    due_ms = engine.due_of(operation.id)
+    if operation.event is not None and due_ms is not None:
+        at = format_timestamp(due_ms)
+        remaining = format_duration(max(0, due_ms - now_ms))
+        ends.append(f"at {at}, in {remaining} of world time")
+        next_step = NextStep(at=at, event=f"{outcome.id} lets it continue")
+        commands.insert(0, f"clock advance --until-operation {operation.id}")
+    state = describe_state(operation)
+    sentences = [f"It is held while {state}: {outcome.id} lets it continue {', or '.join(ends)}."]
+    reconciliation = operation.reconciliation
+    if reconciliation is not None and reconciliation.state in ("required", "running"):
+        sentences.append(f"Its reconciliation is {reconciliation.state}, and must end first.")
+        commands = [f"intervene complete_reconciliation operation={operation.id}"]
+        if reconciliation.state == "required":
+            commands.insert(0, f"intervene run_reconciliation operation={operation.id}")
+    return _Reason(sentences, commands, outcome.id, next_step=next_step)
 
 
 def _waiting(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
@@ -273,9 +330,14 @@ def _waiting_ahead(engine: Engine, operation: Operation, project: Project) -> li
 
 def _ends_with_time(operation: Operation) -> bool:
     """Return whether time alone ends an operation once it holds its project's claim."""
-    if operation.stuck or operation.kind == HELD:
+    outcome = operation.outcome
+    holds_for_time = outcome is not None and outcome.hold_ms is not None
+    if operation.kind == HELD:
         return False
-    if outcome_will_act(operation) and operation.outcome and "stuck" in operation.outcome.steps:
+    if operation.stuck and not (holds_for_time and is_held(operation)):
+        return False
+    may_stick = outcome is not None and "stuck" in outcome.steps and outcome_will_act(operation)
+    if may_stick and not holds_for_time:
         return False
     return profile_of(operation)[0] in ("timed", "immediate")
 
@@ -291,7 +353,7 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
     due_ms = engine.due_of(operation.id)
     assert due_ms is not None
     is_stale = _fails_stale(engine, operation)
-    becomes, into = _next_state(operation, is_stale=is_stale)
+    becomes, into = _next_state(engine.world, operation, is_stale=is_stale)
     remaining = format_duration(max(0, due_ms - now_ms))
     if is_stale or _ends_with_time(operation):
         command = f"clock advance --until-operation {operation.id}"
@@ -307,10 +369,12 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
     return _Reason(sentences, [command], next_step=next_step)
 
 
-def _next_state(operation: Operation, *, is_stale: bool) -> tuple[str, str]:
+def _next_state(world: World, operation: Operation, *, is_stale: bool) -> tuple[str, str]:
     """Return the effect of an operation's next step as a verb phrase, and the next state as a noun."""
     if is_stale:
         return "fails", "failed"
+    if is_held_next(Change(world, world.at_ms), operation):
+        return "becomes stuck", "stuck"
     following = plan_of(operation)[operation.step + 1]
     state = following.state
     if following.state == operation.state:

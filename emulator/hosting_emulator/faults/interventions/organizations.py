@@ -11,12 +11,12 @@ from hosting_emulator.contract.access import PERMISSIONS, Role
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.faults.interventions.declaration import intervention
+from hosting_emulator.world.record_base import Plan
 from hosting_emulator.world.records import (
     Grant,
     Membership,
     Organization,
     OrganizationRole,
-    Plan,
     Project,
     User,
 )

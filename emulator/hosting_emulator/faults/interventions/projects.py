@@ -13,13 +13,13 @@ from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world import lifecycles
-from hosting_emulator.world.fault_records import DatabaseStatus
+from hosting_emulator.world.condition_records import DatabaseStatus
 from hosting_emulator.world.population_parts import (
     DNS_NAME,
 )
+from hosting_emulator.world.record_base import DataMode
 from hosting_emulator.world.records import (
     Database,
-    DataMode,
     Dns,
     Placement,
     Project,

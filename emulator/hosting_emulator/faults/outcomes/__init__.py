@@ -18,12 +18,16 @@ from msgspec import Meta
 
 from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.durations import Duration, parse_duration_ms
+from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.fault_records import Fault
-from hosting_emulator.world.plans import DEPLOYING_PLAN, INITIALIZE, PLAIN_PLAN, Step
+from hosting_emulator.world.plans import INITIALIZE, Step, plan_for
 from hosting_emulator.world.records import OperationOutcome
 
 OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
+
+#: The phase of a kind that may act in any phase under a condition. None: no phase was written.
+OptionalPhase = OperationPhase | None
 
 #: The order of the kinds in lists. Kinds that are not named here follow in alphabetical order.
 _LIST_ORDER = ("succeed", "fail", "cancel", "stick", "reconcile")
@@ -34,9 +38,7 @@ def phases_of(call: str | None) -> tuple[str, ...]:
 
     If `call` is None, returns the phases of the operation with the most phases.
     """
-    if call is None or call == INITIALIZE:
-        return _phases(DEPLOYING_PLAN)
-    return _phases(PLAIN_PLAN)
+    return _phases(plan_for(call or INITIALIZE))
 
 
 def _phases(plan: Sequence[Step]) -> tuple[str, ...]:
@@ -55,7 +57,8 @@ class OutcomeKind(
 ):
     """Base class of all kinds. The durations `queued` and `running` set how long the operation is in each.
 
-    The `steps` happen one after the other at the end of the phase `at` (see `OperationOutcome`).
+    The `steps` happen one after the other at the end of the phase `at` (see `OperationOutcome`). With a
+    condition they happen as soon as it holds, and without a phase in any phase that may end so.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -74,21 +77,39 @@ class OutcomeKind(
         return _name_of(type(self))
 
     @property
-    def at(self) -> str:
-        """The phase at whose end the steps happen. Empty if there are no steps."""
-        return getattr(self, "phase", "")
+    def reacts(self) -> bool:
+        """Whether a condition is evaluated while the operation is in progress, not when it begins."""
+        return bool(self.steps)
 
-    def operation_outcome(self, id_: str, call: str) -> OperationOutcome | None:
-        """Return the outcome of an operation that a call starts, or None if it has no phase `at`."""
-        if self.at and self.at not in phases_of(call):
+    @property
+    def at(self) -> str:
+        """The phase that was written. Empty: none was, or there are no steps."""
+        return getattr(self, "phase", None) or ""
+
+    @property
+    def default_phase(self) -> str:
+        """The phase of an outcome without a condition for which none was written."""
+        return "deploying" if self.steps else ""
+
+    def operation_outcome(
+        self, id_: str, call: str, condition: Condition | None = None
+    ) -> OperationOutcome | None:
+        """Return the outcome of an operation that a call begins. None: it has no phase `at`."""
+        if not self.reacts:
+            condition = None
+        phase = self.at
+        if condition is None:
+            phase = phase or self.default_phase
+        if phase and phase not in phases_of(call):
             return None
         return OperationOutcome(
             id=id_,
             kind=self.name,
-            phase=self.at,
+            phase=phase,
             steps=self.steps,
             queued_ms=read_ms(self.queued),
             running_ms=read_ms(self.running),
+            while_=condition,
         )
 
 

@@ -1,12 +1,17 @@
+"""An operation that is cancelled."""
+
 from typing import ClassVar
 
-from hosting_emulator.faults.outcomes import OperationPhase, OutcomeKind
+from hosting_emulator.faults.outcomes import OptionalPhase, OutcomeKind
 
 
 class Cancel(OutcomeKind, frozen=True):
-    """The operation and its deployment are cancelled at the end of a phase."""
+    """The operation and its deployment are cancelled at the end of a phase (default: deploying).
+
+    With `while` they are cancelled as soon as the condition holds, in that phase or else in any.
+    """
 
     example: ClassVar = {"phase": "building"}
     steps = ("cancelled",)
 
-    phase: OperationPhase = "deploying"
+    phase: OptionalPhase = None

@@ -4,24 +4,30 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from hosting_emulator.faults.outcomes import OperationPhase, OutcomeKind, Text
+from hosting_emulator.faults.outcomes import OptionalPhase, OutcomeKind, Text
+from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.records import OperationFailure, OperationOutcome
 
 
 class Fail(OutcomeKind, frozen=True):
-    """The operation fails at the end of a phase, with an error."""
+    """The operation fails at the end of a phase (default: deploying), with an error.
+
+    With `while` it fails as soon as the condition holds, in that phase or else in any running phase.
+    """
 
     example: ClassVar = {"phase": "deploying", "code": "operation_failed"}
     steps = ("failed",)
 
-    phase: OperationPhase = "deploying"
+    phase: OptionalPhase = None
     code: Text = "operation_failed"
     message: Text = "The operation failed."
     retryable: bool = False
     suggested_action: Text = "Read the deployment logs, fix the cause and start a new operation."
 
-    def operation_outcome(self, id_: str, call: str) -> OperationOutcome | None:
-        outcome = super().operation_outcome(id_, call)
+    def operation_outcome(
+        self, id_: str, call: str, condition: Condition | None = None
+    ) -> OperationOutcome | None:
+        outcome = super().operation_outcome(id_, call, condition)
         if outcome is None:
             return None
         error = OperationFailure(self.code, self.message, self.retryable, self.suggested_action)

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.contract.durations import Duration
 from hosting_emulator.faults.outcomes import OperationPhase, OutcomeKind, read_ms
+from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.records import OperationOutcome
 
 
@@ -14,7 +15,8 @@ class Reconcile(OutcomeKind, frozen=True):
     """The operation needs reconciliation at the end of a phase, this many times, and then continues.
 
     With `then: exhaust` the last attempt is exhausted, and the operation fails with
-    reconciliation_exhausted. `each` is how long each state of an attempt lasts.
+    reconciliation_exhausted. `each` is how long each state of an attempt lasts. With `while` it begins
+    as soon as the condition holds in the phase.
     """
 
     example: ClassVar = {"attempts": 2, "then": "exhaust", "each": "5s"}
@@ -24,9 +26,15 @@ class Reconcile(OutcomeKind, frozen=True):
     then: Literal["continue", "exhaust"] = "continue"
     each: Duration | None = None
 
-    def operation_outcome(self, id_: str, call: str) -> OperationOutcome | None:
+    @property
+    def reacts(self) -> bool:
+        return True
+
+    def operation_outcome(
+        self, id_: str, call: str, condition: Condition | None = None
+    ) -> OperationOutcome | None:
         step_ms = read_ms(self.each)
-        outcome = super().operation_outcome(id_, call)
+        outcome = super().operation_outcome(id_, call, condition)
         if outcome is None:
             return None
         steps = ("required", "running", "completed") * self.attempts

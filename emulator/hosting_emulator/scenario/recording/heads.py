@@ -10,14 +10,14 @@ import msgspec
 
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
-from hosting_emulator.faults.decisions import faults_in_order, is_spent
+from hosting_emulator.faults.decisions import faults_in_order
 from hosting_emulator.faults.kinds import commit_phase_of
 from hosting_emulator.faults.views import written_document
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario, scenario_of
 from hosting_emulator.scenario.source import Source
-from hosting_emulator.world.fault_records import Fault
+from hosting_emulator.world.fault_records import Fault, is_spent
 from hosting_emulator.world.population_export import describe_world
 from hosting_emulator.world.records import TimelineEntry, WorldSource
 from hosting_emulator.world.tables import (

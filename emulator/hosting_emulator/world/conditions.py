@@ -1,4 +1,4 @@
-"""The conditions on the world that must hold for a fault to act."""
+"""The conditions on the world that must hold for a fault or an outcome to act."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from hosting_emulator.world.fault_records import Condition
+from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.indexes import deployment_chunks, deployment_count
 from hosting_emulator.world.records import Database, Dns, Organization, Project
 from hosting_emulator.world.tables import DATABASES, DNS, ORGANIZATIONS, PROJECTS
@@ -84,6 +84,8 @@ def _project_value(name: str, world: World, project: Project) -> Any:
         return project.flag_enabled
     if name == "domain":
         return project.custom_domain is not None
+    if name == "provider":
+        return "failing" if _is_provider_failing(world, project) else "working"
     if name in ("dns", "zone"):
         dns = world.get(DNS, project.id) or Dns()
         return dns.status if name == "dns" else dns.zone is not None
@@ -97,6 +99,11 @@ def _has_ready_deployment(world: World, project: Project) -> bool:
     return any(
         deployment.status == "ready" for chunk in reversed(chunks) for deployment in reversed(chunk)
     )
+
+
+def _is_provider_failing(world: World, project: Project) -> bool:
+    databases = [world.get(DATABASES, f"{project.id}/{name}") for name in ("dev", "prod")]
+    return any(database is not None and database.provider_failing for database in databases)
 
 
 def _database_value(name: str, world: World, project: Project) -> Any:
