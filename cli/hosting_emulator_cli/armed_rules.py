@@ -110,13 +110,13 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             "while_",
             metavar="NAME=VALUE",
             help=(
-                "Act only while this holds in the world, such as dns=expired or plan=free; "
+                "Act only while this is true of the world, such as dns=expired or plan=free; "
                 "repeatable."
             ),
             multiple=True,
             type=TYPED_VALUE,
         ),
-        opt.flag("--optional", help="Reports do not complain if this never acts."),
+        opt.flag("--optional", help="Do not report it as unused if it never acts."),
     )
 
 

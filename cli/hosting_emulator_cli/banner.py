@@ -25,7 +25,7 @@ _CURL = (
 
 
 def banner(ready: Ready) -> str:
-    """Write the text that `start` prints when it is ready."""
+    """Write the text that `start` prints when the emulator is ready."""
     sections = {
         "Hosting emulator is ready": fields(_facts(ready)),
         "Copy these lines into your client's shell:": export_lines(_variables(ready), "sh"),

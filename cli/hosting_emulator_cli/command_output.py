@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-#: The maximum number of lines shown of an output.
+#: The maximum number of output lines in a report.
 _LINES = 12
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^[\s|]*File "(?P<path>[^"]+)", line [0-9]+')

@@ -114,7 +114,7 @@ class _Exploration:
         self._jobs = _job_count(options.jobs)
         #: The first signal that asked this process to end.
         self._signal: int | None = None
-        #: The reason why no more runs start. It is empty until then.
+        #: The reason why no more runs may start. It is empty as long as runs may start.
         self._stop_reason = ""
         #: The commands that are currently running. None of them is closed while the lock is held.
         self._running: set[ChildCommand] = set()

@@ -12,7 +12,7 @@ from hosting_emulator_cli.printable import printable
 if TYPE_CHECKING:
     from hosting_emulator_lab.replay import Recording, Replayed, ReplayReport
 
-#: The maximum number of characters shown of a value.
+#: Longer values are cut to this number of characters.
 _SHOWN_CHARACTERS = 100
 
 

@@ -117,7 +117,7 @@ def _rate(text: str) -> float:
 def _named_value(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise ValueError(f"{text!r} is not NAME=VALUE")
+        raise ValueError(f"{text!r} is not of the form NAME=VALUE")
     return name.strip(), value
 
 

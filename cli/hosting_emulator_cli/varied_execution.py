@@ -12,7 +12,7 @@ from hosting_emulator_cli import execution
 from hosting_emulator_cli.execution import Execution, Stopped, mention
 from hosting_emulator_lab.delta_debugging import smallest
 
-#: The maximum number of runs of a search, without the runs that check whether a search makes sense.
+#: The maximum number of runs of a search, not counting those that check whether it makes sense.
 MOST_RUNS = 40
 #: The exit codes of a command that could not be started.
 _NOT_STARTED = (126, 127)
@@ -98,7 +98,7 @@ class _PointSearch:
         return None
 
     def _shrink(self, points: tuple[str, ...], beginning: str) -> tuple[str, ...]:
-        """Print and return the fewest of these points with which the command still fails."""
+        """Print and return the smallest set of these points with which the command still fails."""
         result = smallest(points, self._fails, MOST_RUNS - self._run_count)
         self._run_count += result.tries + 1
         self._is_finished = result.finished

@@ -29,8 +29,8 @@ MOST_KEPT = 20
 #: The maximum number of unfinished requests that a message names.
 _MOST_NAMED = 5
 NO_REQUEST = (
-    "No request reached the emulator. Probably the command does not use the base URL in "
-    "HOSTING_BASE_URL; --export HOSTING_BASE_URL=NAME gives it under another name."
+    "No request reached the emulator. The command probably does not use the base URL in "
+    "HOSTING_BASE_URL; --export HOSTING_BASE_URL=NAME sets the URL under another name."
 )
 
 

@@ -142,7 +142,7 @@ def undecided_reasons(report: ConductReport) -> list[str]:
 def ask_conduct(
     world: HostingEmulator, *, skip_rules: Sequence[str], final: bool = False, option: str = ""
 ) -> ConductReport:
-    """Return the findings in a world. From the first call on, no request is missed.
+    """Return the findings in a world. After the first call, no later request is missed.
 
     Raises Failure if a rule to skip does not exist.
     """

@@ -67,7 +67,7 @@ def _read_patience(text: str) -> float:
     "--report",
     choices=("failed", "always", "never"),
     help=(
-        "When to report on stderr what happened: requests with responses and reasons, pending "
+        "When to report the run on stderr: requests with responses and reasons, pending "
         "operations, faults, the clock."
     ),
 )

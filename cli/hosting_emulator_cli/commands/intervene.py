@@ -29,7 +29,7 @@ _kind_columns = columns("name", ("FIELDS ([] is optional)", _field_names), "abou
 
 
 def _kinds_text(result: Any) -> str | None:
-    """Lay out the kinds, if `intervene kinds` has returned them."""
+    """Lay out the kinds if the command is `intervene kinds`."""
     if isinstance(result, list):
         return _kind_columns(result)
     return None

@@ -269,7 +269,7 @@ def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> Non
 @opt.option(
     "--user",
     metavar="USER",
-    help="Send all requests as this user, by alias or id. Default: the original user of each.",
+    help="Send all requests as this user, by alias or id. Default: each request's own user.",
 )
 @opt.flag(
     "--no-time",

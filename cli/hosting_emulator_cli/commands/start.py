@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     "--replace",
     help=(
         "Let --scenario or --import replace a world on disk. Without --replace, start refuses to. "
-        "If an environment variable or file sets them, it keeps the existing world."
+        "If a variable or file sets these options, start keeps the existing world."
     ),
 )
 @opt.option(

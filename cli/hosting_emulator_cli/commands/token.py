@@ -20,7 +20,7 @@ def _read_whole_seconds(text: str) -> int:
     """Return a duration of whole seconds, at least one. Raises ValueError."""
     duration_s = read_seconds(text)
     if duration_s < 1 or not duration_s.is_integer():
-        raise ValueError(f"{text!r} is not a whole number of seconds, at least 1s")
+        raise ValueError(f"must be a whole number of seconds, 1s or more, not {text!r}")
     return int(duration_s)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ephemeral_option = opt.option(
     "--ephemeral/--kept",
-    help="Whether the world is kept in memory only or on disk. Default: same as the emulator.",
+    help="Keep the world in memory only, or on disk. Default: same as the emulator.",
     default=False,
     show_default=False,
 )
@@ -251,8 +251,8 @@ def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
     "--commit",
     metavar="COMMIT",
     help=(
-        "Copy the world as it was after this commit (`world history` lists them). Default: as it "
-        "is now."
+        "Copy the world's state after this commit (`world history` lists commits). Default: the "
+        "current state."
     ),
     type=WholeNumber(min=0),
 )
