@@ -82,9 +82,9 @@ def _response_text(response: Mapping[str, Any]) -> str:
 
 
 def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:
-    """Write a step's differences, each as a path, the expected and the actual value."""
+    """Write a step's differences: path, place of the claim in the file, expected and actual value."""
     for difference in step["differences"]:
-        yield f"{difference['at']}:"
+        yield f"{difference['at']} (line {difference['line']}, column {difference['column']}):"
         for sign, member in (("-", "expected"), ("+", "found")):
             for line in _value_lines(difference[member]):
                 yield f"{sign} {line}"

@@ -46,9 +46,9 @@ FAILED_STEP: dict[str, Any] = {
     "responses": [],
     "nearest": [],
     "differences": [
-        {"at": "status", "expected": 200, "found": 503},
-        {"at": "body.code", "expected": {"a": 1}, "found": "(absent)"},
-        {"at": "headers.X\x00", "expected": "<&>", "found": None},
+        {"at": "status", "expected": 200, "found": 503, "line": 8, "column": 24},
+        {"at": "body.code", "expected": {"a": 1}, "found": "(absent)", "line": 9, "column": 18},
+        {"at": "headers.X\x00", "expected": "<&>", "found": None, "line": 10, "column": 15},
     ],
 }
 PASSED = story_report(STEP)
@@ -154,10 +154,10 @@ def test_scenario_check_shows_how_a_response_differs(run, file: Path):
         f"one-call ({file})",
         "  FAIL   1  get_dns_authorization: status 200 (line 4)",
         "            request 1: 200",
-        "            body.status:",
+        "            body.status (line 5, column 42):",
         "            - pending",
         "            + authorized",
-        "            body.zone:",
+        "            body.zone (line 5, column 57):",
         "            - other.example",
         "            + shop.example",
     ]
@@ -269,15 +269,15 @@ def test_scenario_run_shows_every_difference(ask, control: FakeControl):
     assert result.exit_code == 1
     assert result.stdout.splitlines()[2:] == [
         "  FAIL   2  the provider is back: status 503 (line 7)",
-        "            status:",
+        "            status (line 8, column 24):",
         "            - 200",
         "            + 503",
-        "            body.code:",
+        "            body.code (line 9, column 18):",
         "            - {",
         '            -   "a": 1',
         "            - }",
         "            + (absent)",
-        "            headers.X\x00:",
+        "            headers.X\x00 (line 10, column 15):",
         "            - <&>",
         "            + null",
     ]
@@ -327,15 +327,15 @@ def test_junit_of_scenario_run_has_a_suite_for_each_scenario_and_a_case_for_each
     }
     assert case[0].attrib == {"message": "status 503"}
     assert (case[0].text or "").splitlines() == [
-        "status:",
+        "status (line 8, column 24):",
         "- 200",
         "+ 503",
-        "body.code:",
+        "body.code (line 9, column 18):",
         "- {",
         '-   "a": 1',
         "- }",
         "+ (absent)",
-        "headers.X\ufffd:",
+        "headers.X\ufffd (line 10, column 15):",
         "- <&>",
         "+ null",
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from hosting_emulator.criteria.compound_types import Array, Either, Fields
-from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Timestamp, Word
+from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Timestamp, Ulid, Word
 from hosting_emulator.criteria.value_types import MISSING, AnyValue, ValueType
 
 Verdict = Literal["green", "red", "refused"]
@@ -47,6 +47,9 @@ def claims(kind: ValueType, actual: Any) -> Iterator[Claim]:
         yield from _of_list(kind, actual)
     elif isinstance(kind, Fields):
         yield Claim({}, "green")
+        yield Claim({"same_as": actual}, "green")
+        yield Claim({"same_as": dict(list(actual.items())[1:])}, "red")
+        yield Claim({"same_as": {**actual, "no such field": 1}}, "refused")
     else:
         yield from _of_scalar(kind, actual)
 
@@ -68,7 +71,12 @@ def _of_scalar(kind: ValueType, actual: Any) -> Iterator[Claim]:
     yield Claim({"one_of": [actual]}, "green")
     yield Claim([actual], "green")
     yield Claim({"optional": actual}, "green")
+    yield Claim({"same_as": actual}, "green")
+    yield Claim({"not_in": [actual]}, "red")
     if other is not None:
+        yield Claim({"same_as": other}, "red")
+        yield Claim({"not_in": [other]}, "green")
+        yield Claim({"not_in": [other, actual]}, _verdict_without(kind, {other, actual}))
         yield Claim(other, "red")
         yield Claim({"not": other}, "green")
         yield Claim({"one_of": [other]}, "red")
@@ -89,6 +97,11 @@ def _of_scalar(kind: ValueType, actual: Any) -> Iterator[Claim]:
         yield Claim({"above": actual, "not": None} if kind.nullable else {"above": actual}, "red")
         yield Claim({"at_least": actual, "not": actual}, "red")
         yield Claim({"at_most": actual, "not": actual}, "red")
+    if isinstance(kind, Ulid):
+        yield Claim({"at_least": actual, "at_most": actual}, "green")
+        yield Claim({"above": "0" * 26}, "green")
+        yield Claim({"below": "0" * 26}, "red")
+        yield Claim({"above": 3}, "refused")
     if isinstance(kind, Timestamp):
         yield Claim({"above": "1999-01-01T00:00:00Z"}, "green")
         yield Claim({"below": "1999-01-01T00:00:00Z"}, "red")
@@ -117,10 +130,51 @@ def _of_list(kind: Array, actual: list[Any]) -> Iterator[Claim]:
         yield Claim({"has": actual[0]}, "green")
         yield Claim({"not": {"has": actual[0]}}, "red")
         yield Claim({"0": actual[0]}, "green")
+        yield Claim({"each": "*"}, "green")
+        yield Claim({"each": {"not": actual[0]}}, "red")
+        yield Claim({"item_count": {"of": actual[0], "is": 1}}, "green")
+        yield Claim({"item_count": {"of": actual[0], "is": 0}}, "red")
+    yield from _of_order(kind, actual)
+    yield Claim({"same_as": actual}, "green")
+    yield Claim({"same_as": [*actual, *actual]}, "red" if actual else "green")
+    yield Claim({"not_in": [actual]}, "red")
+    yield Claim({"item_count": len(actual)}, "green")
+    yield Claim({"item_count": {"not": len(actual)}}, "red")
+    yield Claim({"item_count": -1}, "refused")
+    yield Claim({"item_count": {"of": "*"}}, "refused")
+    yield Claim({"distinct": True}, "green")
+    yield Claim({"not": {"distinct": True}}, "red")
+    yield Claim({"distinct": False}, "refused")
+    yield Claim({"distinct": "no such field"}, "refused")
     other = _other(kind.item, actual[0] if len(actual) == 1 else None)
     if other is not None and other not in actual:
+        yield Claim({"each": other}, "red")
+        yield Claim({"each": {"not_in": [other]}}, "green" if actual else "red")
         yield Claim({"has": other}, "red")
         yield Claim({"not": {"has": other}}, "green")
+
+
+def _of_order(kind: Array, actual: list[Any]) -> Iterator[Claim]:
+    """Yield claims about the order of a list, by the times and ids of its items."""
+    yield Claim({"sorted_by": "no such field"}, "refused")
+    yield Claim({"sorted_by": "-id"}, "refused")
+    if not isinstance(kind.item, Fields):
+        yield Claim({"sorted_by": "ascending"}, "refused")
+        return
+    yield Claim({"sorted_by": "descending"}, "refused")
+    yield Claim({"sorted_by": {"id": "down"}}, "refused")
+    for name, field_kind in kind.item.fields.items():
+        if not isinstance(field_kind, Timestamp | Ulid):
+            yield Claim({"sorted_by": name}, "refused")
+            continue
+        values = [item.get(name) for item in actual]
+        if None in values:
+            continue
+        is_ascending = values == sorted(values)
+        is_descending = values == sorted(values, reverse=True)
+        yield Claim({"sorted_by": name}, "green" if is_ascending else "red")
+        yield Claim({"sorted_by": {name: "descending"}}, "green" if is_descending else "red")
+        yield Claim({"distinct": name}, "green" if len(set(values)) == len(values) else "red")
 
 
 def _impossible(kind: ValueType) -> Iterator[Claim]:
@@ -128,7 +182,9 @@ def _impossible(kind: ValueType) -> Iterator[Claim]:
     if isinstance(kind, Array | Fields):
         impossible: list[Any] = ["text", 7, True, {"at_leest": 1}]
     else:
-        impossible = [{}, [], {"at_leest": 1}, {"has": 1}]
+        impossible = [{}, [], {"at_leest": 1}, {"has": 1}, {"each": 1}, {"item_count": 1}]
+        impossible += [{"distinct": True}, {"sorted_by": "ascending"}, {"not_in": []}]
+        impossible += [{"same_as": {"a": 1}}, {"same_as": [1]}, {"not_in": [{"a": 1}]}]
     if isinstance(kind, Word):
         impossible += [f"{kind.words[0]}x", 7, True, "/no such word/", {"above": 3}]
     elif isinstance(kind, Timestamp):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hosting_emulator.criteria.comparisons import Mismatch, compare
+from hosting_emulator.criteria.mismatches import Mismatch, compare
 from hosting_emulator.criteria.value_types import ABSENT, ANY
 
 
@@ -63,7 +63,7 @@ def test_each_difference_names_its_path_and_both_values():
     actual = {"state": "running", "items": [1]}
 
     assert compare(ANY, expected, actual, "") == [
-        Mismatch("state", "failed", "running"),
-        Mismatch("error", {"code": "x"}, ABSENT),
-        Mismatch("items.7", "*", ABSENT),
+        Mismatch("state", "failed", "running", ("state",)),
+        Mismatch("error", {"code": "x"}, ABSENT, ("error",)),
+        Mismatch("items.7", "*", ABSENT, ("items", "7")),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.stories import refused, run
+from tests.support.stories import differences_of, refused, run
 
 
 def last(report):
@@ -91,12 +91,8 @@ def test_a_variable_can_be_used_only_after_it_was_saved():
 def test_a_step_cannot_save_a_field_that_its_response_lacks():
     report = run("story: [{call: list_deployments, save: {x: items.99.id}}]")
 
-    assert last(report)["differences"] == [
-        {
-            "at": "save.x",
-            "expected": "to be possible",
-            "found": "the response has no items.99.id to save as x",
-        }
+    assert differences_of(last(report)) == [
+        ("save.x", "to be possible", "the response has no items.99.id to save as x")
     ]
 
 
@@ -153,14 +149,14 @@ def test_a_difference_ends_the_story_and_gives_expected_and_actual_values():
 def test_each_expectation_can_fail(step, at, expected, actual):
     report = run(f"story:\n  - {step}\n")
 
-    assert {"at": at, "expected": expected, "found": actual} in last(report)["differences"]
+    assert (at, expected, actual) in differences_of(last(report))
 
 
 def test_an_unexpected_lost_response_is_a_difference():
     report = run("faults: [{timeout: }]\nstory: [{call: list_deployments}]")
 
     assert last(report)["message"] == "the response was lost (timeout)"
-    assert last(report)["differences"] == [{"at": "lost", "expected": None, "found": "timeout"}]
+    assert differences_of(last(report)) == [("lost", None, "timeout")]
 
 
 def test_same_as_compares_the_bytes_of_two_responses():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.contract.timestamps import format_timestamp
-from tests.support.stories import run_on
+from tests.support.stories import differences_of, run_on
 
 
 def notes(engine):
@@ -96,8 +96,8 @@ def test_an_impossible_timeline_intervention_fails_its_step_and_time_goes_on():
     )
 
     key = "revoke_key was refused: there is no API key 'nobodys' (by id or name)"
-    assert [step["differences"] for step in report["steps"]] == [
-        [{"at": "timeline[2]", "expected": "to be possible", "found": key}]
+    assert [differences_of(step) for step in report["steps"]] == [
+        [("timeline[2]", "to be possible", key)]
     ]
     assert notes(engine)[2:] == [(True, key)]
 

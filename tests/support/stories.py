@@ -84,6 +84,14 @@ def run_story(
     return check_text(json.dumps(_document(story, faults)), "small.yaml", respond_to_page)
 
 
+def differences_of(step: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Return the differences of a step's report: the path, the expected and the actual value."""
+    return [
+        (difference["at"], difference["expected"], difference["found"])
+        for difference in step["differences"]
+    ]
+
+
 def verdict_of(story: Sequence[dict[str, Any]], faults: Sequence[dict[str, Any]] = ()) -> Verdict:
     """Run the steps of a story and return its verdict. Only the last step may fail."""
     try:

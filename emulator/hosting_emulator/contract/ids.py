@@ -8,6 +8,7 @@ from ulid.base32 import ENCODE as ALPHABET
 
 ULID_PATTERN = "^[0-9A-HJKMNP-TV-Z]{26}$"
 _ULID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
+_DIGITS = {character: value for value, character in enumerate(ALPHABET)}
 #: The two characters for each value of ten bits, in the alphabet of python-ulid.
 _PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
 _SHIFTS = tuple(range(120, -1, -10))
@@ -16,6 +17,14 @@ _SHIFTS = tuple(range(120, -1, -10))
 def is_ulid(text: str) -> bool:
     """Tell whether a string is a Ulid as defined by the contract: 26 characters of its alphabet."""
     return _ULID.fullmatch(text) is not None
+
+
+def id_number(ulid: str) -> int:
+    """Return a Ulid as a number. Ulids have the order of their numbers, and so of their times."""
+    number = 0
+    for character in ulid:
+        number = number * len(ALPHABET) + _DIGITS[character]
+    return number
 
 
 def make_ulid(at_ms: int, randomness: bytes) -> str:

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
 from hosting_emulator.contract.suggestions import nearest
-from hosting_emulator.criteria.comparisons import COMPARISONS, ORDERS, compile_pattern, match
+from hosting_emulator.criteria.comparisons import (
+    COMPARISONS,
+    ITEM_COUNT,
+    ORDERS,
+    compile_pattern,
+    match,
+    names_counted_items,
+)
 from hosting_emulator.criteria.compound_types import Array, Either
+from hosting_emulator.criteria.list_checks import (
+    check_distinct,
+    check_sorted_by,
+    item_type,
+    no_field,
+)
 from hosting_emulator.criteria.type_messages import display_value
 from hosting_emulator.criteria.value_types import (
     MISSING,
+    ORDERED_VALUES,
     VARIABLE_START,
     Impossible,
     Path,
+    Rank,
     ValueType,
 )
 
@@ -106,15 +122,22 @@ def _check_word(kind: ValueType, word: str, operand: Any, path: Path, *, variabl
 
 def _check_order(word: str, kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
     """Check a limit of a type whose values have an order."""
-    if isinstance(operand, bool) or kind.rank(operand) is None:
+    if not kind.orders():
         raise Impossible(
-            f"{word} needs a number or a timestamp, not {display_value(operand)}", path
+            f"{word} compares {ORDERED_VALUES}; this is {kind.form}, which has no order", path
+        )
+    rank = kind.rank(operand)
+    if isinstance(operand, bool) or rank is None:
+        raise Impossible(
+            f"{word} needs a value of the order of {' or '.join(kind.orders())}, not "
+            f"{display_value(operand)}",
+            path,
         )
     if isinstance(kind, Either):
         kind = next(member for member in kind.types if member.rank(operand) is not None)
     least, most = kind.limits()
     extreme = most if word in ("at_least", "above") else least
-    if not ORDERS[word](kind.rank(operand) or 0, extreme):
+    if not ORDERS[word](rank.position, extreme):
         raise Impossible(f"it must be {kind.form}: it is never {word} {operand}", path)
 
 
@@ -126,10 +149,67 @@ def _check_one_of(kind: ValueType, operand: Any, path: Path, variables: bool) ->
 
 
 def _check_has(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
-    items = kind.items()
-    if items is None:
-        raise Impossible(f"has looks for an item of a list; this is {kind.form}", path)
-    check(items, operand, path, variables=variables)
+    check(item_type("has", kind, path), operand, path, variables=variables)
+
+
+def _check_not_in(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    if not isinstance(operand, list | tuple) or not operand:
+        raise Impossible("not_in needs a list of the values that it must not be", path)
+    for index, value in enumerate(operand):
+        _check_same(kind, value, (*path, index), variables)
+
+
+def _check_same(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    """Check a value that is compared as it is: a text in it is no pattern and no wildcard."""
+    if variables and has_variable(operand):
+        return
+    if operand is None or kind.means_nothing(operand):
+        check(kind, operand, path)
+    elif isinstance(operand, Mapping):
+        _check_same_fields(kind, operand, path)
+    elif isinstance(operand, list | tuple):
+        item_kind = item_type("same_as with a list", kind, path)
+        for index, item in enumerate(operand):
+            _check_same(item_kind, item, (*path, index), variables)
+    else:
+        kind.check_plain(operand, path)
+
+
+def _check_same_fields(kind: ValueType, operand: Mapping[str, Any], path: Path) -> None:
+    if not kind.is_mapping() or isinstance(kind, Array):
+        raise Impossible(f"it must be {kind.form}, not a mapping", path)
+    for name, value in operand.items():
+        inner = kind.field(str(name))
+        if inner is None:
+            raise no_field(kind, str(name), (*path, name))
+        _check_same(inner, value, (*path, name), variables=False)
+
+
+def _check_each(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    check(item_type("each", kind, path), operand, path, variables=variables)
+
+
+def _check_item_count(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    """Check a number of items, or `{of: …, is: …}`."""
+    item_kind = item_type("item_count", kind, path)
+    most = getattr(kind, "most", None)
+    count_kind = ITEM_COUNT if most is None else replace(ITEM_COUNT, greatest=most)
+    if names_counted_items(operand):
+        check(item_kind, operand["of"], (*path, "of"), variables=variables)
+        check(count_kind, operand["is"], (*path, "is"), variables=variables)
+        return
+    if isinstance(operand, Mapping) and not set(operand).isdisjoint(("of", "is")):
+        message = "item_count takes a number, or both of and is, such as {of: {status: 409}, is: 4}"
+        raise Impossible(message, path)
+    check(count_kind, operand, path, variables=variables)
+
+
+def _check_sorted_by(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    check_sorted_by(kind, operand, path)
+
+
+def _check_distinct(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
+    check_distinct(kind, operand, path)
 
 
 def _check_not(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
@@ -150,7 +230,13 @@ _WORD_CHECKS: dict[str, _WordCheck] = {
     **{word: partial(_check_order, word) for word in ORDERS},
     "not": _check_not,
     "one_of": _check_one_of,
+    "not_in": _check_not_in,
+    "same_as": _check_same,
     "has": _check_has,
+    "each": _check_each,
+    "item_count": _check_item_count,
+    "sorted_by": _check_sorted_by,
+    "distinct": _check_distinct,
     "optional": _check_optional,
 }
 
@@ -169,16 +255,24 @@ def _check_together(kind: ValueType, expected: Mapping[str, Any], path: Path) ->
 
 def _check_range(kind: ValueType, expected: Mapping[str, Any], path: Path) -> None:
     """Refuse two limits between which no value lies."""
-    lows = [kind.rank(expected[word]) for word in ("at_least", "above") if word in expected]
-    highs = [kind.rank(expected[word]) for word in ("at_most", "below") if word in expected]
-    if None in lows or None in highs or not lows or not highs:
+    lows = _limit_ranks(kind, expected, ("at_least", "above"))
+    highs = _limit_ranks(kind, expected, ("at_most", "below"))
+    if not lows or not highs:
         return
-    low = max(rank for rank in lows if rank is not None)
-    high = min(rank for rank in highs if rank is not None)
-    is_low_open = "above" in expected and kind.rank(expected["above"]) == low
-    is_high_open = "below" in expected and kind.rank(expected["below"]) == high
+    if len({rank.order for rank in (*lows, *highs)}) > 1:
+        raise Impossible("these limits belong to different orders", path)
+    low = max(rank.position for rank in lows)
+    high = min(rank.position for rank in highs)
+    is_low_open = low in [rank.position for rank in _limit_ranks(kind, expected, ("above",))]
+    is_high_open = high in [rank.position for rank in _limit_ranks(kind, expected, ("below",))]
     nothing_between = low > high or (low == high and (is_low_open or is_high_open))
     if getattr(kind, "whole", False) and is_low_open and is_high_open:
         nothing_between = nothing_between or high - low <= 1
     if nothing_between:
         raise Impossible("no value lies between these limits", path)
+
+
+def _limit_ranks(kind: ValueType, expected: Mapping[str, Any], words: Sequence[str]) -> list[Rank]:
+    """Return the ranks of limits. A limit with a variable has none."""
+    ranks = [kind.rank(expected[word]) for word in words if word in expected]
+    return [rank for rank in ranks if rank is not None]

@@ -1,4 +1,4 @@
-"""Comparisons between an expected and an actual value, and where the two differ.
+"""Comparisons between an expected and an actual value.
 
 A comparison has three results: True, False, and None where the two values cannot be compared, such as
 a number and a text. A claim holds only if the result is True, and the negation of None is None.
@@ -7,14 +7,20 @@ a number and a text. A claim holds only if the result is True, and the negation 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 from hosting_emulator.criteria import patterns
+from hosting_emulator.criteria.list_words import (
+    ListFinding,
+    find_disorder,
+    find_repetition,
+    identity_of,
+    read_sort_keys,
+)
 from hosting_emulator.criteria.patterns import Expression, PatternError
+from hosting_emulator.criteria.simple_types import Number
 from hosting_emulator.criteria.value_types import (
-    ABSENT,
     ANY,
     MISSING,
     Impossible,
@@ -23,23 +29,6 @@ from hosting_emulator.criteria.value_types import (
     ValueType,
     any_result,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """Where a response differs: a path in it, the expected value and the actual one."""
-
-    at: str
-    expected: Any
-    actual: Any
-
-    def below(self, path: str) -> Mismatch:
-        """Return the mismatch of a part, whose path in the whole is given."""
-        return replace(self, at=f"{path}.{self.at}")
-
-    def report(self) -> dict[str, Any]:
-        """Return the mismatch as reports of stories show it."""
-        return {"at": self.at, "expected": self.expected, "found": self.actual}
 
 
 def _above(limit: float, actual: float) -> bool:
@@ -76,7 +65,7 @@ def is_comparison(expected: Any) -> bool:
 def match(kind: ValueType, expected: Any, actual: Any) -> Result:
     """Compare an expected value with an actual one. None: they cannot be compared."""
     if is_comparison(expected):
-        results = [_WORDS[word](kind, operand, actual) for word, operand in expected.items()]
+        results = [match_word(word, kind, operand, actual) for word, operand in expected.items()]
         if None in results:
             return None
         return all(results)
@@ -97,10 +86,15 @@ def match(kind: ValueType, expected: Any, actual: Any) -> Result:
     return kind.equals(expected, actual)
 
 
+def match_word(word: str, kind: ValueType, operand: Any, actual: Any) -> Result:
+    """Compare an actual value by one word of `COMPARISONS`."""
+    return _WORDS[word](kind, operand, actual)
+
+
 def _match_parts(kind: ValueType, expected: Any, actual: Any) -> Result:
     """Compare a list, or a mapping of the fields that matter."""
     if isinstance(expected, Mapping):
-        parts = _parts(expected, actual)
+        parts = parts_of(expected, actual)
         if parts is None:
             return None
         pairs = [
@@ -116,7 +110,7 @@ def _match_parts(kind: ValueType, expected: Any, actual: Any) -> Result:
     return all(results)
 
 
-def _parts(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | None:
+def parts_of(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | None:
     """Return the fields of an object, or the items of a list by their numbers. None: it is neither."""
     if isinstance(actual, Mapping):
         return actual
@@ -133,9 +127,9 @@ def _compare_order(
         return None
     limit_rank = kind.rank(limit)
     rank = kind.rank(actual)
-    if limit_rank is None or rank is None:
+    if limit_rank is None or rank is None or limit_rank.order != rank.order:
         return None
-    return order(limit_rank, rank)
+    return order(limit_rank.position, rank.position)
 
 
 def _compare_not(kind: ValueType, expected: Any, actual: Any) -> Result:
@@ -158,53 +152,115 @@ def _compare_has(kind: ValueType, expected: Any, actual: Any) -> Result:
     return any_result(match(item_kind, expected, item) for item in actual) or False
 
 
+def _compare_not_in(kind: ValueType, values: Any, actual: Any) -> Result:
+    """Tell whether a value is the same as none of some values."""
+    result = any_result(_compare_same(kind, value, actual) for value in values)
+    if result is None or actual is MISSING:
+        return None
+    return not result
+
+
+def _compare_same(kind: ValueType, expected: Any, actual: Any) -> Result:
+    """Tell whether two values are the same in every part. An expected text is no pattern here."""
+    if actual is MISSING:
+        return kind.is_null_when_absent() and kind.means_nothing(expected)
+    if actual is None or kind.means_nothing(expected):
+        return actual is None and kind.means_nothing(expected)
+    for container in (Mapping, list):
+        if isinstance(expected, container) or isinstance(actual, container):
+            if not isinstance(expected, container) or not isinstance(actual, container):
+                return None
+            return identity_of(kind, expected) == identity_of(kind, actual)
+    return kind.equals(expected, actual)
+
+
+def _compare_each(kind: ValueType, expected: Any, actual: Any) -> Result:
+    """Tell whether every item of a list matches. An empty list proves nothing, so it does not."""
+    if not isinstance(actual, list):
+        return None
+    item_kind = kind.items() or ANY
+    results = [match(item_kind, expected, item) for item in actual]
+    if False in results or not results:
+        return False
+    if None in results:
+        return None
+    return True
+
+
+def _compare_item_count(kind: ValueType, operand: Any, actual: Any) -> Result:
+    """Compare the number of items of a list, or of those that match."""
+    if not isinstance(actual, list):
+        return None
+    count, expected = counted_items(kind, operand, actual)
+    return match(ITEM_COUNT, expected, count)
+
+
+def counted_items(kind: ValueType, operand: Any, actual: list[Any]) -> tuple[int, Any]:
+    """Return the number of items that an `item_count` counts, and the expected number."""
+    if not names_counted_items(operand):
+        return len(actual), operand
+    item_kind = kind.items() or ANY
+    matches = [item for item in actual if match(item_kind, operand["of"], item) is True]
+    return len(matches), operand["is"]
+
+
+def names_counted_items(operand: Any) -> bool:
+    """Tell whether an `item_count` names the items that it counts, as `{of: …, is: …}` does."""
+    return isinstance(operand, Mapping) and set(operand) == {"of", "is"}
+
+
+def _compare_list(word: str, kind: ValueType, operand: Any, actual: Any) -> Result:
+    """Compare a list by a word that looks at the order or the identity of its items."""
+    if not isinstance(actual, list):
+        return None
+    finding = ITEM_FINDERS[word](kind.items() or ANY, operand, actual)
+    if finding is None:
+        return True
+    if finding.is_undecidable:
+        return None
+    return False
+
+
+def _find_disorder(item_kind: ValueType, operand: Any, items: list[Any]) -> ListFinding | None:
+    return find_disorder(item_kind, read_sort_keys(operand), items)
+
+
+def _find_repetition(item_kind: ValueType, operand: Any, items: list[Any]) -> ListFinding | None:
+    path = "" if operand is True else str(operand)
+    return find_repetition(item_kind, path, items)
+
+
+#: What each word about the order or the identity of items looks for in a list.
+ITEM_FINDERS: dict[str, Callable[[ValueType, Any, list[Any]], ListFinding | None]] = {
+    "sorted_by": _find_disorder,
+    "distinct": _find_repetition,
+}
+
+
 def _compare_optional(kind: ValueType, expected: Any, actual: Any) -> Result:
     return actual is MISSING or match(kind, expected, actual)
 
 
+#: What `item_count` expects.
+ITEM_COUNT = Number("a number of items from 0", whole=True, least=0)
 _WordComparison: TypeAlias = Callable[[ValueType, Any, Any], Result]
 _WORDS: dict[str, _WordComparison] = {
     **{word: partial(_compare_order, order) for word, order in ORDERS.items()},
     "not": _compare_not,
     "one_of": _compare_one_of,
+    "not_in": _compare_not_in,
+    "same_as": _compare_same,
     "has": _compare_has,
+    "each": _compare_each,
+    "item_count": _compare_item_count,
+    **{word: partial(_compare_list, word) for word in ITEM_FINDERS},
     "optional": _compare_optional,
 }
+#: The words that look at the items of a list.
+LIST_WORDS = ("has", "each", "item_count", *ITEM_FINDERS)
 #: The words of a comparison, such as `{at_least: 3, below: 10}`. All words of one mapping must hold.
 #: `checks` says for each word which operands it takes.
 COMPARISONS = tuple(_WORDS)
-
-
-def compare(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:
-    """Return where an actual value differs from an expected one.
-
-    Fields that are not expected may have any value. `at` is the path of the value in messages.
-    """
-    parts = None
-    if isinstance(expected, Mapping) and expected and not is_comparison(expected):
-        parts = _parts(expected, actual)
-    if parts is not None:
-        differences = []
-        for name, value in expected.items():
-            inner = kind.field(name) or ANY
-            where = f"{at}.{name}" if at else str(name)
-            differences += compare(inner, value, parts.get(str(name), MISSING), where)
-        return differences
-    if _are_lists_of_one_length(expected, actual):
-        item_kind = kind.items() or ANY
-        differences = []
-        for index, (expected_item, item) in enumerate(zip(expected, actual, strict=True)):
-            differences += compare(item_kind, expected_item, item, f"{at}[{index}]")
-        return differences
-    if match(kind, expected, actual) is True:
-        return []
-    if actual is MISSING:
-        return [Mismatch(at, expected, ABSENT)]
-    return [Mismatch(at, expected, actual)]
-
-
-def _are_lists_of_one_length(expected: Any, actual: Any) -> bool:
-    return isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual)
 
 
 def compile_pattern(text: str, path: Path = ()) -> Expression:

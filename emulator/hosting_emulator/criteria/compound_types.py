@@ -15,6 +15,7 @@ from hosting_emulator.criteria.value_types import (
     ANY,
     Impossible,
     Path,
+    Rank,
     Result,
     ValueType,
     any_result,
@@ -141,7 +142,10 @@ class Either(ValueType):
     def equals(self, expected: Any, actual: Any) -> Result:
         return any_result(kind.equals(expected, actual) for kind in self.types)
 
-    def rank(self, value: Any) -> float | None:
+    def orders(self) -> Sequence[str]:
+        return tuple(dict.fromkeys(order for kind in self.types for order in kind.orders()))
+
+    def rank(self, value: Any) -> Rank | None:
         ranks = (kind.rank(value) for kind in self.types)
         return next((rank for rank in ranks if rank is not None), None)
 

@@ -13,11 +13,10 @@ from itertools import product
 from typing import Any, ClassVar
 
 from hosting_emulator.contract.calls import ALL_CALLS, REDEEM_TICKET, call_named
-from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.criteria.compound_types import NameSet
 from hosting_emulator.criteria.patterns import Expression
-from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Word
+from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Ulid, Word
 from hosting_emulator.criteria.type_messages import display_value
 from hosting_emulator.criteria.value_types import Impossible, Path, Result, ValueType
 
@@ -236,7 +235,7 @@ def request_filters(
         "path": RequestPath(),
         "user": names("a user", users, NOBODY),
         "project": names("a project", projects),
-        "operation": Text("the id of an operation", True, pattern=ULID_PATTERN),
+        "operation": Ulid("the id of an operation", True),
         "status": Status(may_be_missing=True),
         "code": Word("a problem code", True, words=tuple(PROBLEMS)),
         "key": Text("the text of an Idempotency-Key", True),

@@ -25,6 +25,7 @@ from hosting_emulator.criteria.simple_types import (
     Number,
     Text,
     Timestamp,
+    Ulid,
     Word,
 )
 from hosting_emulator.criteria.value_types import ANY, MISSING, Impossible, ValueType
@@ -119,7 +120,7 @@ def _kind_type(
     if schema.get("format") == "date-time":
         return Timestamp()
     if schema.get("pattern") == ULID_PATTERN:
-        return Text("a Ulid of 26 characters", pattern=ULID_PATTERN)
+        return Ulid()
     if schema.get("type") == "string":
         open_set = tuple(words.get(assumption, ()))
         if open_set:
@@ -164,6 +165,13 @@ def body_type(resource: str, words: OpenWords, statuses: Iterable[int]) -> Value
     if any(status >= 400 for status in allowed_statuses):
         types.append(resource_type(PROBLEM))
     return either(types) or ANY
+
+
+def response_document_type(body: ValueType) -> ValueType:
+    """Return the type of a collected response, whose body has a type. A lost one has no body."""
+    fields = {name: EXPECTED[name] for name in ("code", "lost", "delayed")}
+    fields |= {"status": or_null(EXPECTED_STATUS), "body": or_null(body)}
+    return Fields("a response", fields=fields)
 
 
 def possible_statuses(status: Any, code: Any) -> list[int]:

@@ -8,17 +8,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.criteria.patterns import Expression
 from hosting_emulator.criteria.type_messages import display_value, unknown_word
 from hosting_emulator.criteria.value_types import (
+    IDS,
+    NUMBERS,
+    TIMESTAMPS,
     Impossible,
     Path,
+    Rank,
     Result,
     ValueType,
     equals_if,
+    id_rank,
     is_number,
     moment_ms,
-    number_or_none,
+    number_rank,
+    timestamp_rank,
 )
 
 #: A number type with at most this many values is checked value by value.
@@ -68,8 +75,11 @@ class Number(ValueType):
         are_numbers = is_number(expected) and is_number(actual)
         return equals_if(are_numbers, expected, actual)
 
-    def rank(self, value: Any) -> float | None:
-        return number_or_none(value)
+    def orders(self) -> Sequence[str]:
+        return (NUMBERS,)
+
+    def rank(self, value: Any) -> Rank | None:
+        return number_rank(value)
 
     def limits(self) -> tuple[float, float]:
         return self.least, self.greatest
@@ -168,8 +178,25 @@ class Timestamp(Text):
             return None
         return expected_ms == actual_ms
 
-    def rank(self, value: Any) -> float | None:
-        return moment_ms(value)
+    def orders(self) -> Sequence[str]:
+        return (TIMESTAMPS,)
+
+    def rank(self, value: Any) -> Rank | None:
+        return timestamp_rank(value)
+
+
+@dataclass(frozen=True)
+class Ulid(Text):
+    """An id. Ids made earlier come before ids made later."""
+
+    form: str = "a Ulid of 26 characters"
+    pattern: str | None = ULID_PATTERN
+
+    def orders(self) -> Sequence[str]:
+        return (IDS,)
+
+    def rank(self, value: Any) -> Rank | None:
+        return id_rank(value)
 
 
 @dataclass(frozen=True)
@@ -188,16 +215,19 @@ class HeaderText(Text):
 
     def equals(self, expected: Any, actual: Any) -> Result:
         if is_number(expected):
-            number = self.rank(actual)
-            return equals_if(number is not None, expected, number)
+            rank = self.rank(actual)
+            if rank is None or rank.order != NUMBERS:
+                return None
+            return bool(expected == rank.position)
         return equals_if(isinstance(actual, str), expected, actual)
 
-    def rank(self, value: Any) -> float | None:
-        if is_number(value):
-            return float(value)
+    def orders(self) -> Sequence[str]:
+        return (NUMBERS, TIMESTAMPS)
+
+    def rank(self, value: Any) -> Rank | None:
         if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,9})?", value):
-            return float(value)
-        return moment_ms(value)
+            return Rank(NUMBERS, float(value))
+        return number_rank(value) or timestamp_rank(value)
 
     def schema(self) -> dict[str, Any]:
         return {"type": ["string", "number"]}

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from hosting_emulator.contract.ids import id_number, is_ulid
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.criteria.patterns import Expression
 
@@ -22,6 +23,20 @@ VARIABLE_START = "${"
 _VARIABLE_SCHEMA: dict[str, Any] = {"type": "string", "pattern": r"\$\{"}
 #: Refers to the schema of a comparison by words.
 COMPARISON_SCHEMA: dict[str, Any] = {"$ref": "#/$defs/Comparison"}
+
+
+#: The orders in which values can stand. Values of different orders cannot be compared.
+NUMBERS = "numbers"
+TIMESTAMPS = "timestamps"
+IDS = "ids"
+ORDERED_VALUES = f"{NUMBERS}, {TIMESTAMPS} and {IDS}"
+
+
+class Rank(NamedTuple):
+    """The position of a value in an order: a number, milliseconds since 1970, or an id as a number."""
+
+    order: str
+    position: float
 
 
 class Impossible(ValueError):
@@ -78,12 +93,16 @@ class ValueType:
         """Compare a plain expected value with an actual one. Neither is null."""
         raise NotImplementedError
 
-    def rank(self, value: Any) -> float | None:
-        """Return the position of a value in the order of its type. None: it has none."""
+    def orders(self) -> Sequence[str]:
+        """Return the names of the orders in which values of the type stand."""
+        return ()
+
+    def rank(self, value: Any) -> Rank | None:
+        """Return the rank of a value in an order of the type. None: it has none."""
         return None
 
     def limits(self) -> tuple[float, float]:
-        """Return the least and the greatest rank that a value can have."""
+        """Return the least and the greatest position that a value can have in its order."""
         return float("-inf"), float("inf")
 
     def check_pattern(self, pattern: Expression, path: Path) -> None:
@@ -156,11 +175,12 @@ class AnyValue(ValueType):
             return expected_ms == actual_ms
         return equals_if(type(expected) is type(actual), expected, actual)
 
-    def rank(self, value: Any) -> float | None:
-        number = number_or_none(value)
-        if number is None:
-            return moment_ms(value)
-        return number
+    def orders(self) -> Sequence[str]:
+        return (NUMBERS, TIMESTAMPS, IDS)
+
+    def rank(self, value: Any) -> Rank | None:
+        ranks = (number_rank(value), timestamp_rank(value), id_rank(value))
+        return next((rank for rank in ranks if rank is not None), None)
 
     def items(self) -> ValueType:
         return ANY
@@ -194,12 +214,26 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def number_or_none(value: Any) -> float | None:
-    """Return a value that is a number. None: it is not."""
+def number_rank(value: Any) -> Rank | None:
+    """Return the rank of a number. None: the value is no number."""
     if not is_number(value):
         return None
-    number: float = value
-    return number
+    return Rank(NUMBERS, value)
+
+
+def timestamp_rank(value: Any) -> Rank | None:
+    """Return the rank of a timestamp, which is its time, however it is written. None: it is none."""
+    value_ms = moment_ms(value)
+    if value_ms is None:
+        return None
+    return Rank(TIMESTAMPS, value_ms)
+
+
+def id_rank(value: Any) -> Rank | None:
+    """Return the rank of a Ulid: ids made earlier come first. None: the value is no Ulid."""
+    if not isinstance(value, str) or not is_ulid(value):
+        return None
+    return Rank(IDS, id_number(value))
 
 
 def moment_ms(value: Any) -> int | None:

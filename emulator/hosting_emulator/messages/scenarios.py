@@ -49,6 +49,8 @@ class StepDifference(ControlMessage, frozen=True, kw_only=True):
     at: Annotated[str, doc("The path of the different value.")]
     expected: Annotated[Any, doc("The expected value.")]
     found: Annotated[Any, doc("The actual value.")]
+    line: Annotated[int, doc("The line of the expectation in the file, from 1.")]
+    column: Annotated[int, doc("The column of the expectation in its line, from 1.")]
 
 
 class StepResponse(ControlMessage, frozen=True, kw_only=True):

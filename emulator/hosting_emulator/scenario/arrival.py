@@ -70,6 +70,20 @@ class Arrival:
             "lost": self.lost,
         }
 
+    def document(self) -> dict[str, Any]:
+        """Return the whole response as a document, as a step that collects responses has it.
+
+        Without a response, its status and body are null.
+        """
+        code = self.at("code")
+        return {
+            "status": None if self.lost else self.reply.status,
+            "code": code if isinstance(code, str) and not self.lost else None,
+            "lost": self.lost,
+            "delayed": self.is_delayed,
+            "body": None if self.lost else document_of(self.reply.body),
+        }
+
     @property
     def lost(self) -> str | None:
         """The kind of the fault that lost the response, or None if the response arrived."""

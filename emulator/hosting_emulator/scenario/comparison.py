@@ -13,13 +13,14 @@ import msgspec
 from msgspec import UNSET
 
 from hosting_emulator.criteria.checks import check
-from hosting_emulator.criteria.comparisons import Mismatch, compare
+from hosting_emulator.criteria.mismatches import Mismatch, compare
 from hosting_emulator.criteria.response_types import EXPECTED, HEADER, allows_a_code, allows_no_code
 from hosting_emulator.criteria.value_types import ABSENT, MISSING, Impossible, ValueType
 from hosting_emulator.faults.matching import value_at
 from hosting_emulator.scenario.arrival import Arrival
 from hosting_emulator.scenario.document import ExpectPart, StepPart
 from hosting_emulator.scenario.expectations import ResponseTypes
+from hosting_emulator.scenario.variable_syntax import saved_response_name
 from hosting_emulator.scenario.variables import Variables
 
 
@@ -33,7 +34,7 @@ def compare_value(kind: ValueType, expected: Any, actual: Any, at: str) -> list[
         check(kind, expected)
     except Impossible as error:
         path = ".".join([at, *map(str, error.path)])
-        return [Mismatch(path, str(error), actual)]
+        return [Mismatch(path, str(error), actual, error.path)]
     return compare(kind, expected, actual, at)
 
 
@@ -59,20 +60,26 @@ class _Response:
 def compare_response(
     step: StepPart, arrival: Arrival, variables: Variables, types: ResponseTypes
 ) -> list[Mismatch]:
-    """Return the differences between a response and what its step expects."""
+    """Return the differences between a response and what its step expects.
+
+    Their paths begin at the step.
+    """
     expect = step.expect or ExpectPart()
     expected_loss = None if expect.lost is UNSET else variables.fill(expect.lost)
     differences = compare_value(EXPECTED["lost"], expected_loss, arrival.lost, "lost")
     if differences or arrival.lost:
-        return differences
+        return [difference.within("expect", "lost") for difference in differences]
     body = _decode(arrival.reply.body)
     response = _Response(step, expect, arrival, body, variables, types)
     if expect.status is UNSET:
-        differences += _compare_success(response)
+        differences = [difference.within("expect") for difference in _compare_success(response)]
     for word, compare_word in _WORD_COMPARISONS.items():
         expected = getattr(expect, word)
         if expected is not UNSET:
-            differences += compare_word(response, variables.fill(expected))
+            # `same_as` names a saved response, which is no value that a variable can have.
+            filled = expected if word == "same_as" else variables.fill(expected)
+            word_differences = compare_word(response, filled)
+            differences += [difference.within("expect", word) for difference in word_differences]
     return differences
 
 
@@ -123,12 +130,14 @@ def _compare_headers(response: _Response, expected: dict[str, Any]) -> list[Mism
     for name, expected_value in expected.items():
         value = response.arrival.header(name)
         actual = MISSING if value is None else value
-        differences += compare_value(HEADER, expected_value, actual, f"headers.{name}")
+        header_differences = compare_value(HEADER, expected_value, actual, f"headers.{name}")
+        differences += [difference.within(name) for difference in header_differences]
     return differences
 
 
 def _compare_same_as(response: _Response, saved_name: str) -> list[Mismatch]:
     """Compare the bytes of the body with those of a saved response."""
+    saved_name = saved_response_name(saved_name)
     body = response.arrival.reply.body
     if body == response.variables.saved_body(saved_name):
         return []
@@ -142,10 +151,10 @@ def _compare_body(response: _Response, expected: Any) -> list[Mismatch]:
 
 def _compare_absent(response: _Response, paths: list[Any]) -> list[Mismatch]:
     differences = []
-    for path in map(str, paths):
+    for index, path in enumerate(map(str, paths)):
         value = value_at(response.body, path)
         if value is not UNSET:
-            differences.append(Mismatch(f"body.{path}", ABSENT, value))
+            differences.append(Mismatch(f"body.{path}", ABSENT, value, (index,)))
     return differences
 
 

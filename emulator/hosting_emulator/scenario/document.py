@@ -53,7 +53,8 @@ class ExpectPart(Part):
     `{at_least: 3}` and similar mappings compare. A list holds alternatives, unless the value itself
     is a list. `absent` holds the dotted paths of fields that the response must not have. `lost` is
     the kind of fault that loses the response; it excludes all other expectations. `delayed` expects
-    a late or slow response. `same_as` names a saved response whose bytes this response must equal.
+    a late or slow response. `same_as` names a saved response whose bytes this response must equal,
+    such as `first` or `${first}`.
     """
 
     status: Any = msgspec.UNSET
@@ -107,7 +108,7 @@ class ActionPart(Part):
     request: str | None = None
     sign_in: str | None = None
     api_key: str | None = None
-    together: Annotated[list[StepPart], Meta(min_length=2, max_length=100)] | None = None
+    together: Annotated[list[StepPart], Meta(min_length=1, max_length=100)] | None = None
     # Manual changes
     advance: Duration | None = None
     to: str | None = None
@@ -137,7 +138,9 @@ class StepPart(ActionPart, rename={"with_": "with"}):
     its Idempotency-Key until the response is as expected. The wait before a retry is `pause`, or
     the time that the response asks for. `use` runs the steps of a part, and `with` sets their
     variables. `save` stores values from the response under names. Each value is given by its path
-    in the response, or is `response` for the whole response.
+    in the response, or is `response` for the whole response. `collect` adds values of
+    every response to lists, which `check` compares. In its paths `*` is every item of a list, and
+    `response` is the whole response with its status, code, lost, delayed and body.
     """
 
     user: str | None = None
@@ -153,6 +156,7 @@ class StepPart(ActionPart, rename={"with_": "with"}):
     headers: dict[str, str] = {}
     expect: ExpectPart | None = None
     save: dict[str, str] = {}
+    collect: dict[str, str] = {}
     times: Annotated[int, Meta(ge=1, le=10_000)] = 1
     tries: Annotated[int, Meta(ge=1, le=1_000)] = 1
     pause: Duration | None = None

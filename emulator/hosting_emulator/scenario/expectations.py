@@ -27,10 +27,17 @@ from hosting_emulator.criteria.response_types import (
     find_field,
     open_words,
     possible_statuses,
+    response_document_type,
 )
+from hosting_emulator.criteria.simple_types import Text
 from hosting_emulator.criteria.value_types import ANY, MISSING, Impossible, ValueType
 from hosting_emulator.scenario.document import ExpectPart, ScenarioPart, StepPart
-from hosting_emulator.scenario.variable_syntax import VARIABLE
+from hosting_emulator.scenario.variable_syntax import (
+    EACH_ITEM,
+    VARIABLE,
+    WHOLE_RESPONSE,
+    SavedValue,
+)
 
 #: Every status that a response can have.
 _ALL_STATUSES = range(200, 600)
@@ -86,6 +93,18 @@ class ResponseTypes:
     def body(self, step: StepPart, expect: ExpectPart) -> ValueType:
         """Return the type of a response body that fits the rest of the step's expectation."""
         return self._body(self._resource(step), _statuses(expect))
+
+    def collected(self, step: StepPart, value: SavedValue) -> ValueType:
+        """Return the type of what a step collects. Raises Impossible if no response has such a value."""
+        if value.pattern is not None:
+            return Text()
+        body = self.body(step, step.expect or ExpectPart())
+        first, _, rest = value.path.partition(".")
+        if first == "headers":
+            return HEADER
+        if first == WHOLE_RESPONSE:
+            return _type_at(response_document_type(body), rest)
+        return _type_at(body, value.path)
 
     def _body(self, resource: str | None, statuses: Iterable[int]) -> ValueType:
         if resource is None:
@@ -147,6 +166,19 @@ class ResponseTypes:
         path = VARIABLE.sub(_ANY_ID, target.partition("?")[0])
         match = calls_at(self._operation_path).recognize(method, path)
         return None if match is None else match.spec.call_id
+
+
+def _type_at(kind: ValueType, path: str) -> ValueType:
+    """Return the type at a path in which `*` stands for every item of a list. Raises Impossible."""
+    first, star, rest = f".{path}".partition(f".{EACH_ITEM}")
+    path_to_list = first.removeprefix(".")
+    inner = find_field(kind, path_to_list) if path_to_list else kind
+    if not star:
+        return inner
+    items = inner.items()
+    if items is None:
+        raise Impossible(f"* stands for the items of a list; this is {inner.form}")
+    return _type_at(items, rest.removeprefix("."))
 
 
 def _may_be_lost(expect: ExpectPart) -> bool:

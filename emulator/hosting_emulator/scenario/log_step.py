@@ -8,7 +8,8 @@ from typing import Any
 
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.criteria.checks import check
-from hosting_emulator.criteria.comparisons import Mismatch, match
+from hosting_emulator.criteria.comparisons import match
+from hosting_emulator.criteria.mismatches import Mismatch
 from hosting_emulator.criteria.request_filters import has_failed
 from hosting_emulator.criteria.value_types import Impossible, ValueType
 from hosting_emulator.engine.engine import Engine

@@ -10,8 +10,10 @@ from hosting_emulator.contract.calls import CALLS
 from hosting_emulator.contract.json_schema import schema_components
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.criteria.comparisons import COMPARISONS
+from hosting_emulator.criteria.list_words import DIRECTIONS
 from hosting_emulator.criteria.request_filters import LOST_WORDS
 from hosting_emulator.criteria.response_types import EXPECTED, HEADER
+from hosting_emulator.criteria.value_types import COMPARISON_SCHEMA
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.interventions import INTERVENTIONS
 from hosting_emulator.scenario.document import ScenarioPart
@@ -33,6 +35,33 @@ _CHANGES: dict[str, Schema] = {
     "fault": {"$ref": "#/$defs/Fault"},
     "outcome": {"$ref": "#/$defs/Outcome"},
     "intervene": {"$ref": "#/$defs/Intervention"},
+}
+
+
+#: The schemas of what words of a comparison take. Other words take any value.
+_LIST_OR_VARIABLE: Schema = {"type": ["array", "string"], "minItems": 1}
+_COUNTED_ITEMS: Schema = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["of", "is"],
+    "properties": {"of": {}, "is": {}},
+}
+_OPERANDS: dict[str, Schema] = {
+    "one_of": _LIST_OR_VARIABLE,
+    "not_in": _LIST_OR_VARIABLE,
+    "item_count": {
+        "anyOf": [
+            {"type": ["integer", "string", "array"]},
+            COMPARISON_SCHEMA,
+            _COUNTED_ITEMS,
+        ]
+    },
+    "sorted_by": {
+        "type": ["string", "object"],
+        "minProperties": 1,
+        "additionalProperties": {"enum": list(DIRECTIONS)},
+    },
+    "distinct": {"anyOf": [{"const": True}, {"type": "string", "minLength": 1}]},
 }
 
 
@@ -105,7 +134,7 @@ def _comparison_schema() -> Schema:
         "type": "object",
         "minProperties": 1,
         "additionalProperties": False,
-        "properties": {word: {} for word in COMPARISONS},
+        "properties": {word: _OPERANDS.get(word, {}) for word in COMPARISONS},
     }
 
 

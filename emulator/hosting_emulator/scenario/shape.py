@@ -191,6 +191,13 @@ def _check_step(location: Location, allowed_actions: Sequence[str]) -> None:
     _check_plain_values(location)
     if step.get("together") is not None:
         _check_steps(location / "together", JOINED_ACTIONS)
+        _check_request_count(location / "together")
+
+
+def _check_request_count(location: Location) -> None:
+    """Refuse a single request, which has nothing to come together with."""
+    if sum(request.get("times", 1) for request in location.value) < 2:
+        raise location.error("a single request cannot come together: add another, or times")
 
 
 def _check_single_action(

@@ -59,6 +59,12 @@ class Location:
         """The line of this location, from 1."""
         return self.source.positions.get(self.path, _START_OF_FILE)[0]
 
+    @property
+    def position(self) -> Position:
+        """The line and column of the plain value here, or else of the nearest key, from 1."""
+        error = self.error("")
+        return error.line, error.column
+
     def error(self, message: str, *, key: bool = False) -> ScenarioError:
         """Return an error at this location.
 

@@ -19,7 +19,7 @@ from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.criteria.checks import check, has_variable
 from hosting_emulator.criteria.patterns import PatternError
-from hosting_emulator.criteria.value_types import ANY, Impossible, ValueType
+from hosting_emulator.criteria.value_types import Impossible, ValueType
 from hosting_emulator.faults.arming import read_fault
 from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.faults.interventions import read_intervention
@@ -34,6 +34,7 @@ from hosting_emulator.scenario.variable_syntax import (
     MOMENT,
     NOBODY,
     NOW,
+    saved_response_name,
     variables_in,
 )
 from hosting_emulator.world.value import Change
@@ -51,6 +52,8 @@ _API_KEY_FIELDS = ("name", "permissions")
 def check_variables(scope: StoryScope, location: Location) -> None:
     """Refuse variables that have no value yet when the step runs. Raises ScenarioError."""
     for path, name in variables_in(location.value):
+        if path[-2:] == ("expect", "same_as"):
+            continue  # it names a saved response, which `check_expectation` looks up
         _check_variable(scope, location.below(path), name)
 
 
@@ -67,6 +70,11 @@ def _check_variable(scope: StoryScope, location: Location, name: str) -> None:
     if kind in DEFAULT_ALIASES and alias:
         location.check_word(kind, alias, scope.aliases(kind))
         return
+    if base_name in scope.saved_responses:
+        message = (
+            f"{base_name} is a whole response: compare it with expect: {{same_as: {base_name}}}"
+        )
+        raise location.error(message)
     hint = nearest(base_name, scope.saved_values)
     if not hint:
         hint = f"; saved so far: {', '.join(scope.saved_values) or 'nothing'}"
@@ -155,7 +163,7 @@ def _check_saved_values(scope: StoryScope, location: Location, values: dict[str,
     for name in values:
         (location / name).check_word("saved value", name, scope.saved_values)
     for name, value in values.items():
-        _check_value(location / name, ANY, value)
+        _check_value(location / name, scope.type_of(name), value)
 
 
 def _check_log(scope: StoryScope, location: Location, log: Any) -> None:
@@ -268,12 +276,22 @@ def _check_alias(scope: StoryScope, location: Location, kind: str, alias: str) -
     location.check_word(kind, alias, scope.aliases(kind))
 
 
+def _check_saved_response(scope: StoryScope, location: Location, text: str) -> None:
+    name = saved_response_name(text)
+    if name in scope.saved_values and name not in scope.saved_responses:
+        raise location.error(
+            f"{name} is a saved value, not a whole response: save `{name}: response`, or compare a "
+            f"field with it, as in body: {{id: {{same_as: ${{{name}}}}}}}"
+        )
+    location.check_word("saved response", name, scope.saved_responses)
+
+
 def check_expectation(
     scope: StoryScope, location: Location, step: StepPart, expect: ExpectPart
 ) -> None:
     """Refuse an expectation that no response to the step can meet. Raises ScenarioError."""
     if isinstance(expect.same_as, str):
-        (location / "same_as").check_word("saved response", expect.same_as, scope.saved_responses)
+        _check_saved_response(scope, location / "same_as", expect.same_as)
     try:
         scope.types.check(step, expect, location.value)
     except Impossible as error:

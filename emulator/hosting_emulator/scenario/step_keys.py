@@ -60,6 +60,7 @@ _API_REQUESTS = ("call", "poll", "request")
 OPTION_ACTIONS: dict[str, tuple[str, ...]] = {
     "expect": REQUESTS,
     "save": (*REQUESTS, "fault", "outcome"),
+    "collect": REQUESTS,
     "organization": (*_API_REQUESTS, "sign_in", "api_key"),
     "interactive": (*_API_REQUESTS, "sign_in"),
     "user": (*_API_REQUESTS, "redeem"),

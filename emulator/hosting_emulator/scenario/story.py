@@ -11,7 +11,7 @@ from typing import Any
 
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.durations import parse_duration_ms
-from hosting_emulator.criteria.comparisons import Mismatch
+from hosting_emulator.criteria.mismatches import Mismatch
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.engine.machine_clock import machine_ms
@@ -161,13 +161,15 @@ class StoryRun:
         try:
             for _ in range(step.times):
                 message, differences = yield from self._try(step, action, location)
+                if action in REQUESTS:
+                    self._variables.collect(step, self._attempt.response, self._types)
+                missing = self._variables.save(step.save, self._attempt.response)
+                if missing:
+                    message = str(missing[0].actual)
+                    differences += missing
                 if differences:
                     break
             differences += self._refused_entries()
-            missing = self._variables.save(step.save, self._attempt.response)
-            if missing:
-                message = str(missing[0].actual)
-                differences += missing
         except ValueError as error:
             message = str(error)
             differences = [Mismatch(action, POSSIBLE, message)]
@@ -178,7 +180,7 @@ class StoryRun:
             "passed": not differences,
             "message": message,
             "waited_ms": self._actions.requests.waited_ms,
-            "differences": [difference.report() for difference in differences],
+            "differences": [_difference_report(location, difference) for difference in differences],
             "responses": [arrival.report() for arrival in self._attempt.arrivals],
             "nearest": self._attempt.nearest,
         }
@@ -220,6 +222,12 @@ class StoryRun:
         ]
         self._refused_keys = set(refused)
         return differences
+
+
+def _difference_report(location: Location, difference: Mismatch) -> dict[str, Any]:
+    """Return a difference with the line and column of the claim of its step."""
+    line, column = location.below(difference.path).position
+    return {**difference.report(), "line": line, "column": column}
 
 
 def _action_of(step: StepPart) -> str:

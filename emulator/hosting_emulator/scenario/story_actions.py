@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.assumption_table import warnings_of
 from hosting_emulator.contract.durations import format_duration
-from hosting_emulator.criteria.comparisons import Mismatch
-from hosting_emulator.criteria.value_types import ANY
+from hosting_emulator.criteria.mismatches import Mismatch
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.scenario.arrival import Arrival, PageHandler
 from hosting_emulator.scenario.comparison import compare_response, compare_value
@@ -41,6 +40,7 @@ _UNFILLED_FIELDS = {
     "use",
     "expect",
     "save",
+    "collect",
     "pause",
     "with_",
 }
@@ -120,9 +120,11 @@ class StoryActions:
 
     def _together(self, step: StepPart, attempt: Attempt) -> Slices[str]:
         steps = []
-        for request in step.together or ():
+        entry_indexes = []
+        for entry_index, request in enumerate(step.together or ()):
             for _ in range(request.times):
                 steps.append(self._with_values(request))
+                entry_indexes.append(entry_index)
                 yield
         arrivals = yield from self.requests.send(steps)
         messages = []
@@ -132,8 +134,10 @@ class StoryActions:
             differences = compare_response(request, arrival, self._variables, self._types)
             if not differences:
                 differences = self._variables.save(request.save, arrival)
+            self._variables.collect(request, arrival, self._types)
+            path = ("together", entry_indexes[index])
             attempt.mismatches += [
-                difference.below(f"together[{index}]") for difference in differences
+                difference.below(f"together[{index}]", path) for difference in differences
             ]
         return ", ".join(messages)
 
@@ -220,13 +224,15 @@ class StoryActions:
     def _check(self, step: StepPart, attempt: Attempt) -> str:
         for name, expected in (step.check or {}).items():
             actual = self._variables.value_of(name)
-            attempt.mismatches += compare_value(ANY, expected, actual, name)
+            kind = self._variables.type_of(name)
+            differences = compare_value(kind, expected, actual, name)
+            attempt.mismatches += [difference.within("check", name) for difference in differences]
         return ""
 
     def _log(self, step: StepPart, attempt: Attempt) -> Slices[str]:
         expected = self._variables.fill(msgspec.to_builtins(step.log))
         result = yield from count_requests(self._engine, expected)
-        attempt.mismatches += result.mismatches
+        attempt.mismatches += [difference.within("log") for difference in result.mismatches]
         attempt.nearest = result.nearest
         return result.message
 

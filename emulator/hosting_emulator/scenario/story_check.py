@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from hosting_emulator.criteria.compound_types import either
+from hosting_emulator.criteria.value_types import ANY
 from hosting_emulator.scenario.document import SharedPart, StepPart
 from hosting_emulator.scenario.expectations import ResponseTypes
 from hosting_emulator.scenario.mistakes import Mistakes
@@ -16,7 +18,12 @@ from hosting_emulator.scenario.step_checks import (
     check_variables,
 )
 from hosting_emulator.scenario.story_scope import StoryScope
-from hosting_emulator.scenario.variable_syntax import NOW, WHOLE_RESPONSE, read_saved_value
+from hosting_emulator.scenario.variable_syntax import (
+    NOW,
+    WHOLE_RESPONSE,
+    read_collected_value,
+    read_saved_value,
+)
 from hosting_emulator.world.value import Change
 
 #: The maximum number of steps in a story, including the steps of its parts.
@@ -104,6 +111,7 @@ class StoryCheck:
             if step.use is not None:
                 self._check_use(step, step.use)
         self._check_saves(location / "save", step)
+        self._check_collections(location / "collect", step)
 
     def _check_use(self, step: StepPart, name: str) -> None:
         """Check the steps of a part with the variables that the using step sets."""
@@ -122,10 +130,27 @@ class StoryCheck:
                 if name == NOW:
                     raise ValueError(f"{name!r} is the world's time: save under another name")
                 read_saved_value(text)
+                if name in self._scope.collected_types:
+                    raise ValueError(f"{name!r} is a list that steps collect: save it as another")
             if text == WHOLE_RESPONSE:
                 self._scope.saved_responses[name] = None
             else:
                 self._scope.saved_values[name] = None
+
+    def _check_collections(self, location: Location, step: StepPart) -> None:
+        """Check what a step collects, and add the lists to the scope."""
+        scope = self._scope
+        for name, text in step.collect.items():
+            with self._mistakes.collect(location / name):
+                if name == NOW:
+                    raise ValueError(f"{name!r} is the world's time: collect it as another")
+                if name in scope.saved_values and name not in scope.collected_types:
+                    raise ValueError(f"{name!r} is a saved value: collect it as another")
+                known_kind = scope.collected_types.get(name)
+                scope.collected_types[name] = ANY
+                item_kind = scope.types.collected(step, read_collected_value(text))
+                scope.collected_types[name] = either([known_kind, item_kind]) or ANY
+            scope.saved_values[name] = None
 
 
 def _count_steps(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hosting_emulator.criteria.compound_types import Array
+from hosting_emulator.criteria.value_types import ANY, ValueType
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.scenario.expectations import ResponseTypes
 from hosting_emulator.scenario.source import Location
@@ -22,8 +24,17 @@ class StoryScope:
         self.types = types
         #: The names under which earlier steps save values, in the order of the steps.
         self.saved_values: dict[str, None] = {}
+        #: The types of what earlier steps collect, by the name of the list.
+        self.collected_types: dict[str, ValueType] = {}
         #: The names under which earlier steps save whole responses.
         self.saved_responses: dict[str, None] = {}
+
+    def type_of(self, name: str) -> ValueType:
+        """Return the type of a saved or collected value."""
+        item_kind = self.collected_types.get(name)
+        if item_kind is None:
+            return ANY
+        return Array(item=item_kind)
 
     def aliases(self, kind: str) -> list[str]:
         """Return the aliases of all records of a kind, such as `project`."""

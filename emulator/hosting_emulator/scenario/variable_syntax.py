@@ -14,6 +14,8 @@ from hosting_emulator.scenario.source import KeyPath, texts_in
 NOW = "now"
 #: The path with which a step saves the whole response.
 WHOLE_RESPONSE = "response"
+#: In a path of `collect`, the name that stands for every item of a list.
+EACH_ITEM = "*"
 #: The aliases that the steps of a story use by default, by kind of record. A variable such as
 #: `${project.shop}` is the id of the record of this kind with this alias.
 DEFAULT_ALIASES = {"project": "shop", "organization": "acme", "user": "owner"}
@@ -33,9 +35,15 @@ def variables_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
             yield path, name
 
 
+def saved_response_name(text: str) -> str:
+    """Return the name of a saved response, which may be written like a variable: `${first}`."""
+    match = VARIABLE.fullmatch(text)
+    return text if match is None else match[1]
+
+
 @dataclass(frozen=True, slots=True)
 class SavedValue:
-    """A value to save from a response: the value at a path, or the part that a pattern matches."""
+    """A value to save or collect from a response: the value at a path, or the part that a pattern matches."""
 
     path: str
     pattern: Expression | None = None
@@ -43,6 +51,17 @@ class SavedValue:
 
 def read_saved_value(text: str) -> SavedValue:
     """Read an entry of `save`, such as `key.id` or `headers.Location /code=(.+)/`.
+
+    Raises ValueError if it is malformed.
+    """
+    saved = read_collected_value(text)
+    if EACH_ITEM in saved.path.split("."):
+        raise ValueError(f"save keeps one value: use collect for all values of {saved.path}")
+    return saved
+
+
+def read_collected_value(text: str) -> SavedValue:
+    """Read an entry of `collect`: like one of `save`, but `*` in its path stands for every item.
 
     Raises ValueError if it is malformed.
     """

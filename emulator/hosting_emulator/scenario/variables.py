@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from msgspec import UNSET
@@ -11,22 +12,46 @@ from msgspec import UNSET
 from hosting_emulator.contract.durations import parse_duration_ms
 from hosting_emulator.contract.json_values import each_text
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
-from hosting_emulator.criteria.comparisons import Mismatch
+from hosting_emulator.criteria.compound_types import Array, either
+from hosting_emulator.criteria.mismatches import Mismatch
+from hosting_emulator.criteria.value_types import ANY, ValueType
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.request_views import document_of
+from hosting_emulator.faults.matching import value_at
 from hosting_emulator.scenario.arrival import Arrival
 from hosting_emulator.scenario.default_names import default_alias
+from hosting_emulator.scenario.document import StepPart
+from hosting_emulator.scenario.expectations import ResponseTypes
 from hosting_emulator.scenario.variable_syntax import (
     DEFAULT_ALIASES,
+    EACH_ITEM,
     MOMENT,
     NOW,
     VARIABLE,
     WHOLE_RESPONSE,
     SavedValue,
+    read_collected_value,
     read_saved_value,
 )
 
 #: The expectation that a report gives for a step that cannot be carried out.
 POSSIBLE = "to be possible"
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """The values that steps have collected under a name, their type, and the paths they came from."""
+
+    item_kind: ValueType
+    values: tuple[Any, ...]
+    paths: tuple[str, ...]
+
+    def checked_values(self, name: str) -> list[Any]:
+        """Return the values. Raises ValueError if there are none: no claim about them would count."""
+        if not self.values:
+            paths = " or ".join(dict.fromkeys(self.paths))
+            raise ValueError(f"nothing was collected as {name}: no response had {paths}")
+        return list(self.values)
 
 
 class Variables:
@@ -36,10 +61,18 @@ class Variables:
         self._engine = engine
         self._saved: dict[str, Any] = {}
         self._bodies: dict[str, bytes] = {}
+        self._collections: dict[str, Collection] = {}
 
     def saved_body(self, name: str) -> bytes | None:
         """Return the body of a response that was saved as a whole, or None if there is none."""
         return self._bodies.get(name)
+
+    def type_of(self, name: str) -> ValueType:
+        """Return the type of a saved or collected value."""
+        collection = self._collections.get(name)
+        if collection is None:
+            return ANY
+        return Array(item=collection.item_kind)
 
     def id_of(self, kind: str, name: str) -> str:
         """Return the id for an alias. Any other string is returned unchanged."""
@@ -66,6 +99,8 @@ class Variables:
         """Return the value of a variable. Raises ValueError if there is none."""
         if name in self._saved:
             return self._saved[name]
+        if name in self._collections:
+            return self._collections[name].checked_values(name)
         if name == NOW:
             return format_timestamp(self._engine.now_ms())
         kind, _, alias = name.partition(".")
@@ -105,10 +140,51 @@ class Variables:
             value = _value_of(arrival, saved)
             if value is UNSET:
                 reason = _why_not_saved(arrival, name, text)
-                missing.append(Mismatch(f"save.{name}", POSSIBLE, reason))
+                missing.append(Mismatch(f"save.{name}", POSSIBLE, reason, ("save", name)))
             else:
                 self._saved[name] = value
         return missing
+
+    def collect(self, step: StepPart, arrival: Arrival, types: ResponseTypes) -> None:
+        """Add the values that a step collects of a response. A response without a value adds none."""
+        for name, text in step.collect.items():
+            collected = read_collected_value(text)
+            item_kind = types.collected(step, collected)
+            collection = self._collections.get(name, Collection(item_kind, (), ()))
+            self._collections[name] = Collection(
+                either([collection.item_kind, item_kind]) or ANY,
+                (*collection.values, *_values_of(arrival, collected)),
+                (*collection.paths, collected.path),
+            )
+
+
+def _values_of(arrival: Arrival, collected: SavedValue) -> Iterator[Any]:
+    """Yield the values that a step collects of a response."""
+    first, _, rest = collected.path.partition(".")
+    if first == WHOLE_RESPONSE:
+        values = values_at(arrival.document(), rest)
+    elif arrival.lost:
+        return
+    elif first == "headers":
+        values = iter([arrival.at(collected.path)])
+    else:
+        values = values_at(document_of(arrival.reply.body), collected.path)
+    for value in values:
+        value = _matching_part(value, collected)
+        if value is not UNSET:
+            yield value
+
+
+def values_at(document: Any, path: str) -> Iterator[Any]:
+    """Yield the values at a path in which `*` stands for every item of a list."""
+    first, star, rest = f".{path}".partition(f".{EACH_ITEM}")
+    path_to_list = first.removeprefix(".")
+    value = value_at(document, path_to_list) if path_to_list else document
+    if not star:
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from values_at(item, rest.removeprefix("."))
 
 
 def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
@@ -119,9 +195,15 @@ def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
     """
     if arrival.lost:
         return UNSET
-    value = arrival.at(saved.path)
+    return _matching_part(arrival.at(saved.path), saved)
+
+
+def _matching_part(value: Any, saved: SavedValue) -> Any:
+    """Return what a step keeps of a value: all of it, or the part that matches the pattern."""
     if saved.pattern is None or value is UNSET:
         return value
+    if value is None:
+        return UNSET
     match = saved.pattern.search(str(value))
     if match is None:
         return UNSET

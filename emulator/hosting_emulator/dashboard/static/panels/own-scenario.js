@@ -112,4 +112,4 @@ export const Story = ({ told: { passed, steps } }) => html`<div class="story">
 /** What a live region says of it. */
 export const verdict = ({ passed }) => (passed ? "The story passed." : "The story failed.");
 
-const textOf = ({ at, expected, found }) => `${at}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;
+const textOf = ({ at, expected, found, line, column }) => `${at} (line ${line}, column ${column}): expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`;

@@ -1,0 +1,72 @@
+"""Checks of claims about the order and the identity of a list's items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.criteria.list_words import DIRECTIONS, SortKey, read_sort_keys, type_at
+from hosting_emulator.criteria.value_types import ORDERED_VALUES, Impossible, Path, ValueType
+
+
+def item_type(word: str, kind: ValueType, path: Path) -> ValueType:
+    """Return the type of a list's items. Raises Impossible for a type that is no list."""
+    items = kind.items()
+    if items is None:
+        raise Impossible(f"{word} looks at the items of a list; this is {kind.form}", path)
+    return items
+
+
+def no_field(kind: ValueType, name: str, path: Path, *, key: bool = True) -> Impossible:
+    """Return the error for a field that a value does not have, with the nearest field."""
+    names = kind.field_names()
+    hint = nearest(name, names) or f"; there are {', '.join(names) or 'none'}"
+    return Impossible(f"there is no field {name!r} here{hint}", path, key=key)
+
+
+def check_sorted_by(kind: ValueType, operand: Any, path: Path) -> None:
+    """Check that each field by which a list is sorted has an order. Raises Impossible."""
+    item_kind = item_type("sorted_by", kind, path)
+    for key in read_sort_keys(operand, path):
+        _check_sort_key(item_kind, key, path)
+
+
+def _check_sort_key(item_kind: ValueType, key: SortKey, path: Path) -> None:
+    ordered_names = [name for name in item_kind.field_names() if _is_ordered(item_kind, name)]
+    choices = ", ".join(ordered_names) or "none"
+    kind = type_at(item_kind, key.path)
+    if not key.path and ordered_names:
+        raise Impossible(f"name the field by which the items are sorted: {choices}", path)
+    if kind is None and not item_kind.field_names():
+        message = f"the items are {item_kind.form} without fields: use {' or '.join(DIRECTIONS)}"
+        raise Impossible(message, path)
+    if kind is None:
+        raise no_field(item_kind, key.path, path, key=False)
+    if not kind.orders():
+        subject = f"{key.path} is" if key.path else "the items are"
+        hint = f"; fields with an order are {choices}" if ordered_names else ""
+        raise Impossible(
+            f"{subject} {kind.form}, which has no order: only {ORDERED_VALUES} have one{hint}", path
+        )
+
+
+def _is_ordered(item_kind: ValueType, name: str) -> bool:
+    field_kind = item_kind.field(name)
+    return field_kind is not None and bool(field_kind.orders())
+
+
+def check_distinct(kind: ValueType, operand: Any, path: Path) -> None:
+    """Check the field whose values are distinct; `true` stands for the items. Raises Impossible."""
+    item_kind = item_type("distinct", kind, path)
+    if operand is True:
+        return
+    if operand is False:
+        raise Impossible("distinct takes true or a field; negate it as {not: {distinct: …}}", path)
+    if not isinstance(operand, str) or not operand:
+        raise Impossible("distinct needs a field, such as id, or true for the items", path)
+    if type_at(item_kind, operand) is not None:
+        return
+    if not item_kind.field_names():
+        message = f"the items are {item_kind.form} without fields: use distinct: true"
+        raise Impossible(message, path)
+    raise no_field(item_kind, operand, path, key=False)
