@@ -155,7 +155,7 @@ def test_the_last_of_several_tries_is_collected():
         ("[{call: list_deployments, collect: {x: items.*.idd}}]", "items.*.idd", "mean id?"),
         ("[{call: list_deployments, collect: {now: items}}]", "now", "the world's time"),
         ("[{call: list_deployments, collect: {x: next_cursor.*}}]", "next_", "items of a list"),
-        ("[{call: list_deployments, collect: {x: headers.A x}}]", "headers", "is not a place"),
+        ("[{call: list_deployments, collect: {x: headers.A x}}]", "headers", "is not a path"),
         ("[{call: list_deployments, save: {x: items.*.id}}]", "items", "use collect"),
         (
             "[{call: list_deployments, save: {y: id}, collect: {y: items}}]",

@@ -160,7 +160,7 @@ def _check_not_in(kind: ValueType, operand: Any, path: Path, variables: bool) ->
 
 
 def _check_same(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
-    """Check a value that is compared as it is: a text in it is no pattern and no wildcard."""
+    """Check a value that is compared as it is: a string in it never acts as a pattern or a wildcard."""
     if variables and has_variable(operand):
         return
     if operand is None or kind.means_nothing(operand):

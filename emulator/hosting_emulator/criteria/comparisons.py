@@ -161,7 +161,7 @@ def _compare_not_in(kind: ValueType, values: Any, actual: Any) -> Result:
 
 
 def _compare_same(kind: ValueType, expected: Any, actual: Any) -> Result:
-    """Tell whether two values are the same in every part. An expected text is no pattern here."""
+    """Tell whether two values are the same in every part. An expected string does not act as a pattern."""
     if actual is MISSING:
         return kind.is_null_when_absent() and kind.means_nothing(expected)
     if actual is None or kind.means_nothing(expected):

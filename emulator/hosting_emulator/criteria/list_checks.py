@@ -10,7 +10,7 @@ from hosting_emulator.criteria.value_types import ORDERED_VALUES, Impossible, Pa
 
 
 def item_type(word: str, kind: ValueType, path: Path) -> ValueType:
-    """Return the type of a list's items. Raises Impossible for a type that is no list."""
+    """Return the type of a list's items. Raises Impossible if the value is not a list."""
     items = kind.items()
     if items is None:
         raise Impossible(f"{word} looks at the items of a list; this is {kind.form}", path)

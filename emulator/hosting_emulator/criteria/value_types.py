@@ -215,14 +215,14 @@ def is_number(value: Any) -> bool:
 
 
 def number_rank(value: Any) -> Rank | None:
-    """Return the rank of a number. None: the value is no number."""
+    """Return the rank of a number. None: the value is not a number."""
     if not is_number(value):
         return None
     return Rank(NUMBERS, value)
 
 
 def timestamp_rank(value: Any) -> Rank | None:
-    """Return the rank of a timestamp, which is its time, however it is written. None: it is none."""
+    """Return the rank of a timestamp, the time that it stands for. None: the value is not a timestamp."""
     value_ms = moment_ms(value)
     if value_ms is None:
         return None
@@ -230,7 +230,7 @@ def timestamp_rank(value: Any) -> Rank | None:
 
 
 def id_rank(value: Any) -> Rank | None:
-    """Return the rank of a Ulid: ids made earlier come first. None: the value is no Ulid."""
+    """Return the rank of a Ulid: ids made earlier come first. None: the value is not a Ulid."""
     if not isinstance(value, str) or not is_ulid(value):
         return None
     return Rank(IDS, id_number(value))
