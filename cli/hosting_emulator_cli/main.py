@@ -151,6 +151,7 @@ _COMMANDS = "hosting_emulator_cli.commands"
         "fault": f"{_COMMANDS}.fault:fault",
         "outcome": f"{_COMMANDS}.outcome:outcome",
         "intervene": f"{_COMMANDS}.intervene:intervene",
+        "triggers": f"{_COMMANDS}.triggers:triggers",
         "scenario": f"{_COMMANDS}.scenario:scenario",
         "world": f"{_COMMANDS}.world:world",
         "requests": f"{_COMMANDS}.requests:requests",

@@ -148,6 +148,25 @@ def test_a_fault_removed_elsewhere_leaves_the_faults_panel_without_a_hit(
     )
 
 
+def test_the_triggers_panel_shows_what_waits_and_why_it_has_not_acted_as_it_happens(
+    dashboard: Dashboard, api: HttpWorld, panel: Panel
+):
+    api.emulator.fault("abort", code="forbidden", call="list_deployments", project="blog")
+
+    with dashboard(panel("triggers")) as page:
+        page.read("a request of list_deployments with project blog")
+        page.read("there was no request while it was armed")
+        api.deployments()
+        page.read("which differs in project (shop instead of blog)")
+        page.find("link", "Open request 1")
+        api.deployments(project="blog")
+        page.wait("!document.querySelector('main tbody tr').innerText.includes('differs')")
+        [row] = rows(page)
+
+    assert row.split()[:3] == ["fault-1", "abort", "code=forbidden"]
+    assert row.split()[-4:] == ["2", "1", "1", "waiting"]
+
+
 def test_every_fault_kind_can_be_armed_with_its_example_values(
     dashboard: Dashboard, api: HttpWorld, panel: Panel
 ):
@@ -173,6 +192,7 @@ def test_an_altered_field_and_a_matched_body_are_entered_and_listed_as_text(
         page.click("checkbox", "breaking")
         page.click("button", "Arm")
         page.read("fault-1 is armed.")
+        page.wait("document.querySelectorAll('main tbody tr').length === 1")
         [row] = rows(page)
 
     fault: Any = api.emulator.faults[0].now.written

@@ -23,6 +23,7 @@ requests list
 fault list
 fault kinds
 outcome list
+triggers
 outcome kinds
 intervene kinds
 scenario list

@@ -28,7 +28,7 @@ def world(**members: Any) -> WorldSummary:
         "assumptions": {},
         "warnings": [],
         "variation": None,
-        "armed": [],
+        "triggers": [],
         "base_url": "http://h",
         "issuer": "http://h/_emulator/idp",
         "clock": {

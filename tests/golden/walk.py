@@ -536,6 +536,7 @@ def outcomes(world: WorldWalk) -> None:
         world.control("GET", f"outcomes/{armed.json['id']}")
     world.control("POST", "outcomes", {"fail": {"phase": "built"}})
     world.control("GET", "outcomes")
+    world.control("GET", "triggers")
     world.control("DELETE", f"outcomes/{armed.json['id']}")
     world.control("DELETE", "outcomes")
 

@@ -365,7 +365,7 @@ def test_lists_reports_and_status_show_the_three_counts(
     assert "call" in str(outcome.unused)
     status = json.loads(command("status", "--json").stdout)
     (world,) = [world for world in status["worlds"] if world["name"] == hosting_emulator.name]
-    counts = [(entry["id"], entry["considered"], entry["seen"]) for entry in world["armed"]]
+    counts = [(entry["id"], entry["considered"], entry["seen"]) for entry in world["triggers"]]
     assert counts == [("fault-1", 2, 1), ("outcome-1", 1, 0)]
     assert "fault-1" in command("status").stdout
     api.deployments()

@@ -100,7 +100,7 @@ def world(name: str = "default", **changes: Any) -> dict[str, Any]:
             "tickets": 1,
             "api_keys": 0,
         },
-        "armed": [],
+        "triggers": [],
         "organizations": [
             {"alias": "free", "id": "01ORGFREE", "name": "Free", "plan": "free"},
             {"alias": "paid", "id": "01ORGPAID", "name": "Paid", "plan": "paid"},

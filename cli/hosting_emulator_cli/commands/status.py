@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 POLL_S = 0.05
 #: The longest time for one attempt in real seconds, in case a program listens but does not respond.
 _ATTEMPT_S = 2.0
-#: The width of a line about an armed fault.
+#: The width of a line about a trigger.
 _LINE = 78
 
 
 def _status_text(status: dict[str, Any]) -> str | None:
     """Write the status as text. Returns only the tables if a panel was printed on a terminal."""
     tables = world_table(status["worlds"])
-    armed = _armed_text(status["worlds"])
-    if armed:
-        tables = f"{tables}\n\n{armed}"
+    triggers = _triggers_text(status["worlds"])
+    if triggers:
+        tables = f"{tables}\n\n{triggers}"
     if not is_terminal():
         return f"{fields(_process_facts(status))}\n\n{tables}"
     from hosting_emulator_cli import rich_views
@@ -62,18 +62,19 @@ def _process_facts(status: dict[str, Any]) -> list[tuple[str, object]]:
     ]
 
 
-def _armed_text(worlds: Sequence[WorldSummary]) -> str:
-    """Write the armed faults and outcomes of all worlds with their counts.
-
-    The text is empty if there are none.
-    """
+def _triggers_text(worlds: Sequence[WorldSummary]) -> str:
+    """Write the triggers of all worlds with their counts. The text is empty if there are none."""
     lines = []
     for world in worlds:
-        for entry in world.armed:
-            counts = f"considered {entry.considered}, seen {entry.seen}, hits {entry.hits}"
-            lines.append(f"{entry.id} of {world.name} ({entry.kind}): {counts}")
-            if entry.unused is not None:
-                lines.append(f"  It never acted: {entry.unused}.")
+        for trigger in world.triggers:
+            counts = f"considered {trigger.considered}, seen {trigger.seen}, hits {trigger.hits}"
+            lines.append(f"{trigger.id} of {world.name} ({trigger.kind}): {counts}")
+            if trigger.waits_for is not None:
+                lines.append(f"  It waits for {trigger.waits_for}.")
+            if trigger.result is not None:
+                lines.append(f"  {trigger.result}.")
+            elif trigger.unused is not None and trigger.type != "timeline entry":
+                lines.append(f"  It has not acted: {trigger.unused}.")
     return "\n".join(textwrap.fill(line, _LINE, subsequent_indent="    ") for line in lines)
 
 

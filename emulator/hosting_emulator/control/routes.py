@@ -47,6 +47,7 @@ from hosting_emulator.messages import (
     SnapshotState,
     StoryReport,
     Timeline,
+    Trigger,
     VariationPoint,
     VariationState,
     WholeExchange,
@@ -493,6 +494,13 @@ ROUTES: Final = [
         "control.keys:list_keys",
         JsonList(KeyState),
         tag="projects",
+    ),
+    Route(
+        "GET",
+        "/worlds/{world}/triggers",
+        "control.triggers:list_triggers",
+        JsonList(Trigger),
+        tag="faults",
     ),
     Route(
         "GET",

@@ -6,13 +6,11 @@ from hosting_emulator.contract.assumption_table import warnings_of
 from hosting_emulator.control.clock import get_clock
 from hosting_emulator.engine.access_tokens import issuer_path
 from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.triggers import triggers_of
 from hosting_emulator.engine.world_variation import variation_view
-from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.unused_entries import entry_counts
 from hosting_emulator.http.endpoint import Context
 from hosting_emulator.http.guard import world_prefix
 from hosting_emulator.messages import (
-    EntryCounts,
     WorldOrganization,
     WorldProject,
     WorldSummary,
@@ -22,10 +20,8 @@ from hosting_emulator.world.naming import in_order
 from hosting_emulator.world.tables import (
     API_KEYS,
     DEPLOYMENTS,
-    FAULTS,
     OPERATIONS,
     ORGANIZATIONS,
-    OUTCOMES,
     PROJECTS,
     TICKETS,
     USERS,
@@ -57,18 +53,11 @@ def world_summary(context: Context, engine: Engine) -> WorldSummary:
             "tickets": world.count(TICKETS),
             "api_keys": world.count(API_KEYS),
         },
-        armed=_entry_counts(engine),
+        triggers=triggers_of(engine),
         organizations=_organizations(world),
         users=_users(world),
         projects=_projects(world),
     )
-
-
-def _entry_counts(engine: Engine) -> list[EntryCounts]:
-    """Return the counts of the armed faults, followed by those of the outcomes."""
-    world = engine.world
-    entries = [*faults_in_order(world, FAULTS), *faults_in_order(world, OUTCOMES)]
-    return [entry_counts(engine.usage.of(entry.id), world, entry, world.at_ms) for entry in entries]
 
 
 def _organizations(world: World) -> list[WorldOrganization]:

@@ -77,8 +77,8 @@ def find_differences(world: World, entry: Fault, subject: FaultSubject) -> tuple
     """Return the fields in which a request differs from an entry. Empty if the request matches."""
     differences = []
     for name in differing_fields(entry.rule, subject):
-        expected = _field_text(world, name, _expected_value(entry, name))
-        actual = _field_text(world, name, request_value(entry.rule, subject, name))
+        expected = field_text(world, name, _expected_value(entry, name))
+        actual = field_text(world, name, request_value(entry.rule, subject, name))
         differences.append(Difference(name, expected, actual))
     return tuple(differences)
 
@@ -90,7 +90,7 @@ def _expected_value(entry: Fault, name: str) -> Any:
     return getattr(entry.rule, name) or "any call of the API"
 
 
-def _field_text(world: World, name: str, value: Any) -> str:
+def field_text(world: World, name: str, value: Any) -> str:
     """Return the value of a field as written in a scenario."""
     if name in RECORD_TABLES:
         record: Any = world.get(RECORD_TABLES[name], value or "")

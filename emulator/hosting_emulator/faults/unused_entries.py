@@ -1,33 +1,16 @@
-"""Explains why a fault or an outcome has never acted, and reports its counts."""
+"""Explains why a fault or an outcome has never acted."""
 
 from __future__ import annotations
 
 from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.faults.outcomes import outcome_kinds
 from hosting_emulator.faults.usage import EntryUsage
-from hosting_emulator.messages import EntryCounts
 from hosting_emulator.world.conditions import condition_text, unmet_condition
 from hosting_emulator.world.fault_records import Fault, is_spent
 from hosting_emulator.world.plans import is_finished, outcome_phases
 from hosting_emulator.world.records import Operation
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import World
-
-
-def entry_counts(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> EntryCounts:
-    """Return the counts of a fault or an outcome.
-
-    `unused` is the reason why it has never acted, or None if it has acted.
-    """
-    return EntryCounts(
-        id=entry.id,
-        kind=entry.kind,
-        optional=entry.rule.optional,
-        considered=usage.considered,
-        seen=entry.seen,
-        hits=entry.hits,
-        unused=unused_reason(usage, world, entry, now_ms),
-    )
 
 
 def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> str | None:
@@ -60,20 +43,31 @@ def _unfinished_reason(world: World, outcome: Fault) -> str | None:
 
     Returns None if it has changed an operation, or applies to none.
     """
-    waiting: Operation | None = None
-    phase = ""
+    waiting = waiting_operation(world, outcome)
+    if waiting is None or waiting.outcome is None:
+        return None
+    verb = "ended as" if is_finished(waiting) else "is still"
+    phase = waiting.outcome.phase
+    return f"operation {waiting.id} {verb} {waiting.state}, before the end of the phase {phase}"
+
+
+def waiting_operation(world: World, outcome: Fault) -> Operation | None:
+    """Return the latest operation that an outcome applies to, an unfinished one if there is any.
+
+    Returns None if the outcome has changed an operation, or applies to none.
+    """
+    waiting: list[Operation] = []
     for _, operation in world.rows(OPERATIONS):
         applied = operation.outcome
         if applied is None or applied.id != outcome.id:
             continue
         if applied.steps_taken or not applied.steps:
             return None
-        waiting = operation
-        phase = applied.phase
-    if waiting is None:
-        return None
-    verb = "ended as" if is_finished(waiting) else "is still"
-    return f"operation {waiting.id} {verb} {waiting.state}, before the end of the phase {phase}"
+        waiting.append(operation)
+    # Ids sort in the order in which they were made.
+    return max(
+        waiting, key=lambda operation: (not is_finished(operation), operation.id), default=None
+    )
 
 
 def _unmet_reason(world: World, outcome: Fault) -> str | None:

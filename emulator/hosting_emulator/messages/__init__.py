@@ -34,6 +34,7 @@ from hosting_emulator.messages.faults import InterventionRow as InterventionRow
 from hosting_emulator.messages.faults import OutcomeState as OutcomeState
 from hosting_emulator.messages.faults import ProtectedFaultState as ProtectedFaultState
 from hosting_emulator.messages.faults import ProtectedKind as ProtectedKind
+from hosting_emulator.messages.faults import Trigger as Trigger
 from hosting_emulator.messages.faults import VariationPoint as VariationPoint
 from hosting_emulator.messages.faults import merge_written as merge_written
 from hosting_emulator.messages.faults import split_written as split_written

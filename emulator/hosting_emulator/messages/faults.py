@@ -22,16 +22,31 @@ Optional = Annotated[bool | None, doc("True if the fault or outcome is allowed n
 
 
 class EntryCounts(ControlMessage, frozen=True, kw_only=True):
-    """The counts of a fault or an outcome."""
+    """The counts of a fault, an outcome or a timeline entry."""
 
-    id: Annotated[str, doc("The id of the fault or outcome.")]
-    kind: Annotated[str, doc("The kind of fault or outcome.")]
-    optional: Annotated[bool, doc("Whether the fault or outcome is allowed never to act.")]
+    id: Annotated[str, doc("Its id: `fault-1`, `outcome-1`, or `timeline[0]` for the first entry.")]
+    kind: Annotated[str, doc("The kind of fault, outcome or intervention.")]
+    optional: Annotated[bool, doc("Whether it is allowed never to act.")]
     considered: Annotated[int, doc("The number of requests that were compared with it.")]
     seen: Annotated[int, doc("The number of requests that it matched.")]
     hits: Annotated[int, doc("The number of requests that it acted on.")]
     unused: Annotated[
         str | None, doc("The reason why it has not acted yet; null once it has acted.")
+    ]
+
+
+class Trigger(EntryCounts, frozen=True, kw_only=True):
+    """A fault, an outcome or a timeline entry that waits to act, with its counts."""
+
+    type: Annotated[Literal["fault", "outcome", "timeline entry"], doc("What it is.")]
+    effect: Annotated[str, doc("What it does, in words; lists and mappings are left out.")]
+    spent: Annotated[bool, doc("Whether it acts no more.")]
+    waits_for: Annotated[
+        str | None, doc("What it waits for, in words; null once it waits for nothing more.")
+    ]
+    result: Annotated[
+        str | None,
+        doc("What a timeline entry did, or why it was refused; null before, and for the others."),
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hosting_emulator.messages.clock import ClockState
 from hosting_emulator.messages.declaration import ControlMessage, JsonObject, doc
-from hosting_emulator.messages.faults import EntryCounts
+from hosting_emulator.messages.faults import Trigger
 from hosting_emulator.messages.tokens import AccessToken
 
 
@@ -72,7 +72,9 @@ class WorldSummary(ControlMessage, frozen=True, kw_only=True):
         dict[str, int],
         doc("The numbers of `projects`, `operations`, `deployments`, `tickets` and `api_keys`."),
     ]
-    armed: Annotated[list[EntryCounts], doc("The armed faults and outcomes with their counts.")]
+    triggers: Annotated[
+        list[Trigger], doc("The faults, outcomes and timeline entries, with what they wait for.")
+    ]
     organizations: Annotated[list[WorldOrganization], doc("The organizations.")]
     users: Annotated[list[WorldUser], doc("The users.")]
     projects: Annotated[list[WorldProject], doc("The projects.")]

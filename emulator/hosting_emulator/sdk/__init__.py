@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hosting_emulator.messages import NewWorldSummary as NewWorldSummary
     from hosting_emulator.messages import ObservationReport as ObservationReport
     from hosting_emulator.messages import OutcomeState as OutcomeState
+    from hosting_emulator.messages import Trigger as Trigger
     from hosting_emulator.messages import WholeExchange as WholeExchange
     from hosting_emulator.messages import Why as Why
     from hosting_emulator.messages import WorldEvent as WorldEvent
@@ -85,6 +86,7 @@ _MODULES = {
         "NewWorldSummary",
         "ObservationReport",
         "OutcomeState",
+        "Trigger",
         "WholeExchange",
         "Why",
         "WorldEvent",

@@ -1,4 +1,4 @@
-"""Faults and outcomes of a world: arms, lists and removes them."""
+"""Faults and outcomes of a world: arms, lists and removes them, and lists what waits to act."""
 
 from __future__ import annotations
 
@@ -179,6 +179,15 @@ class WorldFaults(WorldHandle):
     def clear_outcomes(self) -> int:
         """Remove all outcomes, and return how many there were."""
         return int(self._ask("DELETE", "outcomes")["removed"])
+
+    @property
+    def triggers(self) -> list[messages.Trigger]:
+        """What waits to act: faults, outcomes and timeline entries, each with what it waits for.
+
+        `considered`, `seen` and `hits` are the counts that stories use, and `unused` says why it has never
+        acted.
+        """
+        return self._fetch_list(messages.Trigger, "GET", "triggers")
 
     def _armed(self, collection: str, document: messages.JsonObject) -> ArmedFault:
         return ArmedFault(self._transport, self.name, collection, document)

@@ -8,6 +8,7 @@ export const PANELS = [
   { id: "operations", name: "Operations", group: "Inspect", key: "o" },
   { id: "projects", name: "Projects", group: "Inspect", key: "p" },
   { id: "conduct", name: "Conduct", group: "Inspect", key: "d" },
+  { id: "triggers", name: "Triggers", group: "Inspect", key: "w" },
   { id: "clock", name: "Clock", group: "Control", key: "c" },
   { id: "faults", name: "Faults", group: "Control", key: "f" },
   { id: "outcomes", name: "Outcomes", group: "Control", key: "u" },

@@ -1,0 +1,14 @@
+"""The triggers of a world: what waits to act, and how often each has acted."""
+
+from __future__ import annotations
+
+from hosting_emulator.engine.engine import Engine
+from hosting_emulator.engine.triggers import triggers_of
+from hosting_emulator.messages import Trigger
+
+
+def list_triggers(engine: Engine) -> list[Trigger]:
+    """List the faults, outcomes and timeline entries, with what each waits for and its counts."""
+    engine.run_due()
+    engine.protect()
+    return triggers_of(engine)

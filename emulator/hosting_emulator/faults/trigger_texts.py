@@ -1,0 +1,108 @@
+"""Describes in words what an armed fault or outcome does, and what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hosting_emulator.faults.categories import RECORD_TABLES
+from hosting_emulator.faults.kinds import stage_of
+from hosting_emulator.faults.nearest_requests import field_text
+from hosting_emulator.faults.outcomes import outcome_kinds
+from hosting_emulator.faults.unused_entries import waiting_operation
+from hosting_emulator.world.conditions import condition_text
+from hosting_emulator.world.fault_records import Fault, Rule, is_spent
+from hosting_emulator.world.plans import is_finished, outcome_phases
+from hosting_emulator.world.value import World
+
+#: The fields that say which request a rule matches, in the order in which they are described.
+_MATCHED_FIELDS = (*RECORD_TABLES, "method", "path", "header", "query", "body", "credentials")
+
+
+def effect_text(kind: str, options: Mapping[str, Any]) -> str:
+    """Describe a fault, an outcome or an intervention, such as `abort code=rate_limited`.
+
+    Lists and mappings are shortened to `…`: they may be long, and those of `add` may contain secrets.
+    """
+    words = [kind]
+    for name, value in options.items():
+        text = "…" if isinstance(value, Mapping | list | tuple) else _value_text(value)
+        words.append(f"{name}={text}")
+    return " ".join(words)
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
+
+
+def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:
+    """Describe what a fault or an outcome waits for. None: it waits for nothing more."""
+    is_outcome = entry.kind in outcome_kinds()
+    if is_outcome:
+        awaited_change = _awaited_change(world, entry, now_ms)
+        if awaited_change is not None:
+            return awaited_change
+    if is_spent(entry, now_ms):
+        return None
+    subject = _subject(entry, is_outcome=is_outcome)
+    matched_fields = [
+        f"{name} {field_text(world, name, getattr(entry.rule, name))}"
+        for name in _MATCHED_FIELDS
+        if getattr(entry.rule, name)
+    ]
+    if matched_fields:
+        subject += f" with {' and '.join(matched_fields)}"
+    return ", ".join([subject, *_occasions(entry, now_ms)])
+
+
+def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
+    """Describe what an outcome waits for in an operation to which it applies already.
+
+    Returns None if there is no such operation, or if the outcome also waits for other operations.
+    """
+    operation = waiting_operation(world, outcome)
+    if operation is None or is_finished(operation):
+        return None
+    condition = outcome.rule.while_
+    if condition is None and not is_spent(outcome, now_ms):
+        return None
+    phases = " or ".join(outcome_phases(operation))
+    if condition is None:
+        return f"the end of the phase {phases} of operation {operation.id}"
+    return f"{condition_text(condition)}, while operation {operation.id} is in {phases}"
+
+
+def _subject(entry: Fault, *, is_outcome: bool) -> str:
+    call = entry.rule.call
+    if is_outcome:
+        return f"an operation that {call} begins" if call else "an operation"
+    if stage_of(entry) == "handshake":
+        return "a TLS handshake"
+    return f"a request of {call}" if call else "a request"
+
+
+def _occasions(entry: Fault, now_ms: int) -> Iterator[str]:
+    """Yield when a rule acts on something that it matches."""
+    rule = entry.rule
+    if rule.while_ is not None:
+        yield f"while {condition_text(rule.while_)}"
+    if rule.from_ms is not None and now_ms < rule.from_ms:
+        yield f"from {rule.from_} on"
+    if rule.until is not None:
+        yield f"before {rule.until}"
+    skipped = _skipped_matches(rule, entry.seen)
+    if skipped:
+        yield "after 1 more that matches" if skipped == 1 else f"after {skipped} more that match"
+    if rule.probability < 1:
+        yield f"with probability {rule.probability:g}"
+    if rule.times is not None and rule.times - entry.hits > 1:
+        yield f"{rule.times - entry.hits} more times"
+
+
+def _skipped_matches(rule: Rule, seen: int) -> int:
+    """Return how many more matches `skip_first` and `every` let pass before the next action."""
+    next_ordinal = seen + 1 - rule.skip_first
+    acting_ordinal = -(-max(next_ordinal, 1) // rule.every) * rule.every
+    return acting_ordinal - next_ordinal
