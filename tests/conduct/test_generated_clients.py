@@ -134,6 +134,8 @@ FAULTS: tuple[dict[str, Any], ...] = (
     {"abort": {"code": "service_unavailable", "retry_after_seconds": 3}},
     {"abort": {"code": "rate_limited", "retry_after_seconds": 2}},
     {"gateway_error": {"status": 502}, "phase": "after_commit"},
+    {"connection_reset": {}, "connection": "reused"},
+    {"empty_response": {}, "connection": "reused", "phase": "after_commit"},
     {"deliver_twice": {"response": "first"}},
     {"deliver_twice": {"response": "second"}},
 )

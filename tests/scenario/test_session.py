@@ -514,3 +514,27 @@ def test_a_request_that_a_fault_delivered_twice_is_one_step_of_the_recorded_stor
 
     (step,) = [step for step in document["story"] if "call" in step]
     assert step["expect"]["status"] == created.status
+
+
+def test_a_recorded_story_names_the_connections_that_a_fault_matches_by():
+    api = ControlledWorld()
+    api.add_fault(connection_reset={}, connection="reused", times=1)
+    for connection in (0, 1, 0, 0):
+        api.connection = connection
+        api.dns()
+
+    steps_on = [step.get("connection") for step in recorded(api)["story"] if "call" in step]
+
+    assert steps_on == ["connection-1", "connection-2", "connection-1", "connection-3"]
+
+
+def test_a_connection_that_carried_other_requests_before_cannot_be_recorded():
+    api = ControlledWorld()
+    api.add_fault(connection_reset={}, connection="reused", times=1)
+    other_world = ControlledWorld()
+    other_world.dns()
+    api.opened = other_world.opened
+    api.dns()
+
+    with pytest.raises(NotRecordable, match="had been used before the recording"):
+        recorded(api)

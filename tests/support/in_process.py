@@ -263,7 +263,8 @@ class InProcess(Calls):
 
     def arrive(self, context: ExchangeContext) -> None:
         """Let a request arrive on the connection of this number, which is opened if it is not."""
-        if self.connection not in self.opened:
+        context.is_connection_reused = self.connection in self.opened
+        if not context.is_connection_reused:
             self.opened[self.connection] = Connection(next(self._positions))
         context.connection = self.opened[self.connection]
         context.passage = Passage(context.connection, next(self._positions))
@@ -271,7 +272,7 @@ class InProcess(Calls):
     def depart(self, context: ExchangeContext) -> None:
         """Let a response leave. If a fault lost it, its connection ends."""
         assert context.passage is not None
-        if context.lost is None:
+        if context.delivered.lost is None:
             context.passage.departure = next(self._positions)
         else:
             self.close(context.connection)

@@ -113,6 +113,7 @@ class _Attempt:
         self._worker = worker
         self._request = request
         self._is_over = False
+        self._is_reused = bool(program.idle)
         self._connection = simulation.connect(program)
 
     def begin(self) -> None:
@@ -136,6 +137,7 @@ class _Attempt:
             raw_headers=[(name.encode(), value.encode()) for name, value in sent],
             body=body,
             connection=self._connection,
+            is_connection_reused=self._is_reused,
             passage=Passage(self._connection, next(api._positions)),
         )
         self._exchange = run_exchange(api.engine, self._context)
@@ -149,23 +151,24 @@ class _Attempt:
             effect = self._exchange.send(None)
         except StopIteration as done:
             reply = done.value
-            late_ms = self._context.late_ms - self._waited_ms()
+            late_ms = self._context.delivered.late_ms - self._waited_ms()
             api._at(max(0, late_ms), lambda: self._depart(reply))
             return
         api._at(effect.ms if isinstance(effect, Delay) else 0, self._proceed)
 
     def _waited_ms(self) -> int:
-        return self._simulation.machine.at_ms - self._context.real_ms
+        return self._simulation.machine.at_ms - self._context.delivered.real_ms
 
     def _depart(self, reply: Any) -> None:
         if self._is_over:
             return
         assert self._context.passage is not None
         response = Response(reply.status, CIMultiDict(reply.headers), reply.body)
-        if self._context.lost is None:
+        lost = self._context.delivered.lost
+        if lost is None:
             self._context.passage.departure = next(self._simulation._positions)
             self._simulation._at(_TRIP_MS, lambda: self._receive(response))
-        elif self._context.lost != "timeout":
+        elif lost != "timeout":
             self._give_up()
 
     def _receive(self, response: Response) -> None:

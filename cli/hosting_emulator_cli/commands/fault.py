@@ -122,6 +122,11 @@ class _AddCommand(click.Command):
         "valid token or key."
     ),
 )
+@opt.option(
+    "--connection",
+    metavar="USE",
+    help="Only requests on a connection that is new, or reused after an earlier request: new or reused.",
+)
 @occasion_options("requests", "Act on at most this many requests.")
 @opt.option(
     "--after-commit/--before-commit",

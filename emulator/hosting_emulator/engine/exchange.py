@@ -53,8 +53,9 @@ class Entry(CallRequest, kw_only=True):
 
     `from_emulator` means that a user sent the request from the emulator's page or with a replay.
     `passage` is the request's way through its connection, or None if it did not arrive over a socket.
-    `in_progress` means that the exchange waits for its body, a delay or the disk, and that its
-    response has not left.
+    `is_connection_reused` means that the connection carried an earlier request, or is None if there is
+    no connection. `in_progress` means that the exchange waits for its body, a delay or the disk, and
+    that its response has not left.
 
     A fault can deliver a request twice. `second_delivery` is then the other exchange, and its
     `second_delivery_of` is the number of this one, or 0 if a client sent the request. `is_discarded`
@@ -93,6 +94,7 @@ class Entry(CallRequest, kw_only=True):
     passage: Passage | None = None
     in_progress: bool = False
     response_number: int = 0
+    is_connection_reused: bool | None = None
     second_delivery_of: int = 0
     second_delivery: Entry | None = None
     is_discarded: bool = False
@@ -206,5 +208,6 @@ class ExchangeContext(Entry, kw_only=True):
             docs_url=self.docs_url,
             record=self.record,
             from_emulator=self.from_emulator,
+            is_connection_reused=self.is_connection_reused,
             refused=refused,
         )

@@ -23,4 +23,12 @@ def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
         credentials=ctx.credentials,
         replayed=ctx.replayed,
         has_body=ctx.announces_body or bool(ctx.body),
+        connection=_connection_word(ctx),
     )
+
+
+def _connection_word(ctx: ExchangeContext) -> str | None:
+    """Return `new` or `reused` for the connection of a request, or None if it has none."""
+    if ctx.is_connection_reused is None:
+        return None
+    return "reused" if ctx.is_connection_reused else "new"

@@ -24,6 +24,7 @@ _PARTIAL = (
     "header",
     "query",
     "principal",
+    "connection",
 )
 
 

@@ -53,7 +53,7 @@ class RuleCategory:
 
 
 FAULT = RuleCategory("fault", "a fault", FAULTS, RULE_FIELDS, (*ALL_CALLS, *DOORS))
-_OF_REQUESTS = ("method", "path", "header", "query", "body", "credentials", "phase")
+_OF_REQUESTS = ("method", "path", "header", "query", "body", "credentials", "connection", "phase")
 #: An outcome applies to the operation that a call starts, not to a single request.
 OUTCOME = RuleCategory(
     "outcome",

@@ -16,6 +16,7 @@ _OF_REQUESTS = (
     "query",
     "body",
     "credentials",
+    "connection",
 )
 
 

@@ -21,7 +21,8 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
 
     `call` is the id of a call or of another endpoint. `headers` returns all values of a header.
     `credentials` is the kind of credentials in the request. `has_body` means that the request has a
-    body, even if the body has not been read yet.
+    body, even if the body has not been read yet. `connection` is `new` or `reused`, or None if the
+    request has no connection.
     """
 
     call: str
@@ -36,6 +37,7 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
     credentials: str = "token"
     replayed: bool = False
     has_body: bool = False
+    connection: str | None = None
 
 
 def matches(rule: Rule, subject: FaultSubject) -> bool:
@@ -64,6 +66,8 @@ def differing_fields(rule: Rule, subject: FaultSubject) -> Iterator[str]:
         yield "organization"
     if rule.principal is not None and rule.principal != subject.principal:
         yield "principal"
+    if rule.connection is not None and rule.connection != subject.connection:
+        yield "connection"
     if rule.method is not None and rule.method != subject.method:
         yield "method"
     if rule.path is not None and not path_matches(subject.path, rule.path):

@@ -100,7 +100,7 @@ def field_text(world: World, name: str, value: Any) -> str:
     if isinstance(value, Mapping):
         parts = [f"{key}: {_part_text(str(key), str(part))}" for key, part in value.items()]
         return ", ".join(parts)
-    return str(value)
+    return "none" if value is None else str(value)
 
 
 def _part_text(name: str, value: str) -> str:

@@ -36,6 +36,7 @@ def begin_exchange(request: web.BaseRequest, ctx: ExchangeContext) -> None:
     protocol = protocol_of(request)
     ctx.connection = protocol.connection
     ctx.passage = protocol.begin_passage()
+    ctx.is_connection_reused = protocol.response_count > 0
     if protocol.framing.has_long_heads:
         _shorten_headers(ctx)
 

@@ -19,6 +19,7 @@ from hosting_emulator.engine.problem_replies import problem_reply
 from hosting_emulator.faults.decisions import Decision
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.faults.matching import FaultSubject
+from hosting_emulator.http.protocol import protocol_of
 from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.world_pauses import pass_world_time
 from hosting_emulator.identity.request import IdentityRequest
@@ -76,7 +77,15 @@ def _subject(request: IdentityRequest, call: str, path: str) -> FaultSubject:
         headers=request.head.headers.getall,
         query=request.query,
         body=request.body,
+        connection=_connection_word(request),
     )
+
+
+def _connection_word(request: IdentityRequest) -> str | None:
+    """Return `new` or `reused` for the connection of a request, or None if it has none."""
+    if not isinstance(request.head, web.BaseRequest):
+        return None
+    return "reused" if protocol_of(request.head).response_count else "new"
 
 
 def _act(

@@ -66,6 +66,7 @@ OPTION_ACTIONS: dict[str, tuple[str, ...]] = {
     "user": (*_API_REQUESTS, "redeem"),
     "token": _API_REQUESTS,
     "headers": _API_REQUESTS,
+    "connection": (*_API_REQUESTS, "redeem"),
     "query": _API_REQUESTS,
     "project": ("call",),
     "key": ("call", "request"),

@@ -29,6 +29,8 @@ from hosting_emulator.engine.problem_replies import too_large
 from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.scenario.arrival import OWN_URL, Arrival, PageHandler, PageRequest, drip_ms
+from hosting_emulator.scenario.connection_checks import PAGE_WITHOUT_CONNECTION
+from hosting_emulator.scenario.connections import StoryConnections
 from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.slices import Slices
 from hosting_emulator.scenario.variable_syntax import NOBODY
@@ -57,6 +59,7 @@ class StepRequests:
         self._engine = engine
         self._variables = variables
         self._page_handler = page_handler
+        self._connections = StoryConnections()
         #: The number of Idempotency-Keys that the story has generated.
         self.key_count = 0
         #: The real milliseconds that a client would have waited for the responses to this step.
@@ -66,6 +69,8 @@ class StepRequests:
         """Request a page. Raises ValueError if it cannot be visited."""
         if self._page_handler is None:
             raise ValueError(f"{url[:80]} is a page, which cannot be visited here")
+        if step.connection is not None:
+            raise ValueError(PAGE_WITHOUT_CONNECTION)
         if step.query:
             separator = "&" if "?" in url else "?"
             url = f"{url}{separator}{_query(step)}"
@@ -103,6 +108,8 @@ class StepRequests:
                     effect = current.exchange.send(None)
                 except StopIteration as end:
                     context, _ = requests[current.index]
+                    connection_name = steps[current.index].connection
+                    self._connections.note_response(connection_name, context.effect)
                     late_ms = current.at_ms + drip_ms(context.effect, end.value)
                     late_ms += self._pass_world_time(context.effect)
                     arrivals[current.index] = Arrival(end.value, late_ms, context.effect, context.n)
@@ -188,7 +195,7 @@ class StepRequests:
         assumptions = self._engine.world.assumptions
         body = _body(step)
         limit = assumptions.body_limit_bytes
-        return ExchangeContext(
+        context = ExchangeContext(
             method=method,
             path=path,
             query="&".join(filter(None, (query, _query(step)))),
@@ -200,6 +207,8 @@ class StepRequests:
             dev_port=port,
             record=project,
         )
+        self._connections.assign(context, step.connection)
+        return context
 
     def _headers(self, step: StepPart, spec: CallSpec | None, usual_user: str) -> dict[str, str]:
         headers = {name.lower(): str(value) for name, value in step.headers.items()}

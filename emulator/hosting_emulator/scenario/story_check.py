@@ -6,6 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from hosting_emulator.criteria.compound_types import either
 from hosting_emulator.criteria.value_types import ANY
+from hosting_emulator.scenario.connection_checks import (
+    check_connections,
+    check_step_connection,
+)
 from hosting_emulator.scenario.document import SharedPart, StepPart
 from hosting_emulator.scenario.expectations import ResponseTypes
 from hosting_emulator.scenario.mistakes import Mistakes
@@ -45,6 +49,7 @@ class StoryCheck:
     def run(self) -> None:
         """Check the story and its parts. Raises one ScenarioError that lists all mistakes."""
         self._apply_timeline()
+        check_connections(self._top, self._part, self._mistakes)
         step_counts = self._check_parts()
         story = self._part.story
         _count_steps(self._top / "story", story, step_counts)
@@ -98,6 +103,8 @@ class StoryCheck:
             check_variables(scope, location)
         with mistakes.collect(location):
             check_keys(scope, location, step)
+        with mistakes.collect(location):
+            check_step_connection(location, step)
         if step.intervene and "add" in step.intervene:
             mistakes.raise_error()  # later steps would not have the record that could not be added
         with mistakes.collect(location):

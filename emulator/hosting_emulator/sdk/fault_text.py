@@ -18,6 +18,7 @@ _MATCHES = (
     "query",
     "body",
     "credentials",
+    "connection",
 )
 _CONDITIONS = (
     "times",

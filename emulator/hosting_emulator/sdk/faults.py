@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Phase: TypeAlias = Literal["before_commit", "after_commit"]
 Credentials: TypeAlias = Literal["token", "key", "none", "invalid", "any"]
+ConnectionUse: TypeAlias = Literal["new", "reused"]
 
 
 class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
@@ -98,6 +99,7 @@ class WorldFaults(WorldHandle):
         query: dict[str, str] | None = None,
         body: messages.JsonObject | None = None,
         credentials: Credentials | None = None,
+        connection: ConnectionUse | None = None,
         times: int | None = None,
         skip_first: int | None = None,
         every: int | None = None,

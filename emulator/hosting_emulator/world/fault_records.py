@@ -62,6 +62,10 @@ class Rule(
         Literal["token", "key", "none", "invalid", "any"] | None,
         _described("the request's credentials (default: a valid token or key)"),
     ] = None
+    connection: Annotated[
+        Literal["new", "reused"] | None,
+        _described("the request's connection: new, or reused after an earlier request"),
+    ] = None
     times: Annotated[_Count, _described("act on this many requests (at least 1), then stop")] = None
     skip_first: Annotated[
         int, _described("do not act on this many matching requests at first", ge=0)

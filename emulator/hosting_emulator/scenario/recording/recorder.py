@@ -11,6 +11,7 @@ from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.scenario.entries import unused_entries
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario
+from hosting_emulator.scenario.recording.connections import RecordedConnections
 from hosting_emulator.scenario.recording.heads import (
     Document,
     FileHead,
@@ -165,7 +166,8 @@ def _cut_requests(plan: _Plan) -> dict[int, str]:
 def _write_steps(
     world: World, plan: _Plan, left_out: Mapping[int, str], *, exact: bool
 ) -> list[RecordedStep]:
-    writer = StepWriter(world, plan.head, exact=exact)
+    connections = RecordedConnections(event.before for event in plan.events)
+    writer = StepWriter(world, plan.head, connections, exact=exact)
     for index, event in enumerate(plan.events):
         if plan.unjudged_count and index == plan.unjudged_count:
             writer.add_note("The recording starts here.")

@@ -20,6 +20,7 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.history import Commit
 from hosting_emulator.engine.request_views import header_text, sent_header
 from hosting_emulator.engine.sign_ins import home_of
+from hosting_emulator.scenario.recording.connections import RecordedConnections
 from hosting_emulator.scenario.recording.heads import Document, FileHead
 from hosting_emulator.scenario.recording.references import Producer, References, key_value
 from hosting_emulator.scenario.recording.refusals import NotRecordable
@@ -57,9 +58,12 @@ class StepWriter:
     With `exact`, the time between events is repeated in milliseconds, otherwise in seconds.
     """
 
-    def __init__(self, world: World, head: FileHead, *, exact: bool) -> None:
+    def __init__(
+        self, world: World, head: FileHead, connections: RecordedConnections, *, exact: bool
+    ) -> None:
         self.steps: list[RecordedStep] = []
         self._exact = exact
+        self._connections = connections
         self._start_ms = parse_timestamp(head.document["clock"]["at"])
         self._now_ms = self._start_ms
         self._references = References(world, head.rule_ids)
@@ -113,6 +117,9 @@ class StepWriter:
 
     def _write_request(self, event: SessionEvent, entry: Entry, *, judged: bool) -> None:
         step = self._request(entry)
+        connection = self._connections.name(entry)
+        if connection is not None:
+            step["connection"] = connection
         name_value = self._references.repeated if "call" in step else str
         expect = expected_response(entry.delivered, name_value)
         if not judged and "lost" not in expect:

@@ -1,0 +1,86 @@
+"""Checks the connections that a story names, and the faults that match by connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from hosting_emulator.contract.calls import IDENTITY_PROVIDER, call_named
+from hosting_emulator.scenario.document import ScenarioPart, StepPart
+from hosting_emulator.scenario.mistakes import Mistakes
+from hosting_emulator.scenario.source import Location
+from hosting_emulator.scenario.step_keys import is_page
+
+_UNNAMED = (
+    "no step of the story names its connection, so no request can match: write `connection: a` in "
+    "the steps that share one connection"
+)
+_IDENTITY_PROVIDER = "the requests of a story to the identity provider have no connections"
+#: Why a request to a page cannot name its connection.
+PAGE_WITHOUT_CONNECTION = (
+    "a request to a page has no connection in a story: only requests to the API have one"
+)
+
+
+def check_connections(location: Location, scenario: ScenarioPart, mistakes: Mistakes) -> None:
+    """Refuse faults that match by connection if no request of the story can have one.
+
+    `location` is that of the scenario. A scenario without a story gets its requests from clients.
+    """
+    if not scenario.story:
+        return
+    has_names = any(step.connection is not None for step in _all_steps(scenario))
+    for fault_location, fault in _faults(location, scenario):
+        if fault.get("connection") is None:
+            continue
+        if call_named(str(fault.get("call"))).startswith(IDENTITY_PROVIDER):
+            mistakes.append((fault_location / "connection").error(_IDENTITY_PROVIDER))
+        elif not has_names:
+            mistakes.append((fault_location / "connection").error(_UNNAMED))
+
+
+def _all_steps(scenario: ScenarioPart) -> Iterator[StepPart]:
+    for steps in (scenario.story, *(shared.steps for shared in scenario.parts)):
+        for step in steps:
+            yield step
+            yield from step.together or ()
+
+
+def _faults(
+    location: Location, scenario: ScenarioPart
+) -> Iterator[tuple[Location, dict[str, object]]]:
+    """Yield the faults of a scenario, of its timeline and of its steps, with their locations."""
+    for index, fault in enumerate(scenario.faults):
+        yield location / "faults" / index, fault
+    for index, planned in enumerate(scenario.timeline):
+        if planned.fault is not None:
+            yield location / "timeline" / index / "fault", planned.fault
+    yield from _step_faults(location / "story", scenario.story)
+    for index, shared in enumerate(scenario.parts):
+        yield from _step_faults(location / "parts" / index / "steps", shared.steps)
+
+
+def _step_faults(
+    location: Location, steps: Iterable[StepPart]
+) -> Iterator[tuple[Location, dict[str, object]]]:
+    for index, step in enumerate(steps):
+        if step.fault is not None:
+            yield location / index / "fault", step.fault
+
+
+def check_step_connection(location: Location, step: StepPart) -> None:
+    """Refuse a connection that the request of a step cannot have. Raises ScenarioError."""
+    if step.connection is not None and step.request is not None:
+        _, _, url = step.request.partition(" ")
+        if is_page(url) and not url.startswith("$"):
+            raise (location / "connection").error(PAGE_WITHOUT_CONNECTION)
+    names: set[str] = set()
+    for index, request in enumerate(step.together or ()):
+        if request.connection is None:
+            continue
+        if request.connection in names or request.times > 1:
+            message = (
+                "requests that are sent together need different connections, because a connection "
+                "carries one request at a time"
+            )
+            raise (location / "together" / index / "connection").error(message)
+        names.add(request.connection)

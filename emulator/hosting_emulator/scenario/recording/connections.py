@@ -1,0 +1,42 @@
+"""Names the connections of recorded requests, if the recorded faults match by connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hosting_emulator.engine.connection import Connection
+from hosting_emulator.engine.exchange import Entry
+from hosting_emulator.scenario.recording.refusals import NotRecordable
+from hosting_emulator.world.tables import FAULTS
+from hosting_emulator.world.value import World
+
+
+class RecordedConnections:
+    """The names of the connections of one recorded story. `worlds` are those before its events."""
+
+    def __init__(self, worlds: Iterable[World]) -> None:
+        self._is_needed = any(_matches_by_connection(world) for world in worlds)
+        self._names: dict[Connection, str] = {}
+
+    def name(self, entry: Entry) -> str | None:
+        """Return the name of a request's connection, or None if no step has to name it.
+
+        Raises NotRecordable if the connection was used before the recording: a story cannot repeat
+        that.
+        """
+        if not self._is_needed or entry.is_connection_reused is None:
+            return None
+        name = self._names.get(entry.connection)
+        if name is None:
+            if entry.is_connection_reused:
+                raise NotRecordable(
+                    f"request {entry.n} came on a connection that had been used before the recording"
+                )
+            name = f"connection-{len(self._names) + 1}"
+            self._names[entry.connection] = name
+        return name
+
+
+def _matches_by_connection(world: World) -> bool:
+    """Return whether an armed fault of a world matches by connection."""
+    return any(fault.rule.connection is not None for _, fault in world.rows(FAULTS))
