@@ -331,11 +331,11 @@ def test_a_status_that_the_contract_fixes_cannot_be_changed(api: CheckedWorld, c
     """ "Resource missing or outside the caller's access scope | 404", "Idempotency-Key reused with a
     changed request | 409 […] Both are given with status 404 and 409 respectively."
     """
-    with pytest.raises(ControlRefused, match=f"the contract fixes {code}"):
+    with pytest.raises(ControlRefused, match=f"the contract fixes the status of {code}"):
         api.emulator.fault("abort", code=code, status=410)
-    with pytest.raises(ControlRefused, match=f"the contract fixes {code}"):
+    with pytest.raises(ControlRefused, match=f"the contract fixes the status of {code}"):
         api.assume(problem_statuses={code: 410})
-    with pytest.raises(ValueError, match=f"the contract fixes {code}"):
+    with pytest.raises(ValueError, match=f"the contract fixes the status of {code}"):
         Refused(code, "nothing else can be answered either", status=410)
 
     api.emulator.fault("abort", code=code, status=PROBLEMS[code].status, times=1)

@@ -1,8 +1,8 @@
-"""Assumptions: our choice wherever the contract is silent, each a named setting with its default.
+"""Assumptions: named settings with a default for each point on which the contract is silent.
 
-This is the one place where such a choice has a default. A client must not depend on any of them. What
-is said of an assumption stands in its field: `assumption_table.py` reads it. The choices that cannot
-be set are in `fixed_assumptions.py`.
+All these defaults are declared here. A client must not depend on any of them. Each assumption's
+field carries its documentation in an `Assumption`, which `assumption_table.py` reads. The choices
+that cannot be set are in `fixed_assumptions.py`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from hosting_emulator.contract.resources import (
 )
 from hosting_emulator.contract.suggestions import nearest
 
-#: The code of each condition for which the contract names none.
+#: The default code of each condition for which the contract names no code.
 CONDITIONS = {
     "session_missing": "interactive_login_required",
     "no_permission_enabled": "api_key_permissions_unavailable",
@@ -71,7 +71,8 @@ PHASES = ("queued", "building", "deploying", "verifying", "done")
 RECONCILIATION_STATES = ("required", "running", "completed", "exhausted")
 DEPLOYMENT_STATUSES = ("queued", "building", "deploying", "ready", "failed", "cancelled")
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
-#: The word that the contract names for each open set. Every list of such words contains it.
+#: The word that the contract names for each open set. Every list of words for the set must contain
+#: it.
 CONTRACT_WORDS = {
     "progress_phases": "queued",
     "reconciliation_states": "required",
@@ -83,21 +84,24 @@ _WORD_LISTS = (*CONTRACT_WORDS, "key_permissions", "data_modes")
 
 
 class AssumptionRefused(ValueError):
-    """A name that no assumption has, or a value that one cannot take: the message says what is right."""
+    """The name of an assumption is unknown, or its value is not allowed.
+
+    The message lists the valid choices.
+    """
 
 
-#: The name of a query parameter, and a DNS zone.
+#: The name of a query parameter.
 _Parameter = Annotated[str, whole(r"^[A-Za-z$_][A-Za-z0-9$_.\[\]-]{0,63}$")]
-#: The characters of a segment of a path.
+#: The characters allowed in a path segment.
 _SEGMENT = "[A-Za-z0-9_.:~-]"
 _LABEL = "[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?"
-#: What may stand in a URI before its query and fragment (RFC 3986), except the slash.
+#: The characters allowed in a URI before its query and fragment (RFC 3986), except the slash.
 _URI = r"A-Za-z0-9._~:@!$&'()*+,;=%\[\]-"
 _Zone = Annotated[str, whole(rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 
 
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """All assumptions of one world. Immutable: `changed()` returns another."""
+    """All assumptions of a world. The value is immutable; `changed()` returns a changed copy."""
 
     accepted_status: Annotated[
         Literal[202, 200, 201],
@@ -135,8 +139,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         ),
         Assumption(
             doc=(
-                "Where an operation is polled: a path under /v1 that contains {operation_id} once, "
-                "and may contain {project_id} before it."
+                "The path at which an operation is polled. It is under /v1, contains "
+                "{operation_id} once, and may contain {project_id} before it."
             ),
             sentence="poll the same operation [no path given]",
         ),
@@ -165,7 +169,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         int,
         Meta(ge=1, le=100),
         Assumption(
-            doc="Items on a page when the request sets no size.",
+            doc="Number of items on a page if the request does not set a page size.",
             sentence=(
                 "Query parameter names for the cursor and the page size, default page size and "
                 "ordering: not shown."
@@ -187,8 +191,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["absent", "null"],
         Assumption(
             doc=(
-                'How the last page writes next_cursor. The contract writes "or null" where it '
-                "allows null."
+                'The form of next_cursor on the last page. The contract writes "or null" where '
+                "it allows null."
             ),
             sentence="next_cursor (string, opaque continuation cursor [...])",
             affects=(DeploymentPage,),
@@ -207,7 +211,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     missing_environment: Annotated[
         Literal["refused", "dev", "prod"],
         Assumption(
-            doc="Response when it is missing: 400 invalid_request, or that environment.",
+            doc=(
+                "Response if the environment is missing: 400 invalid_request, or the response "
+                "for dev or prod."
+            ),
             sentence="Its name, default and whether it is required: not shown.",
         ),
     ] = "refused"
@@ -215,10 +222,11 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["checked", "ignored", "any_integer", "optional"],
         Assumption(
             doc=(
-                "expected_source_generation, 0 or more, is compared with the project's, on the "
-                "request and again when the operation starts (if it differs, 409 etag_mismatch), "
-                "or ignored; or it may be any integer, and is compared; or the field is optional, "
-                "and is compared if present."
+                "The handling of expected_source_generation. `checked`: it must be at least 0, "
+                "and is compared with the project's generation on the request (409 "
+                "etag_mismatch if it differs) and again when the operation starts. "
+                "`any_integer`: it is compared, but may be negative. `optional`: it is "
+                "compared if present. `ignored`: it is not compared."
             ),
             sentence="Meaning and bounds of expected_source_generation: not shown.",
             affects=("initialize_managed_source",),
@@ -236,9 +244,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["successes", "all_answers"],
         Assumption(
             doc=(
-                "Which responses are remembered for a key: successes, or also the call's own "
-                "refusals, but none that says it is retryable. An invalid request, or one without "
-                "access, leaves its key free."
+                "The responses that are remembered for a key: successes only, or also the "
+                "call's own refusals unless they are retryable. An invalid request, or a "
+                "request without access, does not use its key."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=("idempotent",),
@@ -248,12 +256,12 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         Assumption(
             doc=(
-                "How long (world time) a response is remembered: `forever`, or a duration like "
-                "`24h`, after which a retry of call 3 creates another token."
+                "How long (in world time) a response is remembered: `forever`, or a duration "
+                "such as `24h`, after which a retry of call 3 creates another token."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=("idempotent",),
-            unseen="that time would have to pass",
+            unseen="the check would have to wait for that time",
             outside_the_letter=OutsideTheLetter(
                 ("any duration",),
                 "After any uncertainty the same name and Idempotency-Key are reused rather than "
@@ -265,8 +273,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["first_response", "current"],
         Assumption(
             doc=(
-                "What a replay of calls 2 and 4 returns: the first response, byte for byte, or the "
-                "operation as it now is."
+                "The response to a replay of calls 2 and 4: the first response, byte for byte, "
+                "or the operation's current state."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=(
@@ -279,8 +287,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["wait", "refuse"],
         Assumption(
             doc=(
-                "Same key while the first request is in progress: wait and replay it, or refuse "
-                "with service_unavailable."
+                "A request with the same key while the first request is in progress: it waits "
+                "and gets the replay, or is refused with service_unavailable."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=("idempotent",),
@@ -291,24 +299,26 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         Assumption(
             doc=(
-                "How an initialization moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or "
-                "`manual`. An operation keeps the profile under which it was accepted."
+                "The progress of an initialization: `timed QUEUED RUNNING`, `immediate`, "
+                "`per_poll N` or `manual`. An operation keeps the profile under which it was "
+                "accepted."
             ),
             sentence="Transitions: not shown.",
             affects=("initialize_managed_source",),
-            unseen="it did not end at once, and its duration varies",
+            unseen="the operation did not end immediately, and its duration varies",
         ),
     ] = "timed 2s 8s"
     domains_profile: Annotated[
         str,
         Assumption(
             doc=(
-                "How applying domains moves: `timed QUEUED RUNNING`, `immediate`, `per_poll N` or "
-                "`manual`. An operation keeps the profile under which it was accepted."
+                "The progress of applying domains: `timed QUEUED RUNNING`, `immediate`, "
+                "`per_poll N` or `manual`. An operation keeps the profile under which it was "
+                "accepted."
             ),
             sentence="Transitions: not shown.",
             affects=("apply_project_domains",),
-            unseen="it did not end at once, and its duration varies",
+            unseen="the operation did not end immediately, and its duration varies",
         ),
     ] = "timed 2s 8s"
     progress_phases: Annotated[
@@ -345,8 +355,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         tuple[Literal["shared"], str],
         Assumption(
             doc=(
-                "Words of data_mode: for one database shared by both environments, which the "
-                "contract fixes, and for two."
+                "Words of data_mode: the contract's word for a database shared by both "
+                "environments, and the word for separate databases."
             ),
             sentence="data_mode values beyond shared, [...]: not shown.",
             affects=(DatabaseCompute,),
@@ -363,7 +373,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     flag_reenabled: Annotated[
         Literal["kept", "renewed"],
         Assumption(
-            doc="enabled_at when a flag that is on is switched on again by its owner.",
+            doc="The value of enabled_at after the owner switches on a flag that is already on.",
             sentence="when the current owner switched the flag on",
             affects=(PoweredByFlag,),
         ),
@@ -372,8 +382,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["operations_refused", "nothing_refused"],
         Assumption(
             doc=(
-                "Whether an organization without credits may start operations (calls 2 and 4), or "
-                "is refused: 402 insufficient_organization_credits."
+                "Whether an organization without credits may start operations (calls 2 and 4), "
+                "or is refused with 402 insufficient_organization_credits."
             ),
             sentence="Available at zero credits.",
             affects=(
@@ -387,8 +397,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["any", "paid"],
         Assumption(
             doc=(
-                "Which plan applying domains needs: any, or a paid one, otherwise 402 "
-                "paid_plan_required."
+                "The plan that applying domains requires: any plan, or a paid plan (otherwise "
+                "402 paid_plan_required)."
             ),
             sentence="a Free workspace may connect its own domain to this project",
             affects=("apply_project_domains",),
@@ -398,7 +408,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     source_role: Annotated[
         Role,
         Assumption(
-            doc="Least role for call 2.",
+            doc="Minimum role for call 2.",
             sentence="Roles or permissions required by the remaining operations: not shown.",
             needs="--allow source, --maintainer-token and --reader-token",
         ),
@@ -406,7 +416,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     domains_role: Annotated[
         Role,
         Assumption(
-            doc="Least role for call 4.",
+            doc="Minimum role for call 4.",
             sentence="Roles or permissions required by the remaining operations: not shown.",
             needs="--allow domains, --maintainer-token and --reader-token",
         ),
@@ -414,7 +424,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     dns_role: Annotated[
         Role,
         Assumption(
-            doc="Least role for call 5.",
+            doc="Minimum role for call 5.",
             sentence="Roles or permissions required by the remaining operations: not shown.",
             needs="--maintainer-token and --reader-token",
         ),
@@ -422,7 +432,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     deployments_role: Annotated[
         Role,
         Assumption(
-            doc="Least role for call 6.",
+            doc="Minimum role for call 6.",
             sentence="Roles or permissions required by the remaining operations: not shown.",
             needs="--maintainer-token and --reader-token",
         ),
@@ -430,7 +440,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     operation_role: Annotated[
         Role,
         Assumption(
-            doc="Least role to poll an operation.",
+            doc="Minimum role to poll an operation.",
             sentence="Roles or permissions required by the remaining operations: not shown.",
             needs="--allow source or --allow domains, --maintainer-token and --reader-token",
         ),
@@ -444,14 +454,14 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             ),
             sentence="Names of the permissions carried in key.permissions: not shown.",
             affects=(UserApiKeyCreation,),
-            unseen="no call shows what each name means",
+            unseen="no call shows the meaning of each name",
         ),
     ] = PERMISSIONS
     key_prefix: Annotated[
         str,
         whole("^[a-z]{2,8}_$"),
         Assumption(
-            doc="Text an API key starts with; 43 characters follow.",
+            doc="The prefix of an API key, followed by 43 characters.",
             sentence="the full token",
             affects=(UserApiKeyCreation,),
         ),
@@ -459,9 +469,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     token_lifetime: Annotated[
         Duration,
         Assumption(
-            doc="How long (world time) an access token is valid.",
+            doc="The lifetime of an access token, in world time.",
             sentence="an access JWT [...]",
-            unseen="one token does not show how long others are valid",
+            unseen="a token does not show the lifetime of other tokens",
         ),
     ] = "1h"
     token_audience: Annotated[
@@ -476,7 +486,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     request_id_invalid: Annotated[
         Literal["refused", "ignored"],
         Assumption(
-            doc="X-Request-Id that is empty or over 128 characters.",
+            doc="Handling of an X-Request-Id that is empty or longer than 128 characters.",
             sentence="X-Request-Id (optional request header, string 1-128 characters [...])",
             affects=("every",),
         ),
@@ -502,7 +512,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     unexpected_body: Annotated[
         Literal["ignored", "refused"],
         Assumption(
-            doc="A body on a call that has none.",
+            doc="A request body on a call that takes no body.",
             sentence="No request body.",
             affects=(
                 DeploymentPage,
@@ -516,7 +526,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     unknown_query_parameters: Annotated[
         Literal["ignored", "refused"],
         Assumption(
-            doc="Query parameters a call does not list.",
+            doc="Query parameters that a call does not list.",
             sentence="Query: [...]",
             affects=("every",),
         ),
@@ -576,8 +586,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["closed", "open"],
         Assumption(
             doc=(
-                "Whether call 1, whose error statuses are listed, uses no others: a problem with "
-                "another status then gets 400 there."
+                "Whether call 1 uses only the error statuses that the contract lists. If so, a "
+                "problem with a different status gets 400 there."
             ),
             sentence="Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details).",
             affects=(PoweredByFlag,),
@@ -591,7 +601,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         int,
         Meta(ge=1, le=67_108_864),
         Assumption(
-            doc="Longest request body; more is 413 payload_too_large.",
+            doc=(
+                "Maximum length of a request body. A longer body is refused with 413 "
+                "payload_too_large."
+            ),
             sentence="request-size limit (code payload_too_large exists) [...]: not shown.",
             affects=("every",),
             unseen="the check sends nothing large",
@@ -601,9 +614,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         Assumption(
             doc=(
-                "`off`, or requests per world time for one user, like `100/60s`, in windows that "
-                "each start with a request. Every call counts, refused or not; other paths and "
-                "requests that are too long do not."
+                "`off`, or a number of requests per user and period of world time, such as "
+                "`100/60s`. A period starts with a request. Every call counts, even if it is "
+                "refused. Other paths and requests that are too long do not count."
             ),
             sentence="Numeric rate-limit values (code rate_limited exists) [...]: not shown.",
             affects=("every",),
@@ -621,7 +634,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     dev_zone: Annotated[
         _Zone,
         Assumption(
-            doc="Zone of dev origins (other worlds put their name before it).",
+            doc=(
+                "Zone of dev origins. In worlds other than the default, the world's name is "
+                "put before it."
+            ),
             sentence="hostnames (derived by the server, not supplied)",
             affects=(
                 "apply_project_domains",
@@ -634,7 +650,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         whole(rf"^(own|https?://[/{_URI}]*[{_URI}])$"),
         Assumption(
-            doc="Where a problem's `type` points: `own` for the emulator's pages, or any URL.",
+            doc="Base URL of a problem's `type`: `own` for the emulator's pages, or any URL.",
             sentence="documentation link of the form {docs_url}/errors/<code [...]>",
         ),
     ] = "own"
@@ -653,7 +669,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     def _check_path(self) -> None:
         path = self.operation_path
         if re.search(r"/\.\.?(/|$)", path):
-            raise ValueError("operation_path has a segment that clients leave out")
+            raise ValueError("operation_path contains a segment `.` or `..`, which clients remove")
         for spec in CALLS.values():
             if overlap(path, spec.path):
                 raise ValueError(f"operation_path overlaps {spec.path}, the path of another call")
@@ -661,7 +677,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     def _check_problems(self) -> None:
         for code in self.problem_statuses:
             if code not in PROBLEMS:
-                raise ValueError(f"problem_statuses: no problem has the code {code!r}")
+                raise ValueError(f"problem_statuses: there is no problem code {code!r}")
         for code, status in self.problem_statuses.items():
             try:
                 PROBLEMS[code].check_status(status)
@@ -680,18 +696,18 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             raise ValueError("cursor_parameter and limit_parameter need different names")
 
     def code_of(self, condition: str) -> str:
-        """Return the problem code of a condition (of CONDITIONS)."""
+        """Return the problem code of a condition, which must be in CONDITIONS."""
         return self.condition_codes.get(condition, CONDITIONS[condition])
 
     def changed(self, values: Mapping[str, Any]) -> Assumptions:
         """Return these assumptions with some values replaced.
 
-        Values may be text, as a command line gives them: numbers and booleans are read, lists are
-        split at commas, `problem_statuses` is written `code=status,…`.
-        Raises AssumptionRefused, which names the assumption, the value and what would be right.
+        A value may be a string from a command line. Integers are parsed, lists are split at commas,
+        and `problem_statuses` has the form `code=status,…`. Raises AssumptionRefused, whose message
+        names the assumption, the value and the valid choices.
         """
         merged = msgspec.structs.asdict(self)
-        changed = convert(merged, Assumptions)  # an export of it names each list of words
+        changed = convert(merged, Assumptions)  # a copy, in which every list of words is validated
         for name, value in values.items():
             if name not in merged:
                 raise AssumptionRefused(_why_unknown(name, merged))
@@ -718,20 +734,20 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 def _why_unknown(name: str, names: Collection[str]) -> str:
-    """Return the message that no assumption of this name can be set."""
+    """Return the message that there is no assumption with this name that can be set."""
     if name in FIXED:
         return f"{name} cannot be set: {FIXED[name].reason}"
     hint = nearest(name, names) or "; `hosting-emulator contract assumptions` lists them"
-    return f"no assumption is named {name!r}{hint}"
+    return f"there is no assumption {name!r}{hint}"
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value of an assumption as JSON has it."""
+    """Return the JSON form of an assumption's value."""
     return list(value) if isinstance(value, tuple) else value
 
 
 def _read_value(value: Any, current: Any) -> Any:
-    """Return a value that may be text, as the kind of value that an assumption has now."""
+    """Convert a value, which may be a string, to the type of an assumption's current value."""
     if isinstance(value, list):
         return tuple(value)
     if not isinstance(value, str):
@@ -746,7 +762,7 @@ def _read_value(value: Any, current: Any) -> Any:
 
 
 def _read_pairs(text: str) -> dict[str, Any]:
-    """Read `code=status,…`."""
+    """Parse pairs of the form `code=status,…`."""
     pairs: dict[str, Any] = {}
     for part in text.split(","):
         if part.strip():
@@ -758,7 +774,7 @@ def _read_pairs(text: str) -> dict[str, Any]:
 def _check_words(
     assumption: str, pairs: Mapping[str, str], keys: Collection[str], values: Collection[str]
 ) -> None:
-    """Check that an assumption that maps words to words uses only such keys and values."""
+    """Check the keys and values of an assumption that maps words to words. Raises ValueError."""
     for key, value in pairs.items():
         for word, allowed in ((key, keys), (value, values)):
             if word not in allowed:

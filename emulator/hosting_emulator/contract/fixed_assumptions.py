@@ -1,7 +1,7 @@
-"""Choices where the contract is silent that cannot be set, each with the reason.
+"""Choices that cannot be set, on points where the contract is silent. Each has a reason.
 
-Each stands with the sentence that leaves something open. The choices that can be set are the fields of
-`assumptions.py`.
+Each choice quotes the sentence that leaves the point open. The choices that can be set are the
+fields in `assumptions.py`.
 """
 
 from __future__ import annotations
@@ -17,92 +17,104 @@ from hosting_emulator.contract.resources import (
 _ROWS = (
     FixedAssumption(
         name="other_calls",
-        doc="There are none except polling.",
+        doc="There are no other calls except polling.",
         sentence="Operations other than those listed: not shown.",
         reason="the contract does not show what another call would do",
     ),
     FixedAssumption(
         name="operation_result",
         doc=(
-            "The new source generation, or the three hostnames; the point result-content varies it."
+            "The result is the new source generation or the three hostnames. The variation "
+            "point result-content varies it."
         ),
         sentence="Operation.result: content not shown.",
-        reason="any content is possible, so a client can rely on none",
+        reason="any content is possible, so a client cannot rely on it",
     ),
     FixedAssumption(
         name="optional_fields",
         doc=(
-            "All fields with a value are present, also those of DnsAuthorization, a page and "
-            "error; the points absent-fields and progress-absent leave some out."
+            "All fields with a value are present, including the fields of DnsAuthorization, a "
+            "page and error. The variation points absent-fields and progress-absent omit some "
+            "of them."
         ),
         sentence=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
         ),
-        reason="which are missing differs by response, not by service",
+        reason="the missing fields differ between responses, not between services",
     ),
     FixedAssumption(
         name="required_body",
-        doc="Calls 2 and 3 need their body, and call 3 the name in it.",
+        doc="Calls 2 and 3 require their body, and call 3 requires the name in it.",
         sentence=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
         ),
-        reason="the contract names its fields, and says of call 1 alone that its body is required",
+        reason=(
+            "the contract names the fields of the bodies, but states only for call 1 that "
+            "the body is required"
+        ),
     ),
     FixedAssumption(
         name="read_status",
         doc="Calls 5, 6 and 8, and polling, succeed with 200.",
         sentence="Response: DnsAuthorization (credential-free).",
-        reason="HTTP has no other status for a read that returns the whole resource",
+        reason="HTTP defines no other status for a read that returns the whole resource",
     ),
     FixedAssumption(
         name="source_deployment",
-        doc="Initializing the source creates a deployment, and applying domains creates none.",
+        doc="Initializing the source creates a deployment. Applying domains does not.",
         sentence="the deployment this operation created (deploy, promotion or rollback)",
         reason="the field appears on call 2's response",
     ),
     FixedAssumption(
         name="ticket_states",
-        doc="unused, used, expired, revoked, in the log and the control API.",
+        doc="The states are unused, used, expired and revoked, in the log and the control API.",
         sentence="Names of ticket states are not given in the interface.",
         reason="no call's response shows them",
     ),
     FixedAssumption(
         name="operation_transitions",
-        doc="An operation is queued, running, then succeeded, failed or cancelled, from either.",
+        doc=(
+            "An operation is queued, and then running. From either state it becomes succeeded, "
+            "failed or cancelled."
+        ),
         sentence="Transitions: not shown.",
         reason=(
-            "source_profile and domains_profile set its times; the contract says that an end is "
-            "immutable, and an operation that failed while queued looks the same"
+            "source_profile and domains_profile set the times; the contract says that a "
+            "terminal state is immutable, and an operation that failed while queued looks the "
+            "same"
         ),
     ),
     FixedAssumption(
         name="deployment_ends",
-        doc="A deployment ends with its operation: ready, failed or cancelled, from any stage.",
+        doc=(
+            "A deployment ends with its operation. It becomes ready, failed or cancelled from "
+            "any stage."
+        ),
         sentence="Transitions: not shown.",
         reason="the operation creates it",
     ),
     FixedAssumption(
         name="dns_transitions",
         doc=(
-            "A DNS authorization becomes pending, then authorized, then expired or revoked; from "
-            "these and from not_authorized it becomes pending."
+            "A DNS authorization becomes pending, then authorized, and then expired or "
+            "revoked. From expired, revoked and not_authorized it becomes pending."
         ),
         sentence="Transitions: not shown.",
-        reason="no call changes it, and the intervention move_dns takes each step",
+        reason="no call changes it, and the intervention move_dns can make each transition",
         affects=(DnsAuthorization,),
     ),
     FixedAssumption(
         name="deployment_transitions",
-        doc="A deployment is queued, then building, then deploying, and skips no stage.",
+        doc="A deployment is queued, then building, and then deploying. It does not skip a stage.",
         sentence="Transitions: not shown.",
-        reason="the stages' durations vary, so a client that polls misses some anyway",
+        reason="the stages' durations vary, so a polling client misses some stages anyway",
         affects=(DeploymentPage,),
     ),
     FixedAssumption(
         name="database_transitions",
-        doc="A database may go from any state to any other.",
+        doc="A database can change from any state to any other state.",
         sentence="Transitions: not shown.",
         reason="no call changes it, and the intervention set_database sets each state",
         affects=(DatabaseCompute,),
@@ -110,8 +122,8 @@ _ROWS = (
     FixedAssumption(
         name="project_roles",
         doc=(
-            "A project has owners, maintainers and readers, each of whom may do all that the next "
-            "may; an organization has owners and members."
+            "A project has owners, maintainers and readers. Each role includes the rights of "
+            "the roles after it. An organization has owners and members."
         ),
         sentence="Roles or permissions required by the remaining operations: not shown.",
         reason="the contract names owners and readers, and no call shows a role",
@@ -120,46 +132,49 @@ _ROWS = (
         name="key_creation_role",
         doc="Any member of the organization may make call 3.",
         sentence="Roles or permissions required by the remaining operations: not shown.",
-        reason="the contract asks for membership and names no role",
+        reason="the contract requires membership and does not name a role",
     ),
     FixedAssumption(
         name="organization_owner",
         doc="An organization's owner owns all its projects.",
         sentence="Roles or permissions required by the remaining operations: not shown.",
-        reason="no call shows owners",
+        reason="no call shows the owners",
         affects=("owner",),
     ),
     FixedAssumption(
         name="keys_on_owner_calls",
         doc="An API key of the owner may make owner-only calls.",
         sentence="Roles or permissions required by the remaining operations: not shown.",
-        reason="the contract restricts a key by its permissions alone",
+        reason="the contract restricts a key only by its permissions",
         affects=("owner",),
     ),
     FixedAssumption(
         name="call_permissions",
-        doc="Each call requires of an API key the permission that the OpenAPI document names.",
+        doc="An API key needs the permission that the OpenAPI document names for each call.",
         sentence="Roles or permissions required by the remaining operations: not shown.",
-        reason="a key carries all enabled permissions, so few clients meet another",
+        reason="a key has all enabled permissions, so few clients notice a difference",
     ),
     FixedAssumption(
         name="service_events",
-        doc="None are delivered.",
+        doc="No events are delivered.",
         sentence="Event kinds, delivery and payloads: not shown.",
         reason="the contract does not show them",
     ),
     FixedAssumption(
         name="other_error_statuses",
         doc=(
-            "Calls 2 to 8 return each code with its status (problem_statuses), and may return any "
-            "of their codes in the document."
+            "Calls 2 to 8 return each code with its usual status (problem_statuses). They may "
+            "return any of the codes that the OpenAPI document lists for them."
         ),
         sentence="The set of error statuses for endpoints other than the flag endpoint: not shown.",
-        reason="a separate set would add nothing",
+        reason="a separate set would not add anything",
     ),
     FixedAssumption(
         name="quotas",
-        doc="No call changes credits: an organization has some or none, see zero_credits.",
+        doc=(
+            "No call changes credits. An organization either has credits or has none (see "
+            "zero_credits)."
+        ),
         sentence="credit or plan quotas including bonus credit amounts: not shown.",
         reason="no call shows credits",
     ),
@@ -171,25 +186,25 @@ _ROWS = (
     ),
     FixedAssumption(
         name="head_method",
-        doc="HEAD is treated like any method that a path does not support.",
+        doc="HEAD is handled like any method that a path does not support.",
         sentence="PUT /v1/projects/{project_id}/powered-by-flag",
-        reason="turning GET into HEAD is a matter of proxies; wrong_method decides for both",
+        reason="converting HEAD to GET is left to proxies, and wrong_method applies to HEAD too",
     ),
     FixedAssumption(
         name="last_use",
-        doc="It is precise to the second, and absent before a key is used.",
+        doc="The time is precise to the second. It is absent until the key is used.",
         sentence="last_used_at (timestamp)",
-        reason="no client can tell",
+        reason="no client can tell the difference",
     ),
     FixedAssumption(
         name="obfuscated_key",
-        doc="key_prefix, an ellipsis and the last four characters.",
+        doc="It consists of key_prefix, an ellipsis and the last four characters.",
         sentence="obfuscated_value (string)",
-        reason="any text is as good",
+        reason="any other string would do as well",
     ),
     FixedAssumption(
         name="replayed_key",
-        doc="A replay shows the key as it is now, with its own request id.",
+        doc="A replay shows the key's current metadata. It has a request id of its own.",
         sentence="Only the first creation returns the full value.",
         reason="the value is not stored, so the first response cannot be repeated",
     ),
@@ -200,16 +215,18 @@ _ROWS = (
             "header and its body."
         ),
         sentence="Same key and same body: first result returned without switching again.",
-        reason="the body is replayed byte for byte, and the header equals it",
+        reason=(
+            "the body is replayed byte for byte, and the header repeats the request id in the body"
+        ),
     ),
     FixedAssumption(
         name="request_identity",
         doc=(
-            "What makes two requests of call 2 or 4 the same is what the call reads: a query and a "
-            "body that it does not read do not count."
+            "Two requests of call 2 or 4 are the same if everything that the call reads is the "
+            "same. A query or a body that it does not read is ignored."
         ),
         sentence="Same key and same body: first result returned without switching again.",
-        reason="the contract promises nothing about those",
+        reason="the contract promises nothing about ignored input",
         affects=(
             "initialize_managed_source",
             "apply_project_domains",
@@ -219,73 +236,86 @@ _ROWS = (
         name="replay_access",
         doc=(
             "A replay requires everything that the first request required: the token, its "
-            "organization, the access scope, the role and a key's permissions; for call 3 also the "
-            "session, the membership and the product permissions."
+            "organization, the access scope, the role and a key's permissions. For call 3 it "
+            "also requires the session, the membership and the product permissions."
         ),
         sentence="Same key and same body: first result returned without switching again.",
         reason=(
-            "the contract revalidates these for call 3, and nothing says that a lost role is "
-            "enough for a retry"
+            "the contract revalidates these for call 3, and does not say that a retry works "
+            "without the role"
         ),
         affects=("idempotent",),
     ),
     FixedAssumption(
         name="changed_and_invalid",
         doc=(
-            "A retry with an invalid body is refused as invalid_request, not because its key was "
-            "used."
+            "A retry with an invalid body is refused with invalid_request, not with "
+            "idempotency_key_reused."
         ),
         sentence="Same key and same body: first result returned without switching again.",
-        reason="both are refusals that change nothing",
+        reason="both are refusals without an effect",
         affects=("body",),
     ),
     FixedAssumption(
         name="key_names",
-        doc="Two keys may have one name, and a name any characters, counted as code points.",
+        doc=(
+            "Two keys may have the same name. A name may contain any characters, which are "
+            "counted as code points."
+        ),
         sentence="API key name length",
-        reason="the contract does not say that names are unique, or which characters they have",
+        reason=(
+            "the contract does not say that names are unique, and does not restrict their "
+            "characters"
+        ),
     ),
     FixedAssumption(
         name="key_on_other_calls",
-        doc="They ignore an Idempotency-Key.",
+        doc="Other calls ignore an Idempotency-Key.",
         sentence=(
             "Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
             "header is listed for operations 5 to 8)"
         ),
-        reason="nothing is remembered for them",
+        reason="no response is remembered for these calls",
     ),
     FixedAssumption(
         name="cursor_life",
         doc=(
-            "A cursor has 1 to 512 characters. It stays valid, in its own project and order, for "
-            "any reader and page size; pages show each deployment once, even if new ones arrive."
+            "A cursor has 1 to 512 characters. It stays valid for its project and order, for "
+            "any reader and any page size. Pages show each deployment once, even if new "
+            "deployments arrive."
         ),
         sentence="opaque continuation cursor",
-        reason="deployments are never removed, so its position always exists",
+        reason="deployments are never removed, so the cursor's position always exists",
     ),
     FixedAssumption(
         name="flag_dependency",
-        doc="An own domain on a project of an organization on the free plan.",
+        doc=(
+            "The flag is needed by a custom domain of a project whose organization is on the "
+            "free plan."
+        ),
         sentence="Hiding is refused while a Free workspace's domain depends on the flag.",
-        reason="nothing else in the contract is a Free workspace's domain",
+        reason="the contract mentions no other domain of a Free workspace",
     ),
     FixedAssumption(
         name="hidden_flag",
         doc=(
-            "Hiding a flag that is hidden succeeds, also where a Free workspace has its own domain "
-            "on the project."
+            "Hiding a hidden flag succeeds, even if a Free workspace has its own domain on the "
+            "project."
         ),
         sentence="Hiding is refused while a Free workspace's domain depends on the flag.",
-        reason="no domain depends on a flag that is not shown",
+        reason="no domain depends on a hidden flag",
     ),
     FixedAssumption(
         name="mutation_claim",
         doc=(
-            "One operation per project at a time, in order of arrival; a waiting one names the "
-            "operation that holds the claim, also for call 4."
+            "A project has one running operation at a time, in order of arrival. A waiting "
+            "operation names the operation that holds the claim, for call 4 too."
         ),
         sentence="blocking_operation_id",
-        reason="the field names a project's claim, and another order would be another service",
+        reason=(
+            "the field refers to a project's claim, and a different order would be a "
+            "different service"
+        ),
     ),
     FixedAssumption(
         name="deployment_logs",
@@ -296,8 +326,9 @@ _ROWS = (
     FixedAssumption(
         name="error_codes",
         doc=(
-            "operation_failed; reconciliation_exhausted; and that of the condition "
-            "generation_stale. The point unknown-error-code shows others."
+            "The codes are operation_failed, reconciliation_exhausted, and the code of the "
+            "condition generation_stale. The variation point unknown-error-code shows other "
+            "codes."
         ),
         sentence=(
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
@@ -308,65 +339,70 @@ _ROWS = (
     FixedAssumption(
         name="next_poll",
         doc=(
-            "The whole seconds until the next step, never below 0, or 60 if none is due; the point "
-            "next-poll shows others."
+            "The number of whole seconds until the next step, at least 0, or 60 if no step is "
+            "due. The variation point next-poll shows other numbers."
         ),
         sentence="next_poll_after_seconds (integer; a value of 60 appears)",
-        reason="the profiles set when it is",
+        reason="the profiles set the time of the next step",
     ),
     FixedAssumption(
         name="suspend_timeout",
-        doc="It is never below -1.",
+        doc="The value is never less than -1.",
         sentence=(
             "suspend_timeout_seconds (integer: 0 means provider default, -1 means never suspend, "
             "otherwise the configured provider value)"
         ),
-        reason="a time that is configured is not negative",
+        reason="a configured time is not negative",
     ),
     FixedAssumption(
         name="json_text",
         doc=(
-            "A duplicate member, a byte order mark, NaN, invalid UTF-8, half a surrogate pair, a "
-            "number beyond 1e308 or of over 4300 digits and nesting over 64 deep are refused; 1.0 "
-            "and 1e0 are integers; a body may be compressed (gzip, deflate); a body is UTF-8 "
-            "whatever the charset of its Content-Type says; Accept is ignored."
+            "A duplicate member, a byte order mark, NaN, invalid UTF-8, half a surrogate pair, "
+            "a number above 1e308 or with more than 4300 digits, and nesting deeper than 64 "
+            "levels are refused. 1.0 and 1e0 are integers. A body may be compressed (gzip, "
+            "deflate). A body is always UTF-8, regardless of the charset in its Content-Type. "
+            "Accept is ignored."
         ),
         sentence="All bodies are JSON.",
-        reason="RFC 8259 and RFC 9110 leave it to the reader",
+        reason="RFC 8259 and RFC 9110 leave this to the recipient",
     ),
     FixedAssumption(
         name="repeated_input",
         doc=(
-            "A duplicate header or query parameter of a call is refused: invalid_request, or "
+            "A duplicate header or query parameter is refused with invalid_request, or with "
             "unauthenticated for Authorization."
         ),
         sentence="Common headers: Authorization: Bearer <ACCESS_TOKEN_OR_API_KEY> (all)",
-        reason="it is unclear which of the two is meant",
+        reason="it is not clear which of the two is meant",
     ),
     FixedAssumption(
         name="header_text",
-        doc="The characters of a header are those of its UTF-8 text, without the space around it.",
+        doc=(
+            "A header's length is counted in characters of its UTF-8 text, without leading and "
+            "trailing whitespace."
+        ),
         sentence="Idempotency-Key length",
-        reason="HTTP removes that space, and other bytes are not characters",
+        reason="HTTP removes that whitespace, and other bytes are not characters",
     ),
     FixedAssumption(
         name="number_text",
-        doc="A page size is written in digits, without sign and leading zero.",
+        doc="A page size is written in digits, without a sign or leading zeros.",
         sentence="integer 1 to 100",
-        reason="HTTP does not define other forms of integers in a query",
+        reason="HTTP defines no other form of integers in a query",
     ),
     FixedAssumption(
         name="other_conditions",
         doc=(
-            "invalid_request for errors in a header, the query (also over 100 parameters), a body "
-            "or the HTTP itself, also for an unknown HTTP method; resource_not_found for an "
-            "unknown path; service_unavailable when the emulator fails."
+            "invalid_request is used for errors in a header, the query (including more than "
+            "100 parameters), a body or the HTTP message itself, and for an unknown HTTP "
+            "method; resource_not_found for an unknown path; service_unavailable if the "
+            "emulator fails."
         ),
         sentence=(
             "Which HTTP status each other code uses, and which code follows which other condition: "
             "not shown."
         ),
-        reason="no other code applies to every request, and invalid HTTP reaches no world",
+        reason="no other code applies to every request, and invalid HTTP does not reach a world",
     ),
     FixedAssumption(
         name="judgement_order",
@@ -375,11 +411,11 @@ _ROWS = (
             "Which HTTP status each other code uses, and which code follows which other condition: "
             "not shown."
         ),
-        reason="both are refusals that change nothing",
+        reason="both are refusals without an effect",
     ),
     FixedAssumption(
         name="problem_retryable",
-        doc="Each code has one value of retryable, that of `contract problems`.",
+        doc="Each code always has the same value of retryable, which `contract problems` shows.",
         sentence=(
             "Which HTTP status each other code uses, and which code follows which other condition: "
             "not shown."
@@ -399,9 +435,9 @@ _ROWS = (
     FixedAssumption(
         name="problem_words",
         doc=(
-            "title and suggested_action are those of `contract problems`, detail says what was "
-            "wrong, instance is left out; the points problem-wording and problem-extras show "
-            "others."
+            "title and suggested_action are the texts in `contract problems`, detail describes "
+            "the mistake, and instance is omitted. The variation points problem-wording and "
+            "problem-extras vary this."
         ),
         sentence="minimum length 1",
         reason="programs use the code",
@@ -409,18 +445,21 @@ _ROWS = (
     FixedAssumption(
         name="ticket_refusals",
         doc=(
-            "A query without stage=dev or exactly one ticket is 400 invalid_request; what else it "
-            "holds is ignored. A ticket that is unknown, used, expired, revoked or for another "
-            "origin is 404 resource_not_found."
+            "A query without stage=dev or without exactly one ticket is refused with 400 "
+            "invalid_request. Other parameters are ignored. A ticket that is unknown, used, "
+            "expired, revoked or for a different origin is refused with 404 resource_not_found."
         ),
         sentence="<origin>/.service/dev-access/redeem?stage=dev&ticket=<ticket>",
-        reason="a stranger must not be able to tell these apart, and missing things have that code",
+        reason=(
+            "a stranger must not be able to distinguish these cases, and missing resources "
+            "have this code"
+        ),
     ),
     FixedAssumption(
         name="generated_ids",
         doc=(
-            "Ids are ULIDs of their creation time, so they sort by it; a generated request id is "
-            "req_ and a ULID."
+            "Ids are ULIDs of their creation time, so they sort by it. A generated request id "
+            "is req_ followed by a ULID."
         ),
         sentence="exactly 26 characters matching ^[0-9A-HJKMNP-TV-Z]{26}$",
         reason="the contract calls them Ulid, and a ULID starts with its time",
@@ -428,26 +467,27 @@ _ROWS = (
     FixedAssumption(
         name="deployment_values",
         doc=(
-            "Digests are drawn; artifact_digest is present from deploying on, and url, the "
-            "production host's, once ready."
+            "Digests are random. artifact_digest is present from the stage deploying on. url, "
+            "the URL of the production host, is present once the deployment is ready."
         ),
         sentence="artifact_digest",
-        reason="nothing is built; the point absent-fields leaves them out",
+        reason="nothing is built, and the variation point absent-fields omits them",
     ),
     FixedAssumption(
         name="dev_site",
         doc=(
-            "Redeeming redirects to its root, with a cookie that is host-only, HttpOnly, Secure "
-            "and SameSite=Lax; a page there shows whether access works: 401 without the cookie."
+            "Redeeming a ticket redirects to the root of the origin, and sets a cookie that is "
+            "host-only, HttpOnly, Secure and SameSite=Lax. A page there shows whether access "
+            "works. Without the cookie it returns 401."
         ),
         sentence="https origin of the immutable dev project host",
-        reason="the content of the origin is the developer's",
+        reason="the content of the origin belongs to the developer",
     ),
     FixedAssumption(
         name="response_headers",
         doc=(
-            "Cache-Control: no-store with every response, WWW-Authenticate with 401 and Allow with "
-            "405; the point extra-headers shows others."
+            "Every response has Cache-Control: no-store. A 401 has WWW-Authenticate, and a 405 "
+            "has Allow. The variation point extra-headers adds other headers."
         ),
         sentence="RFC 9457 Problem Details extended with recovery fields",
         reason="HTTP requires them",
@@ -455,11 +495,11 @@ _ROWS = (
     FixedAssumption(
         name="browser_pages",
         doc=(
-            "Pages of this machine, and of origins that `start --allow-origin` names, may read "
+            "Web pages from this machine, and from origins in `start --allow-origin`, may read "
             "responses (CORS)."
         ),
         sentence="No cookie session is assumed.",
-        reason="another origin could use every token that a page has",
+        reason="any other origin could use the tokens that a page has",
     ),
     FixedAssumption(
         name="dev_session_cookie",
@@ -470,7 +510,7 @@ _ROWS = (
     ),
     FixedAssumption(
         name="dev_session_lifetime",
-        doc="That cookie opens the dev origin for 12 hours of world time.",
+        doc="The cookie gives access to the dev origin for 12 hours of world time.",
         sentence="No cookie session is assumed.",
         reason="a dev origin is not part of the API",
         affects=(DevAccessTicket,),
@@ -478,8 +518,9 @@ _ROWS = (
     FixedAssumption(
         name="token_claims",
         doc=(
-            "iss, aud, sub, iat, exp, name and email; org_id with an organization; sid in an "
-            "interactive session; client_id, scope and jti after a sign-in."
+            "The claims are iss, aud, sub, iat, exp, name and email; org_id with an "
+            "organization; sid in an interactive session; client_id, scope and jti after a "
+            "sign-in."
         ),
         sentence="an access JWT issued by an identity provider",
         reason="a token's content is between the API and its own provider",
@@ -487,17 +528,20 @@ _ROWS = (
     FixedAssumption(
         name="sign_in",
         doc=(
-            "OpenID Connect's code flow with PKCE: a code is valid for a minute, a refresh token "
-            "once within 30 days, a browser's session for seven days."
+            "Sign-in uses OpenID Connect's code flow with PKCE. A code is valid for a minute, "
+            "a refresh token for a single use within 30 days, and a browser session for seven "
+            "days."
         ),
         sentence="an access JWT issued by an identity provider",
         reason="the contract does not show the provider",
     ),
     FixedAssumption(
         name="two_servers",
-        doc="One emulator plays both, and `env` prints both names.",
+        doc="A single emulator plays both servers, and `env` prints both names.",
         sentence="Two servers exist: production ({base_url}) and development ({dev_base_url}).",
-        reason="the contract does not show how they differ; use two worlds for two different ones",
+        reason=(
+            "the contract does not show how they differ; use two worlds for two different servers"
+        ),
     ),
     FixedAssumption(
         name="replayed_key_permissions",
@@ -506,19 +550,19 @@ _ROWS = (
             "of the key's permissions."
         ),
         sentence="organization membership and product permissions are revalidated",
-        reason="no call changes the enabled ones",
+        reason="no call changes the enabled permissions",
         affects=("create_user_api_key",),
     ),
     FixedAssumption(
         name="same_principal",
         doc=(
-            "For Idempotency-Keys and tickets one user is one principal, with every token and API "
-            "key."
+            "For Idempotency-Keys and tickets, a user is the same principal with every token "
+            "and API key."
         ),
         sentence=(
             "Issuing a new ticket revokes unused tickets previously issued to the same principal."
         ),
-        reason="only a user with two credentials could tell",
+        reason="only a user with two credentials could tell the difference",
         affects=(
             "idempotent",
             DevAccessTicket,
@@ -526,14 +570,17 @@ _ROWS = (
     ),
     FixedAssumption(
         name="dns_details",
-        doc="An authorization shows its scopes and expires_at in every status but not_authorized.",
+        doc=(
+            "An authorization shows its scopes and expires_at in every status except "
+            "not_authorized."
+        ),
         sentence="null when status is not_authorized",
-        reason="the contract leaves them out for that status alone",
+        reason="the contract omits them only for that status",
         affects=(DnsAuthorization,),
     ),
     FixedAssumption(
         name="new_key_permissions",
-        doc="A new key carries all permissions that the organization enables.",
+        doc="A new key has all permissions that are enabled for the organization.",
         sentence=(
             "A user key is bound to one organization and restricted to its enabled product "
             "permissions."
@@ -542,54 +589,57 @@ _ROWS = (
     ),
     FixedAssumption(
         name="returned_members_keys",
-        doc="An API key whose owner left the organization and came back works again.",
+        doc=(
+            "If the owner of an API key leaves the organization and comes back, the key works "
+            "again."
+        ),
         sentence=(
             "A user key is bound to one organization and restricted to its enabled product "
             "permissions."
         ),
-        reason="the contract ends a key only after 90 days",
+        reason="according to the contract, a key ends only after 90 days",
     ),
     FixedAssumption(
         name="access_scope",
-        doc="An access token reaches only its own organization.",
+        doc="An access token gives access only to its own organization.",
         sentence="Resource missing or outside the caller's access scope",
-        reason="the contract names one organization context",
+        reason="the contract mentions a single organization context",
     ),
     FixedAssumption(
         name="unshared_project",
         doc=(
-            "A project of the organization in which a user has no role is outside their access: "
-            "404."
+            "A project of the organization in which a user has no role is outside the user's "
+            "access (404)."
         ),
         sentence="Resource missing or outside the caller's access scope",
-        reason="the contract answers so what is outside the access scope",
+        reason="the contract requires 404 for resources outside the access scope",
     ),
     FixedAssumption(
         name="request_id",
-        doc="A response's request id is the client's, if it sent a valid one.",
+        doc="A response's request id is the client's X-Request-Id, if the client sent a valid one.",
         sentence="X-Request-Id (optional request header, string 1-128 characters",
-        reason="the header would have no use otherwise",
+        reason="otherwise the header would have no use",
     ),
     FixedAssumption(
         name="expiry_instant",
         doc=(
-            "At its exact expiry time something is no longer valid: a ticket, key, token, DNS "
-            "authorization, remembered response, and a sign-in's code and session."
+            "At the exact expiry time, a ticket, key, token, DNS authorization, remembered "
+            "response, authorization code or session is no longer valid."
         ),
         sentence="A ticket is single use and valid ten minutes.",
-        reason="no client can rely on one millisecond",
+        reason="no client can rely on a single millisecond",
         affects=(DevAccessTicket,),
     ),
     FixedAssumption(
         name="former_owners_ticket",
-        doc="A ticket can still be redeemed after its user is no longer owner.",
+        doc="A ticket can still be redeemed when its user is no longer an owner.",
         sentence="A ticket is single use and valid ten minutes.",
-        reason="the contract ends a ticket by use, by time and by a new ticket",
+        reason="according to the contract, a ticket ends only by use, by time or by a new ticket",
         affects=(DevAccessTicket,),
     ),
     FixedAssumption(
         name="redemption_status",
-        doc="The redirect that redeems a ticket is 303.",
+        doc="The redirect after redeeming a ticket has the status 303.",
         sentence="A ticket is single use and valid ten minutes.",
         reason="a dev origin is not part of the API",
         affects=(DevAccessTicket,),
@@ -597,18 +647,18 @@ _ROWS = (
     FixedAssumption(
         name="dev_origin_port",
         doc=(
-            "origin and redeem_url show the port of dev origins, as if it belonged to <dev_zone>, "
-            "if that is not 443 (`--tls-port`)."
+            "origin and redeem_url contain the port of the dev origins, as if it belonged to "
+            "<dev_zone>, unless the port is 443 (`--tls-port`)."
         ),
         sentence="of the form https://dev-<word>-<word>-<word>.<dev_zone>",
-        reason="without it they do not open",
+        reason="without the port the URLs would not work",
         affects=(DevAccessTicket,),
     ),
     FixedAssumption(
         name="production_zone",
         doc="Production hostnames are in the zone prod.localhost.",
         sentence="hostnames (derived by the server, not supplied)",
-        reason="no field names it, and nothing is served there",
+        reason="no field contains the zone, and nothing is served there",
         affects=(
             "apply_project_domains",
             "get_operation",
@@ -618,7 +668,7 @@ _ROWS = (
         name="mail_zone",
         doc="Mail hostnames are in the zone mail.localhost.",
         sentence="hostnames (derived by the server, not supplied)",
-        reason="no field names it, and nothing is served there",
+        reason="no field contains the zone, and nothing is served there",
         affects=(
             "apply_project_domains",
             "get_operation",
@@ -626,10 +676,10 @@ _ROWS = (
     ),
     FixedAssumption(
         name="date_header",
-        doc="The Date header of a response shows world time, as its body does.",
+        doc="The Date header of a response shows world time, like the timestamps in its body.",
         sentence="date-time (ISO 8601 / RFC 3339)",
         reason="a service's clock and its timestamps agree",
     ),
 )
-#: Every fixed assumption by its name, in the order in which documents name them.
+#: All fixed assumptions by name, in the order used by documents.
 FIXED = {row.name: row for row in _ROWS}

@@ -1,12 +1,12 @@
 """The table of problem codes: every code of the contract's Errors part, in its order.
 
-The contract fixes little: status and `retryable` of two codes and one suggested action. Each row
-says in `specified` which of its values are the contract's. We chose the rest by a rule:
+The contract fixes only the status and `retryable` of two codes, and a suggested action. The field
+`specified` of a row names the values that come from the contract. The other statuses follow a rule:
 402 for credits, plans and budgets; 403 for login and context; 409 for conflicts and for stale or
-missing preconditions; 429 for limits; 503 for what is unavailable, uncertain or out of capacity; 400
-for what is invalid in itself. `retryable` means that the same request, sent again unchanged, can
-succeed. (`idempotency_key_reused` is not retryable although its action says retry, because the key
-must change.)
+missing preconditions; 429 for limits; 503 for anything unavailable, uncertain or out of capacity;
+400 for invalid requests. `retryable` means that the same request can succeed if it is retried
+unchanged. `idempotency_key_reused` is not retryable although its suggested action is a retry,
+because the key must change.
 
 This file must stay cheap to import: it loads no models and no web framework.
 """
@@ -17,22 +17,20 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-#: The last sentence of `Problem.when` for a code that no call responds with by itself.
-BY_FAULT_ONLY: Final = (
-    "No call of the contract produces it here; it is reachable only by fault injection."
-)
-#: How a meaning begins that the contract does not give.
+#: The last sentence of `Problem.when` for a code that no call returns by itself.
+BY_FAULT_ONLY: Final = "No call in the contract produces it here; only fault injection can."
+#: The prefix of a meaning that does not come from the contract.
 _OUR_READING = "Our reading: "
 _FIRST_SENTENCE = re.compile(r".*?\.(?=\s|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One problem code and all texts about it (contract, Errors).
+    """A problem code and all texts about it (contract, Errors).
 
-    `title` and `suggested_action` are sent. `meaning`, `when` (which calls and conditions produce the
-    code here) and `advice` are shown on the problem's page, where `code` may stand in backticks.
-    `specified` names the values that the contract fixes.
+    Responses contain `title` and `suggested_action`. The problem's page shows `meaning`, `when`
+    (the calls and conditions that produce the code here) and `advice`, which may contain code in
+    backticks. `specified` names the values that the contract fixes.
     """
 
     code: str
@@ -47,17 +45,17 @@ class Problem:
 
     @property
     def slug(self) -> str:
-        """The code with hyphens, as it stands at the end of the problem's `type` link."""
+        """The code with hyphens, which ends the problem's `type` link."""
         return self.code.replace("_", "-")
 
     @property
     def by_fault_only(self) -> bool:
-        """Whether no call responds with it by itself, so that only an armed fault does."""
+        """Whether only an armed fault can produce the code."""
         return self.when.endswith(BY_FAULT_ONLY)
 
     @property
     def detail(self) -> str:
-        """What the service might say: the first sentence of the meaning, without our comments."""
+        """The first sentence of the meaning, which the service might send as the detail."""
         meaning = self.meaning.removeprefix(_OUR_READING).replace("`", "")
         first = _FIRST_SENTENCE.match(meaning)
         sentence = meaning if first is None else first[0]
@@ -66,9 +64,9 @@ class Problem:
     def check_status(self, status: int) -> None:
         """Raise ValueError for a status that this code cannot have (contract, Errors)."""
         if "status" in self.specified and status != self.status:
-            raise ValueError(f"the contract fixes {self.code} to {self.status}")
+            raise ValueError(f"the contract fixes the status of {self.code} to {self.status}")
         if not 400 <= status <= 599:
-            raise ValueError(f"a problem's status is 400 to 599, not {status}")
+            raise ValueError(f"a problem's status must be 400 to 599, not {status}")
 
 
 ROWS: Final = (
@@ -83,16 +81,17 @@ ROWS: Final = (
             "field is missing, malformed or out of bounds."
         ),
         when=(
-            "Every call, before anything changes: bad JSON or another content type, a value of the "
-            "wrong type (`1` is not true, `1.5` is not an integer), a property beside `enabled` "
-            "when the flag is set, an Idempotency-Key that is missing or not 1 to 128 characters "
-            "long, a page size outside 1 to 100, an environment other than `dev` or `prod`. A "
-            "wrong method on a known path carries this code too, with status 405."
+            "Every call, before anything changes: invalid JSON or a different content type, a "
+            "value of the wrong type (`1` is not true, `1.5` is not an integer), a property "
+            "other than `enabled` when the flag is set, an Idempotency-Key that is missing or "
+            "not 1 to 128 characters long, a page size outside 1 to 100, an environment other "
+            "than `dev` or `prod`. A wrong method on a known path also has this code, with "
+            "status 405."
         ),
         advice=(
-            "Treat it as a bug in the client: `detail` names the field, and the same request will "
-            "be refused again. A refused request leaves its Idempotency-Key unused, so the "
-            "corrected one may use it."
+            "Treat it as a bug in the client: `detail` names the field, and the same request "
+            "will be refused again. A refused request does not use its Idempotency-Key, so the "
+            "corrected request may use it."
         ),
     ),
     Problem(
@@ -101,16 +100,16 @@ ROWS: Final = (
         retryable=False,
         title="Not authenticated",
         suggested_action="Get a valid access token or API key and send it as a bearer token.",
-        meaning="The request carries no bearer token, or one that the service does not accept.",
+        meaning="The request has no bearer token, or the service does not accept its token.",
         when=(
-            "Every call, whatever else is wrong with the request: no Authorization header, a "
-            "scheme other than Bearer, a token with a wrong signature, issuer or audience, an "
-            "access token past its expiry, a user API key past its 90 days. Expiry is judged by "
-            "the world's clock, so advancing the clock is enough to see it."
+            "Every call, before any other check: no Authorization header, a scheme other than "
+            "Bearer, a token with a wrong signature, issuer or audience, an expired access "
+            "token, a user API key older than 90 days. Expiry depends on the world's clock, so "
+            "advancing the clock is enough to see it."
         ),
         advice=(
-            "Renew the token once and send the request again, with the same Idempotency-Key where "
-            "there is one. If the fresh token is refused as well, ask the user to log in."
+            "Renew the token once and send the request again, with the same Idempotency-Key if "
+            "it has one. If the new token is also refused, ask the user to log in."
         ),
     ),
     Problem(
@@ -124,14 +123,14 @@ ROWS: Final = (
             "the call needs."
         ),
         when=(
-            "Here the flag and dev access tickets are for the project's owner, initializing the "
-            "source and applying domains for owner or maintainer, and reading for a reader and up. "
-            "A user API key also needs the product permission of the call. A user outside the "
-            "project gets `resource_not_found` instead."
+            "Here the flag and dev access tickets require the project's owner, initializing "
+            "the source and applying domains require an owner or a maintainer, and reading "
+            "requires at least a reader. A user API key also needs the call's product "
+            "permission. A user outside the project gets `resource_not_found` instead."
         ),
         advice=(
-            "Do not offer the action to this user, and say who may do it. No retry helps until a "
-            "role or permission changes."
+            "Do not offer the action to this user, and say who may do it. A retry does not "
+            "help until a role or permission changes."
         ),
     ),
     Problem(
@@ -140,15 +139,18 @@ ROWS: Final = (
         retryable=False,
         title="Organization context required",
         suggested_action="Choose an organization and use a token issued for it.",
-        meaning="The access token names no organization, and the call has to act in one.",
+        meaning=(
+            "The access token does not name an organization, and the call must act in an "
+            "organization."
+        ),
         when=(
-            "Every call made with an access token that has no `org_id` claim, such as the one of "
-            "the ready-made user `no-organization`. A user API key is bound to one organization, "
-            "so it never meets this."
+            "Every call made with an access token that has no `org_id` claim, such as a token "
+            "of the default world's user `no-organization`. A user API key is bound to one "
+            "organization, so it never gets this code."
         ),
         advice=(
-            "Let the user choose or join an organization, get a token for it, and send the request "
-            "again. Logging in again without choosing one changes nothing."
+            "Let the user choose or join an organization, get a token for it, and send the "
+            "request again. Logging in again without choosing an organization does not help."
         ),
     ),
     Problem(
@@ -158,18 +160,19 @@ ROWS: Final = (
         title="Resource not found",
         suggested_action="Check the identifier, and that the caller has access to it.",
         meaning=(
-            "The resource does not exist, or it is outside the user's access. The response does "
-            "not say which."
+            "The resource does not exist, or it is outside the user's access. The response "
+            "does not distinguish the two cases."
         ),
         when=(
-            "Every call that names a project, an organization or an operation which is missing or "
-            "not visible to the user. Here also for an identifier that is not a ULID and for an "
-            "unknown path; a dev access ticket that cannot be redeemed is answered in the same "
-            "way."
+            "Every call that names a project, an organization or an operation that is missing "
+            "or not visible to the user. Here this code is also returned for an identifier "
+            "that is not a ULID, for an unknown path, and for a dev access ticket that cannot "
+            "be redeemed."
         ),
         advice=(
-            "Drop the identifier from caches and lists, and tell the user that it is gone or not "
-            "shared with them. Do not report it as deleted: it may only be out of reach."
+            "Remove the identifier from caches and lists, and tell the user that the resource "
+            "is gone or not shared with them. Do not report it as deleted: the user may only "
+            "lack access."
         ),
         specified=frozenset({"status", "retryable"}),
     ),
@@ -180,19 +183,19 @@ ROWS: Final = (
         title="Idempotency key reused",
         suggested_action="Retry with a new key.",
         meaning=(
-            "This Idempotency-Key already stands for another request: the call, its path or its "
-            "body has changed since the key was first used."
+            "This Idempotency-Key already belongs to a different request: the call, its path "
+            "or its body has changed since the key was first used."
         ),
         when=(
             "The four calls that require a key: `set_project_powered_by_flag`, "
-            "`initialize_managed_source`, `create_user_api_key` and `apply_project_domains`. Here, "
-            "by default, a key belongs to the principal, across all calls and paths, forever, and "
-            "only a successful first result binds it."
+            "`initialize_managed_source`, `create_user_api_key` and `apply_project_domains`. "
+            "Here, by default, a key is unique for the principal across all calls and paths, "
+            "and forever. Only a successful first result uses the key."
         ),
         advice=(
-            "Use one key for one intended change, and a new key for a new one. If it comes from a "
-            "retry, the client rebuilt the request differently: fix that first, since a new key "
-            "after an uncertain outcome can do the same change twice."
+            "Use a new key for each intended change. If a retry gets this code, the client "
+            "built the request differently. Fix that first, because a new key after an "
+            "uncertain outcome can make the same change twice."
         ),
         specified=frozenset({"status", "retryable", "suggested_action"}),
     ),
@@ -207,12 +210,12 @@ ROWS: Final = (
             "moment. A handle that another project holds would be `project_handle_taken`."
         ),
         when=(
-            "Belongs to creating or renaming a project, which are not among the eight calls. "
+            "This code belongs to creating or renaming a project, which are not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Retry with growing pauses and the same Idempotency-Key. Do not make the user invent "
-            "another handle: this one may still be free."
+            "Retry with exponential backoff and the same Idempotency-Key. Do not make the user "
+            "invent another handle: this handle may still be free."
         ),
     ),
     Problem(
@@ -222,17 +225,16 @@ ROWS: Final = (
         title="Project identity unavailable",
         suggested_action="Wait a little and send the same request again.",
         meaning=(
-            "Our reading: the service cannot establish at the moment which identity (its handle "
-            "and the names derived from it) belongs to the project."
+            "Our reading: the service cannot currently determine the project's identity (its "
+            "handle and the names derived from it)."
         ),
         when=(
-            "Could meet any call that needs the project's derived names, such as "
-            "`apply_project_domains` or `create_dev_access_ticket`. "
-            f"{BY_FAULT_ONLY}"
+            "Any call that needs the project's derived names could return this code, such as "
+            f"`apply_project_domains` or `create_dev_access_ticket`. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Retry with growing pauses, keeping the Idempotency-Key where there is one. Never "
-            "derive hostnames in the client to get around it."
+            "Retry with exponential backoff and the same Idempotency-Key, if the request has "
+            "one. Never derive hostnames in the client as a workaround."
         ),
     ),
     Problem(
@@ -240,17 +242,17 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Deployment plan expired",
-        suggested_action="Make a new deployment plan and deploy that one.",
+        suggested_action="Make a new deployment plan and deploy that plan.",
         meaning=(
             "Our reading: the deployment plan that the request refers to is too old to be applied."
         ),
         when=(
-            "Belongs to deploying from a prepared plan, which is not among the eight calls. "
+            "This code belongs to deploying from a prepared plan, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Plan again, show what changed if a user approved the old plan, and deploy the new one "
-            "under a new Idempotency-Key."
+            "Make a new plan, show the changes if a user approved the old plan, and deploy the "
+            "new plan with a new Idempotency-Key."
         ),
     ),
     Problem(
@@ -258,18 +260,18 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Deployment plan incompatible",
-        suggested_action="Make a new deployment plan from the project's present state.",
+        suggested_action="Make a new deployment plan from the project's current state.",
         meaning=(
-            "Our reading: the deployment plan no longer fits the project, for instance because its "
-            "source or its settings changed after the plan was made."
+            "Our reading: the deployment plan no longer fits the project, for example because "
+            "the source or the settings changed after the plan was made."
         ),
         when=(
-            "Belongs to deploying from a prepared plan, which is not among the eight calls. "
+            "This code belongs to deploying from a prepared plan, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read the project again and make a new plan. If the new plan is refused in the same "
-            "way, stop and show `detail` to the user."
+            "Read the project again and make a new plan. If the new plan is also refused, stop "
+            "and show `detail` to the user."
         ),
     ),
     Problem(
@@ -279,16 +281,16 @@ ROWS: Final = (
         title="Confirmation expired",
         suggested_action="Ask for the confirmation again and send the request with it.",
         meaning=(
-            "Our reading: the change needs an explicit confirmation, and the one that was sent was "
-            "given too long ago."
+            "Our reading: the change needs an explicit confirmation, and the confirmation in "
+            "the request is too old."
         ),
         when=(
-            "Belongs to changes that ask for a confirmation; none of the eight calls does. "
+            "This code belongs to changes that require a confirmation. None of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Ask the user again, showing what is about to happen as it stands now. Never renew a "
-            "confirmation silently: its age is the point of it."
+            "Show the user the current effect of the change and ask again. Never renew a "
+            "confirmation silently, because its purpose is to be recent."
         ),
     ),
     Problem(
@@ -298,16 +300,16 @@ ROWS: Final = (
         title="Confirmation invalid",
         suggested_action="Ask for a confirmation of exactly this change and send it.",
         meaning=(
-            "Our reading: the confirmation that was sent is malformed, or was given for another "
-            "change than this one."
+            "Our reading: the confirmation in the request is malformed, or was given for a "
+            "different change."
         ),
         when=(
-            "Belongs to changes that ask for a confirmation; none of the eight calls does. "
+            "This code belongs to changes that require a confirmation. None of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Check that the confirmation is passed on unchanged and with the request it was given "
-            "for, then ask for a new one."
+            "Check that the client sends the confirmation unchanged and with the request for "
+            "which it was given. Then ask for a new confirmation."
         ),
     ),
     Problem(
@@ -316,22 +318,23 @@ ROWS: Final = (
         retryable=False,
         title="Version does not match",
         suggested_action=(
-            "Take the present version from the detail, or from the last result that names it, "
+            "Take the current version from the detail, or from the last result that names it, "
             "decide again, and send the request with it."
         ),
         meaning=(
-            "The request was made for a version of the resource that is no longer the present one. "
-            "Answering it with 409 rather than 412 is our choice."
+            "The request was made for a version of the resource that is no longer current. The "
+            "status 409 instead of 412 is our choice."
         ),
         when=(
-            "`initialize_managed_source`, when `expected_source_generation` is not the project's "
-            "present source generation. Here that number is 0 before the first initialization and "
-            "grows by one with each that succeeds."
+            "`initialize_managed_source`, when `expected_source_generation` is not the "
+            "project's current source generation. Here that number is 0 before the first "
+            "initialization and increases by one with each successful initialization."
         ),
         advice=(
-            "No call shows a source generation: `detail` says the present one, as does the result "
-            "of each initialization. Let the user, or the rule, that made the decision decide "
-            "again. Raising the number and resending blindly defeats the check."
+            "No call shows the source generation. `detail` and the result of each "
+            "initialization contain the current generation. Let the user or the rule that made "
+            "the decision decide again. Increasing the number and resending blindly defeats "
+            "the check."
         ),
     ),
     Problem(
@@ -339,18 +342,17 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Promotion source is stale",
-        suggested_action="Read the source deployment again and promote the present one.",
+        suggested_action="Read the source deployment again and promote the current one.",
         meaning=(
-            "Our reading: the deployment to be promoted has been superseded since the client read "
-            "it."
+            "Our reading: the deployment to promote has been superseded since the client read it."
         ),
         when=(
-            "Belongs to promoting a deployment, which is not among the eight calls. "
+            "This code belongs to promoting a deployment, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "List the deployments again, show what would be promoted now, and promote that under a "
-            "new Idempotency-Key."
+            "List the deployments again, show which deployment would be promoted now, and "
+            "promote it with a new Idempotency-Key."
         ),
     ),
     Problem(
@@ -360,16 +362,16 @@ ROWS: Final = (
         title="Promotion target is stale",
         suggested_action="Read the target environment again and repeat the promotion.",
         meaning=(
-            "Our reading: the environment to be promoted to has changed since the client read it, "
-            "so the promotion would overwrite something unseen."
+            "Our reading: the target environment has changed since the client read it, so the "
+            "promotion would overwrite something unseen."
         ),
         when=(
-            "Belongs to promoting a deployment, which is not among the eight calls. "
+            "This code belongs to promoting a deployment, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read what the target serves now and ask whether to replace it. Two promotions at once "
-            "are the likely cause."
+            "Read what the target serves now and ask whether to replace it. Two concurrent "
+            "promotions are the likely cause."
         ),
     ),
     Problem(
@@ -377,33 +379,33 @@ ROWS: Final = (
         status=400,
         retryable=False,
         title="Promotion target is not valid",
-        suggested_action="Choose a target that a deployment can be promoted to.",
+        suggested_action="Choose a target to which a deployment can be promoted.",
         meaning=(
-            "Our reading: the named target is nothing that a deployment can be promoted to, "
-            "whatever its state."
+            "Our reading: a deployment can never be promoted to this target, regardless of its "
+            "state."
         ),
         when=(
-            "Belongs to promoting a deployment, which is not among the eight calls. "
+            "This code belongs to promoting a deployment, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
-        advice="Offer only valid targets, and treat this answer as a bug in the client.",
+        advice="Offer only valid targets, and treat this response as a bug in the client.",
     ),
     Problem(
         code="mail_domain_conflict",
         status=409,
         retryable=False,
         title="Mail domain conflict",
-        suggested_action="Find where the mail domain is in use, and free it or use another.",
+        suggested_action="Find out where the mail domain is in use, and free it or use another.",
         meaning=(
-            "Our reading: the mail hostname is already in use in a way that excludes this use, for "
-            "instance by another project."
+            "Our reading: the mail hostname is already in use elsewhere, for example by "
+            "another project."
         ),
         when=(
-            "The nearest call is `apply_project_domains`, which also applies the mail hostname; "
-            "but the hostnames are derived from the project and never collide. "
+            "The closest call is `apply_project_domains`, which also applies the mail "
+            "hostname. But the hostnames are derived from the project and never collide. "
             f"{BY_FAULT_ONLY}"
         ),
-        advice="Show `detail` to the user, who has to decide which use wins.",
+        advice="Show `detail` to the user, who must decide where to use the domain.",
     ),
     Problem(
         code="mail_domain_required",
@@ -413,12 +415,12 @@ ROWS: Final = (
         suggested_action="Set up the project's mail domain first, then repeat the request.",
         meaning="Our reading: the request needs a mail domain that the project does not have yet.",
         when=(
-            "Belongs to the service's email part, of which the contract shows no call. "
+            "This code belongs to the service's email features. The contract does not show their calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Lead the user to the setting up of mail: `apply_project_domains` is the call that "
-            "applies the mail hostname. Wait for its operation before repeating the request."
+            "Guide the user to the mail setup. The call `apply_project_domains` applies the "
+            "mail hostname. Wait for its operation before repeating the request."
         ),
     ),
     Problem(
@@ -426,18 +428,15 @@ ROWS: Final = (
         status=503,
         retryable=True,
         title="Mail capacity unavailable",
-        suggested_action="Wait some minutes and send the same request again.",
-        meaning=(
-            "Our reading: the service has no room at the moment to take on the mail of this "
-            "project."
-        ),
+        suggested_action="Wait a few minutes and send the same request again.",
+        meaning=("Our reading: the service currently has no capacity for this project's mail."),
         when=(
-            "The nearest call is `apply_project_domains`, which also applies the mail hostname. "
+            "The closest call is `apply_project_domains`, which also applies the mail hostname. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Retry with growing pauses and the same Idempotency-Key. Let the rest of the "
-            "application go on: mail and application are ready independently of each other."
+            "Retry with exponential backoff and the same Idempotency-Key. Let the rest of the "
+            "application continue, because mail and application become ready independently."
         ),
     ),
     Problem(
@@ -447,16 +446,16 @@ ROWS: Final = (
         title="Storage jurisdiction conflict",
         suggested_action="Choose the jurisdiction in which the project's data already is.",
         meaning=(
-            "Our reading: the request would keep data in another jurisdiction than the one the "
-            "project's storage is settled in."
+            "Our reading: the request would store data in a jurisdiction other than the "
+            "jurisdiction of the project's storage."
         ),
         when=(
-            "Belongs to choosing where data is kept, which is not among the eight calls. "
+            "This code belongs to choosing where data is stored, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Never choose another jurisdiction for the user: where data may be kept is a legal "
-            "question. Show both and ask."
+            "Never choose another jurisdiction for the user, because the place of storage is a "
+            "legal question. Show both and ask."
         ),
     ),
     Problem(
@@ -470,9 +469,8 @@ ROWS: Final = (
             "only by a promotion."
         ),
         when=(
-            "Belongs to deploying, which is not among the eight calls. A project whose compute "
-            "answer says `data_mode` is `shared` would be the one to meet it. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to deploying, which is not among the eight calls. A project "
+            f"whose compute has the `data_mode` `shared` could get it. {BY_FAULT_ONLY}"
         ),
         advice="Read `data_mode` before offering a direct change, and offer the promotion instead.",
     ),
@@ -486,9 +484,8 @@ ROWS: Final = (
             "Our reading: the request acts on the production site, and the project has none yet."
         ),
         when=(
-            "Belongs to changes of a live production site. Here the flag can be set and domains "
-            "applied before the first deployment. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to changes to a live production site. Here the flag can be set "
+            f"and domains can be applied before the first deployment. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Offer the production deployment as the next step, wait until its operation has "
@@ -506,11 +503,11 @@ ROWS: Final = (
             "been converted."
         ),
         when=(
-            "Belongs to importing and deploying source, which are not among the eight calls. "
+            "This code belongs to importing and deploying source code, which are not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show `detail` to the developer. The source has to change, so retrying only repeats "
+            "Show `detail` to the developer. The source must change, so retrying only repeats "
             "the refusal."
         ),
     ),
@@ -525,12 +522,12 @@ ROWS: Final = (
             "build or deploy it."
         ),
         when=(
-            "Belongs to deploying from a repository, which is not among the eight calls. "
+            "This code belongs to deploying from a repository, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Tell the developer which file is expected, as far as `detail` says so, and repeat the "
-            "request after the commit that adds it."
+            "If `detail` names the expected file, tell the developer. Repeat the request after "
+            "the commit that adds the file."
         ),
     ),
     Problem(
@@ -540,11 +537,11 @@ ROWS: Final = (
         title="Migration file name is not canonical",
         suggested_action="Rename the migration file to the canonical form and repeat the request.",
         meaning=(
-            "Our reading: the name of a database migration file does not have the form by which "
-            "the service orders migrations."
+            "Our reading: the name of a database migration file does not have the form that "
+            "the service needs to order migrations."
         ),
         when=(
-            "Belongs to deploying source with migrations, which is not among the eight calls. "
+            "This code belongs to deploying source code with migrations, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -557,13 +554,13 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Environment secret cannot be changed",
-        suggested_action="Remove what blocks the secret, as the detail says, and try again.",
+        suggested_action="Remove the cause of the block that the detail names, and try again.",
         meaning=(
-            "Our reading: the environment's secret is locked against change, for instance because "
-            "the service itself manages it."
+            "Our reading: the environment's secret cannot be changed, for example because the "
+            "service itself manages it."
         ),
         when=(
-            "Belongs to changing an environment's secrets, which is not among the eight calls. "
+            "This code belongs to changing an environment's secrets, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -577,16 +574,15 @@ ROWS: Final = (
         title="Workers runtime incompatible",
         suggested_action="Change the code or its dependencies to fit the workers runtime.",
         meaning=(
-            "Our reading: the built code needs something that the runtime it would be deployed to "
-            "does not offer."
+            "Our reading: the built code needs a feature that the target runtime does not offer."
         ),
         when=(
-            "Belongs to building and deploying, which are not among the eight calls. "
+            "This code belongs to building and deploying, which are not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show `detail` to the developer. The code has to change, so a retry of the same commit "
-            "fails again."
+            "Show `detail` to the developer. The code must change, so a retry of the same "
+            "commit fails again."
         ),
     ),
     Problem(
@@ -594,18 +590,18 @@ ROWS: Final = (
         status=400,
         retryable=False,
         title="Project handle is not valid",
-        suggested_action="Choose a handle of the allowed form.",
+        suggested_action="Choose a handle in the allowed form.",
         meaning=(
-            "Our reading: the wanted handle breaks the rules for handles. The contract does not "
-            "show those rules."
+            "Our reading: the requested handle breaks the rules for handles. The contract does "
+            "not show these rules."
         ),
         when=(
-            "Belongs to creating or renaming a project, which are not among the eight calls. "
+            "This code belongs to creating or renaming a project, which are not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show `detail` beside the input field and keep what the user typed. Leave the "
-            "judgement to the service rather than guessing its rules."
+            "Show `detail` next to the input field and keep the user's input. Leave the "
+            "validation to the service instead of guessing its rules."
         ),
     ),
     Problem(
@@ -614,14 +610,14 @@ ROWS: Final = (
         retryable=False,
         title="Project handle is taken",
         suggested_action="Choose another handle.",
-        meaning="Our reading: another project already has the wanted handle.",
+        meaning="Our reading: another project already has the requested handle.",
         when=(
-            "Belongs to creating or renaming a project, which are not among the eight calls. "
+            "This code belongs to creating or renaming a project, which are not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Ask for another handle. An earlier check that the handle was free is no promise, so "
-            "handle this answer even after one."
+            "Ask for another handle. An earlier check that the handle was free is not a "
+            "guarantee, so handle this response even after such a check."
         ),
     ),
     Problem(
@@ -629,17 +625,17 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Project handle is unchanged",
-        suggested_action="Choose a handle that differs from the present one, or do nothing.",
+        suggested_action="Choose a handle that differs from the current one, or do nothing.",
         meaning=(
-            "Our reading: the wanted handle is the one the project has already, so there is "
-            "nothing to rename."
+            "Our reading: the project already has the requested handle, so there is nothing to "
+            "rename."
         ),
         when=(
-            f"Belongs to renaming a project, which is not among the eight calls. {BY_FAULT_ONLY}"
+            f"This code belongs to renaming a project, which is not among the eight calls. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "After a retry, take it as a hint that the first attempt got through: read the project "
-            "and go on. Otherwise tell the user that nothing had to change."
+            "After a retry, this suggests that the first attempt succeeded. Read the project "
+            "and continue. Otherwise tell the user that no change was needed."
         ),
     ),
     Problem(
@@ -647,17 +643,17 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Project cannot be renamed",
-        suggested_action="Remove what blocks the renaming, as the detail says, and try again.",
+        suggested_action="Remove the cause of the block that the detail names, and try again.",
         meaning=(
             "Our reading: something that depends on the project's handle, such as a connected "
-            "domain or work in progress, forbids renaming it now."
+            "domain or work in progress, currently prevents renaming."
         ),
         when=(
-            f"Belongs to renaming a project, which is not among the eight calls. {BY_FAULT_ONLY}"
+            f"This code belongs to renaming a project, which is not among the eight calls. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show `detail` and let the user decide. Do not poll for the block to go away: it may "
-            "need somebody to lift it."
+            "Show `detail` and let the user decide. Do not poll for the end of the block, "
+            "because a person may have to remove the cause."
         ),
     ),
     Problem(
@@ -667,16 +663,16 @@ ROWS: Final = (
         title="Payload too large",
         suggested_action="Send a smaller request body.",
         meaning=(
-            "The request body is larger than the service reads. The contract names the code but "
-            "not the limit."
+            "The request body is larger than the service allows. The contract names the code "
+            "but not the limit."
         ),
         when=(
-            "Every call. Here a body of more than 1 MiB is refused before it is parsed; the bodies "
-            "of the contract stay far below that."
+            "Every call. Here a body of more than 1 MiB is refused before it is parsed. The "
+            "contract's request bodies are much smaller."
         ),
         advice=(
-            "Treat it as a bug in the client: the largest body of the eight calls is a key's name "
-            "of 64 characters."
+            "Treat it as a bug in the client: the largest request body of the eight calls "
+            "contains only a key's name of 64 characters."
         ),
     ),
     Problem(
@@ -688,13 +684,13 @@ ROWS: Final = (
             "Wait for the seconds given in retry_after_seconds, then send the same request again."
         ),
         meaning=(
-            "The caller has sent more requests than the service takes in a span of time. The "
-            "contract gives no numbers."
+            "The caller has sent too many requests in a given period. The contract does not "
+            "give any numbers."
         ),
         when=(
-            "Every call, but only when the rate limit is switched on by its assumption or by a "
-            "fault: it is off by default. The answer carries `retry_after_seconds`, 1 to 86400, "
-            "and the same number in the Retry-After header."
+            "Every call, but only if the rate limit is enabled by its assumption or by a "
+            "fault. It is off by default. The response contains `retry_after_seconds`, 1 to "
+            "86400, and the same number in the Retry-After header."
         ),
         advice=(
             "Wait at least that long, add a little random delay, and send the same request with "
@@ -708,14 +704,14 @@ ROWS: Final = (
         retryable=False,
         title="Not enough credits",
         suggested_action="Add credits to the organization, then repeat the request.",
-        meaning="Our reading: the organization has fewer credits than the request costs.",
+        meaning="Our reading: the request costs more credits than the organization has.",
         when=(
-            "The organization has no credits, and the call would begin an operation. "
-            "`create_user_api_key` is available at zero credits by the contract."
+            "The organization has no credits, and the call would start an operation. According "
+            "to the contract, `create_user_api_key` is available at zero credits."
         ),
         advice=(
-            "Say that credits are short and lead a user who may buy them to the purchase. Do not "
-            "retry until the balance has changed."
+            "Tell the user that credits are missing, and guide a user who may buy credits to "
+            "the purchase. Do not retry until the balance has changed."
         ),
     ),
     Problem(
@@ -726,13 +722,13 @@ ROWS: Final = (
         suggested_action="Move the workspace to a paid plan, then repeat the request.",
         meaning="Our reading: the request is for something that a Free workspace does not include.",
         when=(
-            "`apply_project_domains` of a Free workspace, where the assumption `domains_plan` is "
+            "`apply_project_domains` in a Free workspace, if the assumption `domains_plan` is "
             "`paid`."
         ),
         advice=(
-            "Name the feature and what it needs before asking for money. A Free workspace may "
-            "connect its own domain while the project shows the flag, so a plan is not always the "
-            "only way."
+            "Explain the feature and its requirements before asking for money. A Free "
+            "workspace may connect its own domain while the project shows the flag, so a paid "
+            "plan is not always the only way."
         ),
     ),
     Problem(
@@ -742,17 +738,16 @@ ROWS: Final = (
         title="Project budget exceeded",
         suggested_action="Raise the project's budget or lower its usage, then repeat the request.",
         meaning=(
-            "Our reading: the project has used up, or would overrun, the budget set for it. The "
+            "Our reading: the project has used up its budget, or would exceed it. The "
             "organization may still have credits."
         ),
         when=(
-            "Belongs to work that is charged to a project, which none of the eight calls is known "
-            "to be. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to work that is charged to a project. None of the eight calls "
+            f"is known to be charged. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show the budget rather than the credits: this limit was set on purpose. Stop "
-            "automatic work on the project until it is raised."
+            "Show the budget instead of the credits, because this limit was set on purpose. "
+            "Stop automatic work on the project until the budget is raised."
         ),
     ),
     Problem(
@@ -761,15 +756,14 @@ ROWS: Final = (
         retryable=False,
         title="Paid plan required for this compute performance",
         suggested_action="Move the workspace to a paid plan, or choose a lower performance.",
-        meaning="Our reading: the wanted compute performance is offered only on a paid plan.",
+        meaning="Our reading: the requested compute performance is offered only on a paid plan.",
         when=(
-            "Belongs to changing compute. `read_database_compute` only reads and never asks for a "
-            "plan. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to changing compute. `read_database_compute` only reads and "
+            f"never requires a plan. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Mark the performances that need a plan before one is chosen, and keep the present "
-            "setting."
+            "Mark the performance levels that need a paid plan before the user chooses, and "
+            "keep the current setting."
         ),
     ),
     Problem(
@@ -777,18 +771,19 @@ ROWS: Final = (
         status=503,
         retryable=True,
         title="Compute performance unavailable",
-        suggested_action="Wait some minutes and try again, or choose another performance.",
+        suggested_action="Wait a few minutes and try again, or choose another performance.",
         meaning=(
-            "Our reading: the wanted compute performance cannot be provided at the moment, for "
-            "instance for lack of capacity in the region."
+            "Our reading: the requested compute performance is currently not available, for "
+            "example because the region lacks capacity."
         ),
         when=(
-            "Belongs to changing compute. `read_database_compute` only reads what is there. "
+            "This code belongs to changing compute. `read_database_compute` only reads the current "
+            "configuration. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Retry with growing pauses and offer another performance meanwhile. Show the observed "
-            "setting, not the wanted one, until the change is done."
+            "Retry with exponential backoff and offer another performance in the meantime. "
+            "Show the observed setting, not the requested setting, until the change is done."
         ),
     ),
     Problem(
@@ -802,12 +797,12 @@ ROWS: Final = (
             "not overtake it."
         ),
         when=(
-            "Belongs to writing to a project's database, which is not among the eight calls. "
+            "This code belongs to writing to a project's database, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Retry with growing pauses; the request itself is sound. If it lasts for minutes, show "
-            "that a write is pending instead of trying forever."
+            "Retry with exponential backoff. The request itself is valid. If this lasts for "
+            "minutes, show that a write is pending instead of retrying forever."
         ),
     ),
     Problem(
@@ -815,18 +810,20 @@ ROWS: Final = (
         status=429,
         retryable=True,
         title="Database access limit reached",
-        suggested_action="Wait until other accesses have ended, then send the same request again.",
+        suggested_action=(
+            "Wait until other connections have ended, then send the same request again."
+        ),
         meaning=(
-            "Our reading: the database takes no further access for now because as many as are "
-            "allowed are in use. It is a limit of the database, not of the caller's requests."
+            "Our reading: the database accepts no further connections for now because the "
+            "maximum number is in use. This limits the database, not the caller's requests."
         ),
         when=(
-            "Belongs to direct access to a project's database, which is not among the eight calls. "
+            "This code belongs to direct access to a project's database, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Close accesses that are no longer needed, then retry with growing pauses, honouring "
-            "Retry-After if there is one."
+            "Close connections that are no longer needed, then retry with exponential backoff. "
+            "Honor Retry-After if the response has this header."
         ),
     ),
     Problem(
@@ -836,13 +833,12 @@ ROWS: Final = (
         title="Compute change pending",
         suggested_action="Wait until the compute change in progress is done, then try again.",
         meaning=(
-            "Our reading: an earlier change of compute is still in progress, and a second one "
-            "cannot begin."
+            "Our reading: an earlier change of compute is still in progress, so a second "
+            "change cannot start."
         ),
         when=(
-            "Belongs to changing compute. `read_database_compute` shows a change in progress as "
-            "`pending_state` and answers 200. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to changing compute. `read_database_compute` shows a change in "
+            f"progress as `pending_state` and returns 200. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the compute until `pending_state` is gone, check that the change is still "
@@ -854,15 +850,14 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Compute change conflict",
-        suggested_action="Read the present compute configuration and decide again.",
+        suggested_action="Read the current compute configuration and decide again.",
         meaning=(
-            "Our reading: the compute configuration was changed by another user since the client "
+            "Our reading: another user has changed the compute configuration since the client "
             "read it, so the two changes contradict each other."
         ),
         when=(
-            "Belongs to changing compute. `read_database_compute` changes nothing, so it cannot "
-            "conflict. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to changing compute. `read_database_compute` changes nothing, "
+            f"so it cannot conflict. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the configuration again with `read_database_compute`, show what is different, "
@@ -876,16 +871,16 @@ ROWS: Final = (
         title="Purchase conflict",
         suggested_action="Read the state of the earlier purchase before making another.",
         meaning=(
-            "Our reading: another purchase for the same organization is in progress or has changed "
-            "what this one was based on."
+            "Our reading: another purchase for the same organization is in progress, or has "
+            "changed the basis of this purchase."
         ),
         when=(
-            "Belongs to buying credits or plans, which is not among the eight calls. "
+            "This code belongs to buying credits or plans, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Never retry a purchase under a new Idempotency-Key to get past this: find out how the "
-            "earlier one ended, or the user pays twice."
+            "Never retry a purchase with a new Idempotency-Key to avoid this code. First find "
+            "out how the earlier purchase ended, or the user may pay twice."
         ),
     ),
     Problem(
@@ -893,17 +888,17 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Recharge conflict",
-        suggested_action="Read the present recharge settings and decide again.",
+        suggested_action="Read the current recharge settings and decide again.",
         meaning=(
-            "Our reading: another recharge of credits, or another change of its settings, is in "
-            "the way of this one."
+            "Our reading: this recharge conflicts with another recharge of credits, or with a "
+            "change of the recharge settings."
         ),
         when=(
-            f"Belongs to recharging credits, which is not among the eight calls. {BY_FAULT_ONLY}"
+            f"This code belongs to recharging credits, which is not among the eight calls. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read the balance and the settings before doing anything: the recharge may have "
-            "happened already."
+            "Read the balance and the settings before doing anything, because the recharge may "
+            "already have happened."
         ),
     ),
     Problem(
@@ -913,14 +908,15 @@ ROWS: Final = (
         title="Git host connection required",
         suggested_action="Connect the Git host first, then repeat the request.",
         meaning=(
-            "Our reading: the request needs a connection to an outside Git host, and there is none."
+            "Our reading: the request needs a connection to an external Git host, and there is "
+            "no such connection."
         ),
         when=(
-            "Belongs to projects whose source lies on an outside Git host. "
-            "`initialize_managed_source` uses the service's own managed source and needs none. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to projects whose source is on an external Git host. "
+            "`initialize_managed_source` uses the service's own managed source and needs no "
+            f"connection. {BY_FAULT_ONLY}"
         ),
-        advice="Lead the user through connecting the Git host and repeat the request afterwards.",
+        advice="Guide the user through connecting the Git host, and then repeat the request.",
     ),
     Problem(
         code="git_host_connection_revoked",
@@ -929,17 +925,17 @@ ROWS: Final = (
         title="Git host connection revoked",
         suggested_action="Connect the Git host again, then repeat the request.",
         meaning=(
-            "Our reading: there was a connection to the Git host, but it has been withdrawn there. "
-            "The caller's own login is still good."
+            "Our reading: there was a connection to the Git host, but it was revoked there. "
+            "The caller's own login is still valid."
         ),
         when=(
-            "Belongs to projects whose source lies on an outside Git host. "
-            "`initialize_managed_source` uses the service's own managed source and needs none. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to projects whose source is on an external Git host. "
+            "`initialize_managed_source` uses the service's own managed source and needs no "
+            f"connection. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Say that the connection was withdrawn and offer to connect again. Do not log the user "
-            "out: their token is not what failed."
+            "Tell the user that the connection was revoked, and offer to connect again. Do not "
+            "log the user out, because their token is still valid."
         ),
     ),
     Problem(
@@ -955,13 +951,12 @@ ROWS: Final = (
             "repository in question."
         ),
         when=(
-            "Belongs to projects whose source lies on an outside Git host, of which the contract "
-            "shows no call. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to projects whose source is on an external Git host. The "
+            f"contract shows no calls for them. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Name the repository and lead the user to the installation's settings on the Git host. "
-            "The connection itself need not be made again."
+            "Name the repository and guide the user to the installation's settings on the Git "
+            "host. The connection itself does not have to be renewed."
         ),
     ),
     Problem(
@@ -970,18 +965,14 @@ ROWS: Final = (
         retryable=False,
         title="Edge zone not bound",
         suggested_action="Bind a DNS zone to the project first, then repeat the request.",
-        meaning=(
-            "Our reading: the request changes DNS at the edge, and the project has no zone to "
-            "change."
-        ),
+        meaning=("Our reading: the request changes edge DNS, and the project has no zone."),
         when=(
-            "Belongs to changing DNS. `get_dns_authorization` answers such a project with 200, "
-            "status `not_authorized` and a null zone. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to changing DNS. For such a project, `get_dns_authorization` "
+            f"returns 200 with the status `not_authorized` and a null zone. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read the DNS authorization, show that no zone is bound, and begin the authorization "
-            "there."
+            "Read the DNS authorization, show that no zone is bound, and let the user start "
+            "the authorization there."
         ),
     ),
     Problem(
@@ -989,19 +980,18 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Edge authorization closed",
-        suggested_action="Begin a new DNS authorization, then repeat the request.",
+        suggested_action="Start a new DNS authorization, then repeat the request.",
         meaning=(
             "Our reading: the authorization to change the customer's DNS has ended, because it "
-            "expired, was revoked or was completed already."
+            "expired, was revoked or was already completed."
         ),
         when=(
-            "Belongs to changing DNS. `get_dns_authorization` tells of the end as status `expired` "
-            "or `revoked` and answers 200. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to changing DNS. `get_dns_authorization` shows the end as the "
+            f"status `expired` or `revoked` and returns 200. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read the DNS authorization to learn how it ended. Ask the user before beginning "
-            "again: a revocation may have been meant."
+            "Read the DNS authorization to find out how it ended. Ask the user before starting "
+            "again, because a revocation may have been intended."
         ),
     ),
     Problem(
@@ -1009,15 +999,15 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Project notes conflict",
-        suggested_action="Read the present notes, merge both versions and save again.",
+        suggested_action="Read the current notes, merge both versions and save again.",
         meaning="Our reading: another user saved the project's notes after the client read them.",
         when=(
-            "Belongs to editing a project's notes, which is not among the eight calls. "
+            "This code belongs to editing a project's notes, which is not among the eight calls. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Keep what the user wrote, show it beside the saved version, and let them merge. "
-            "Saving over the other text loses their work."
+            "Keep the user's text, show it next to the saved version, and let the user merge "
+            "the two. Overwriting the saved version loses the other user's work."
         ),
     ),
     Problem(
@@ -1026,13 +1016,13 @@ ROWS: Final = (
         retryable=True,
         title="Project export not ready",
         suggested_action="Wait until the export is ready, then send the same request again.",
-        meaning="Our reading: the export was ordered, but there is nothing to download yet.",
+        meaning="Our reading: the export was requested, but there is nothing to download yet.",
         when=(
-            f"Belongs to exporting a project, which is not among the eight calls. {BY_FAULT_ONLY}"
+            f"This code belongs to exporting a project, which is not among the eight calls. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Poll at a calm pace until it is ready. Do not order another export: that would only "
-            "begin from the start."
+            "Poll at a moderate rate until it is ready. Do not request another export, which "
+            "would only start over."
         ),
     ),
     Problem(
@@ -1042,18 +1032,17 @@ ROWS: Final = (
         title="Powered-by flag required",
         suggested_action="Keep the flag on, or disconnect the domain that depends on it first.",
         meaning=(
-            "The flag cannot be hidden, because a Free workspace's own domain is connected to this "
-            "project on the strength of it. That the contract's refusal carries this code is our "
-            "reading."
+            "The flag cannot be hidden, because a Free workspace's own domain on this project "
+            "depends on it. The code for this refusal is our reading of the contract."
         ),
         when=(
-            "`set_project_powered_by_flag` with `enabled` false while a Free workspace's domain "
-            "depends on the flag. Nothing changes: the flag stays on and `enabled_at` stays as it "
-            "was."
+            "`set_project_powered_by_flag` with `enabled` false while a Free workspace's "
+            "domain depends on the flag. Nothing changes: the flag stays on and `enabled_at` "
+            "stays the same."
         ),
         advice=(
-            "Show the switch as on, and say what has to happen before it can be hidden: disconnect "
-            "the domain or leave the Free plan."
+            "Show the switch as on, and tell the user what to do before hiding the flag: "
+            "disconnect the domain or leave the Free plan."
         ),
     ),
     Problem(
@@ -1065,13 +1054,13 @@ ROWS: Final = (
             "Log in interactively and repeat the request with that session's access token."
         ),
         meaning=(
-            "The call needs a user in a current session; the token is valid but was not obtained "
-            "that way. That the contract's rule carries this code is our reading."
+            "The call needs a current interactive user session, and the token does not belong "
+            "to one. The code for this rule is our reading of the contract."
         ),
         when=(
-            "`create_user_api_key` with a user API key, or with an access token that belongs to no "
-            "interactive session (here: it has no `sid` claim), or to one that has ended because "
-            "the user signed out."
+            "`create_user_api_key` with a user API key, with an access token that does not "
+            "belong to an interactive session (here: it has no `sid` claim), or with an access "
+            "token whose session has ended because the user signed out."
         ),
         advice=(
             "Open a login for the user. A script cannot get past this, so let it fail early and "
@@ -1088,15 +1077,14 @@ ROWS: Final = (
         ),
         meaning="Our reading: the service cannot tell whether the key was created.",
         when=(
-            "`create_user_api_key` is where it would come. This emulator always knows the outcome, "
-            "so it has to be armed. "
-            f"{BY_FAULT_ONLY}"
+            "`create_user_api_key` could return this code. This emulator always knows the "
+            f"outcome, so it never does so by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "By the contract, after any uncertainty the same name and Idempotency-Key are used "
-            "again rather than creating another token. If the response then says `replayed` true "
-            "and `value` null, the key exists and its text is lost: only now make another, under a "
-            "new key."
+            "According to the contract, the same name and Idempotency-Key are reused after any "
+            "uncertainty instead of creating another token. If the response then has "
+            "`replayed` true and `value` null, the API key exists but its value is lost. Only "
+            "then create another API key, with a new Idempotency-Key."
         ),
     ),
     Problem(
@@ -1108,17 +1096,17 @@ ROWS: Final = (
             "Wait a little and send the same request again with the same Idempotency-Key."
         ),
         meaning=(
-            "Our reading: there is no product permission that a key could carry now: the "
-            "organization has none enabled, or they cannot be revalidated at the moment."
+            "Our reading: the service cannot currently give the key any product permission, "
+            "because the organization has no permission enabled or because the permissions "
+            "cannot be revalidated."
         ),
         when=(
-            "`create_user_api_key` when the organization has no product permission enabled that a "
-            "key could carry, since membership and permissions are revalidated. All are enabled "
-            "until an intervention disables them."
+            "`create_user_api_key`, when no product permission is enabled for the "
+            "organization. All permissions are enabled until an intervention disables them."
         ),
         advice=(
-            "Retry with growing pauses, with the same name and Idempotency-Key. A caller who "
-            "really lacks the right gets `forbidden` instead."
+            "Retry with exponential backoff, with the same name and Idempotency-Key. A caller "
+            "without the right to create a key gets `forbidden` instead."
         ),
     ),
     Problem(
@@ -1126,18 +1114,18 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Reconciliation exhausted",
-        suggested_action="Do not retry. Check the project's actual state and have a person decide.",
+        suggested_action="Do not retry. Check the project's actual state and let a person decide.",
         meaning=(
-            "Our reading: the service lost track of how a change ended, tried to find out, and has "
-            "given up trying on its own."
+            "Our reading: the service does not know how a change ended, tried to find out, and "
+            "has given up."
         ),
         when=(
-            "Reading an operation answers 200 and tells of this in `reconciliation.state` instead. "
+            "Reading an operation returns 200 and shows this in `reconciliation.state` instead. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
             "Stop automatic retries and show the operation and the request id to a person. The "
-            "change may or may not have been made, so look before repeating it."
+            "change may or may not have been made, so check before repeating it."
         ),
     ),
     Problem(
@@ -1147,18 +1135,18 @@ ROWS: Final = (
         title="Service unavailable",
         suggested_action="Wait a little and send the same request again.",
         meaning=(
-            "The service, or a provider it depends on, cannot answer at the moment. Which code a "
-            "provider's failure carries is our reading."
+            "The service, or a provider on which it depends, is currently unavailable. The "
+            "code for a provider's failure is our reading of the contract."
         ),
         when=(
-            "`read_database_compute` while the database provider fails, since the contract wants a "
-            "problem there and never invented defaults; and every call under an outage that a "
-            "scenario or a fault arms."
+            "`read_database_compute` while the database provider is failing, because the "
+            "contract requires a problem there and never invented defaults. Also every call "
+            "during an outage that a scenario or a fault arms."
         ),
         advice=(
-            "Retry with growing pauses and a limit, honouring Retry-After if there is one. A "
-            "change may have happened before the response was lost, so keep the Idempotency-Key "
-            "and show the last known state as old."
+            "Retry with exponential backoff and a limit. Honor Retry-After if the response has "
+            "this header. A change may have happened before the response was lost, so keep the "
+            "Idempotency-Key and mark the last known state as outdated."
         ),
     ),
 )
