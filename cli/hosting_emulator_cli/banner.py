@@ -1,6 +1,6 @@
 """The text that `start` prints when the emulator is ready.
 
-It contains addresses, lines to copy, and how to stop.
+It contains addresses, lines to copy, and the key that stops the emulator.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "--data-dir, or --ephemeral.",
         ),
         "held": _note(
-            "{path} is in use by an emulator that did not respond: {count}, not read.",
+            "{path} is in use by an emulator that did not respond, so {count} could not be read.",
             "Give its address with --url, or stop it (`lsof {path}/lock` names it).",
         ),
     },
@@ -204,7 +204,7 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "--tls-port, and stop trusting the old one.",
         ),
         "refused": _problem(
-            "The certificate of port {port} for {name} does not verify with {path}: {why}.",
+            "The certificate for {name} on port {port} cannot be verified with {path}: {why}.",
             "Restart the emulator; if clients still refuse it, let them trust this file again.",
         ),
     },

@@ -242,7 +242,7 @@ class _CommandRun:
     def _end_later(self, child: ChildCommand, number: int) -> None:
         """Schedule the end of a command that does not end by itself.
 
-        On a terminal, the user gets a hint how to end the command sooner.
+        On a terminal, a hint tells the user how to end the command sooner.
         """
         loop = asyncio.get_running_loop()
         self._timers.append(loop.call_later(self._execution.patience_s, child.end, _GRACE_S))

@@ -19,7 +19,7 @@ from hosting_emulator_cli.parameter_sources import is_default, is_typed, origin_
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
-#: Options with another key in the file. Several values are a list or a mapping.
+#: The keys of options that have another name in the file, where several values are a list or mapping.
 _FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
 #: The options that commands other than `start` read from the file, because they describe a world.
 _WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")

@@ -530,4 +530,4 @@ def test_doctor_verifies_the_certificates_of_a_running_emulator(
     assert served["verdict"] == "ok"
     assert served["seen"].endswith("presents valid certificates for localhost and x.dev.localhost.")
     assert refused.verdict == "problem"
-    assert "does not verify with" in refused.seen
+    assert "cannot be verified with" in refused.seen

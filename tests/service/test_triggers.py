@@ -202,7 +202,7 @@ def test_the_command_lists_triggers(
     listed = json.loads(CliRunner().invoke(cli, ["triggers", "--json"]).stdout)
     status = CliRunner().invoke(cli, ["status"])
 
-    assert nothing.stdout == "No fault, outcome or timeline entry waits in this world.\n"
+    assert nothing.stdout == "No fault, outcome or timeline entry is waiting in this world.\n"
     assert text.exit_code == 0
     header, *rows = text.stdout.splitlines()
     assert header.split() == ["TRIGGER", "EFFECT", "WAITS", "FOR", "CONSIDERED", "SEEN", "HITS"]

@@ -125,7 +125,7 @@ class _AddCommand(click.Command):
 @opt.option(
     "--connection",
     metavar="USE",
-    help="Only requests on a connection that is new, or reused after an earlier request: new or reused.",
+    help="Only requests on a connection of this kind: new, or reused after an earlier request.",
 )
 @occasion_options("requests", "Act on at most this many requests.")
 @opt.option(

@@ -1,4 +1,4 @@
-"""`triggers`: what waits to act in a world, and why it has not acted yet."""
+"""`triggers`: the pending faults, outcomes and timeline entries of a world."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _trigger_columns = columns(
 
 
 def triggers_text(triggers: Sequence[Trigger]) -> str:
-    """Write triggers as a table, and below it why some have not acted, or what they did."""
+    """Write triggers as a table, followed by results or by reasons why they have not acted."""
     if not triggers:
-        return "No fault, outcome or timeline entry waits in this world."
+        return "No fault, outcome or timeline entry is waiting in this world."
     lines = [trigger_detail(trigger) for trigger in triggers]
     details = [line for line in lines if line is not None]
     return "\n".join([_trigger_columns(triggers), *details])
 
 
 def trigger_detail(trigger: Trigger) -> str | None:
-    """Say why a trigger has not acted, or what it did. None: its counts say it all."""
+    """Return a trigger's result or the reason why it has not acted, or None if there is neither."""
     if trigger.result is not None:
         return f"{trigger.id}: {trigger.result}."
     if trigger.unused is not None and trigger.type != "timeline entry":
@@ -53,21 +53,21 @@ def trigger_detail(trigger: Trigger) -> str | None:
         """
     )
 )
-@opt.flag("--watch", help="Print them again whenever one of them changes, until Ctrl-C.")
+@opt.flag("--watch", help="Print the triggers again whenever one of them changes, until Ctrl-C.")
 @opt.json_option
 @opt.with_world
 def triggers(world: HostingEmulator, watch: bool, as_json: bool) -> None:
-    """Show what waits to act: faults, outcomes and timeline entries.
+    """Show what is waiting to act: faults, outcomes and timeline entries.
 
-    WAITS FOR is what must happen before a trigger acts; `-` means that it acts no more. CONSIDERED
-    counts the requests that were compared with it, SEEN those that matched, HITS those on which it
-    acted. Below the table, each trigger that has not acted names the nearest request and the fields
-    in which that differs.
+    WAITS FOR is what must happen before a trigger acts; `-` means that it no longer acts.
+    CONSIDERED counts the requests that were compared with it, SEEN those that matched, HITS those
+    on which it acted. Below the table, each trigger that has not acted names the nearest request,
+    and the fields in which this request differs.
     """
     if not watch:
         _put_triggers(world.triggers, as_json=as_json)
         return
-    # Listening begins before the triggers are read, so that no change between them is missed.
+    # Listening starts before the triggers are read, so that no change in between is missed.
     with world.requests.listen() as events:
         previous = world.triggers
         _put_update(previous, as_json=as_json)
@@ -86,7 +86,7 @@ def _put_triggers(current: Sequence[Trigger], *, as_json: bool) -> None:
 
 
 def _put_update(current: Sequence[Trigger], *, as_json: bool, is_first: bool = True) -> None:
-    """Print triggers while they are watched: as one line of JSON, or as a table after an empty line."""
+    """Print triggers again: as one line of JSON, or as a table after an empty line."""
     if as_json:
         put(json.dumps(plain_message(current), ensure_ascii=True))
         return

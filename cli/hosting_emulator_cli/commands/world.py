@@ -118,14 +118,14 @@ def create(
     return summary
 
 
-#: The kinds that `add` creates, each with its list in a world file and the field of its name.
+#: For each kind that `add` creates: its list in a world file, and the field for its name.
 _CREATED_KINDS = {
     "organization": ("organizations", "alias"),
     "user": ("users", "alias"),
     "project": ("projects", "alias"),
     "key": ("keys", "user"),
 }
-#: The kinds with which `add` changes what exists, each with an intervention and the field of a name.
+#: For each kind that changes existing things: its intervention, and the field for its name.
 _CHANGED_KINDS = {
     "member": ("add_member", "user"),
     "deployment": ("add_deployments", "project"),
