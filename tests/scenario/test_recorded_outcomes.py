@@ -38,6 +38,8 @@ SESSIONS: dict[str, tuple[Mapping[str, Any], Changes, Changes]] = {
         [("fail_database_provider", {"project": "shop"})],
         [],
     ),
+    "fail leaving hosts": ({"fail": {"leaves": {"hosts": ["mail"]}}}, [], []),
+    "cancel leaving DNS": ({"cancel": {"leaves": {"dns": "revoked", "hosts": ["mail"]}}}, [], []),
     "stick for": ({"stick": {"phase": "deploying", "for": "5m"}}, [], []),
 }
 

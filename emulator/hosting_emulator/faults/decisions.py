@@ -17,7 +17,7 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.faults.kinds import FaultKind, Stage, kind_of, stage_of
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.matching import FaultSubject, matches
-from hosting_emulator.faults.outcome_checks import unheld_reason
+from hosting_emulator.faults.outcome_checks import find_obstacle
 from hosting_emulator.faults.outcomes import outcome_kinds, outcome_of
 from hosting_emulator.world.conditions import condition_text, unmet_condition
 from hosting_emulator.world.fault_records import Fault
@@ -102,7 +102,7 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
 def applicable_outcome(world: World, armed: Fault, call: str) -> OperationOutcome | None:
     """Return an armed outcome for the operation that a call begins. None: it can never act on it."""
     outcome = outcome_of(armed).operation_outcome(armed.id, call, armed.rule.while_)
-    if outcome is None or unheld_reason(outcome, call, world.assumptions) is not None:
+    if outcome is None or find_obstacle(outcome, call, world.assumptions) is not None:
         return None
     return outcome
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.documents import DocumentRefused
@@ -13,7 +13,13 @@ from hosting_emulator.world import lifecycles
 from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.fault_records import Rule
 from hosting_emulator.world.operations import profile_for
-from hosting_emulator.world.plans import phases_that_may_become, plan_for, profile_times
+from hosting_emulator.world.partial_effects import find_impossible_effect, visible_places
+from hosting_emulator.world.plans import (
+    find_early_effect,
+    phases_that_may_become,
+    plan_for,
+    profile_times,
+)
 from hosting_emulator.world.records import OperationOutcome
 
 _CLAIM_HELD = (
@@ -35,11 +41,17 @@ def check_outcome(
             applicable[call] = operation_outcome
     if not applicable:
         raise DocumentRefused(_no_phase(outcome, calls), "phase")
+    obstacles = []
     for call, operation_outcome in applicable.items():
         _check_transition(operation_outcome, call)
-    reasons = [unheld_reason(applied, call, assumptions) for call, applied in applicable.items()]
-    if all(reasons):
-        raise DocumentRefused(f"stick for: it could never act: {reasons[0]}", "stick.for")
+        obstacle = find_obstacle(operation_outcome, call, assumptions)
+        if obstacle is not None:
+            obstacles.append(obstacle)
+    if len(obstacles) == len(applicable):
+        option = obstacles[0].option
+        reasons = "; ".join(dict.fromkeys(obstacle.reason for obstacle in obstacles))
+        message = f"{outcome.name} {option}: it could never act: {reasons}"
+        raise DocumentRefused(message, f"{outcome.name}.{option}")
 
 
 def _no_phase(outcome: OutcomeKind, calls: Sequence[str]) -> str:
@@ -71,7 +83,32 @@ def _check_transition(outcome: OperationOutcome, call: str) -> None:
     )
 
 
-def unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumptions) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """The reason why an outcome cannot act on the operations of a call, and the option at fault."""
+
+    option: str
+    reason: str
+
+
+def find_obstacle(
+    outcome: OperationOutcome, call: str, assumptions: Assumptions
+) -> Obstacle | None:
+    """Return what keeps an outcome from acting on operations of a call. None: nothing does."""
+    reason = _unheld_reason(outcome, call, assumptions)
+    if reason is not None:
+        return Obstacle("for", reason)
+    effects = outcome.leaves
+    if effects is None:
+        return None
+    reason = find_impossible_effect(call, effects)
+    if reason is None and outcome.phase:
+        step = next(step for step in plan_for(call) if step.phase == outcome.phase)
+        reason = find_early_effect(step, effects)
+    return None if reason is None else Obstacle("leaves", reason)
+
+
+def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumptions) -> str | None:
     """Say why operations of a call cannot be held for a time. None: they can, or no time is set."""
     if outcome.hold_ms is None:
         return None
@@ -93,15 +130,28 @@ def unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumptions
     return None
 
 
-def missing_phase_note(outcome: OutcomeKind, rule: Rule, calls: Sequence[str]) -> str | None:
-    """Say on which operations an outcome cannot act, because they lack its phase. None: on all it can."""
-    if rule.call is not None or not outcome.at:
-        return None
-    without = [call for call in calls if outcome.at not in phases_of(call)]
-    if not without:
-        return None
-    others: list[Any] = [call for call in calls if call not in without]
-    return (
-        f"It waits for an operation of {' or '.join(others)}: those of {' or '.join(without)} have "
-        f"no phase {outcome.at}."
-    )
+def outcome_note(
+    outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
+) -> str | None:
+    """Say on which operations an outcome cannot act, and where a client sees what it leaves behind."""
+    notes = []
+    if rule.call is None:
+        excluded = {call: _exclusion(outcome, rule, call, assumptions) for call in calls}
+        possible_calls = [call for call in calls if excluded[call] is None]
+        reasons = [reason for reason in excluded.values() if reason is not None]
+        if reasons:
+            notes.append(
+                f"It waits for an operation of {' or '.join(possible_calls)}: {reasons[0]}."
+            )
+    if outcome.left_behind is not None:
+        notes.append(visible_places(outcome.left_behind))
+    return " ".join(notes) or None
+
+
+def _exclusion(outcome: OutcomeKind, rule: Rule, call: str, assumptions: Assumptions) -> str | None:
+    """Say why an outcome cannot act on operations of a call. None: it can."""
+    operation_outcome = outcome.operation_outcome("", call, rule.while_)
+    if operation_outcome is None:
+        return f"those of {call} have no phase {outcome.at}"
+    obstacle = find_obstacle(operation_outcome, call, assumptions)
+    return None if obstacle is None else obstacle.reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hosting_emulator.contract.durations import format_duration
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.conditions import condition_text
+from hosting_emulator.world.partial_effects import effects_text
 from hosting_emulator.world.records import OperationOutcome
 
 
@@ -42,6 +43,8 @@ def _steps_text(outcome: OperationOutcome, remaining: tuple[str, ...]) -> str:
         text = " ".join(filter(None, ("it becomes", steps, place)))
     if outcome.failure is not None:
         text += f" with {outcome.failure.code}"
+    if outcome.leaves is not None:
+        text += f", and leaves {effects_text(outcome.leaves)}"
     if outcome.while_ is not None and not outcome.steps_taken:
         text += f" as soon as {condition_text(outcome.while_)}"
     return text

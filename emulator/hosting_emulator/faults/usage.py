@@ -19,10 +19,9 @@ from hosting_emulator.faults.nearest_requests import (
     NearestRequest,
     find_differences,
 )
-from hosting_emulator.faults.outcome_checks import unheld_reason
+from hosting_emulator.faults.outcome_checks import find_obstacle
 from hosting_emulator.faults.outcomes import outcome_of
 from hosting_emulator.world.fault_records import Fault
-from hosting_emulator.world.operations import profile_for
 from hosting_emulator.world.tables import FAULTS, OUTCOMES
 from hosting_emulator.world.value import World
 
@@ -144,10 +143,10 @@ def _outcome_differences(
     applied = kind.operation_outcome(outcome.id, subject.call, outcome.rule.while_)
     if applied is None:
         return (Difference("phase", kind.at, f"{subject.call} has no such phase"),)
-    if unheld_reason(applied, subject.call, world.assumptions) is not None:
-        profile = profile_for(subject.call, world.assumptions)
-        return (Difference("profile", "one in which the hold ends with time", profile),)
-    return ()
+    obstacle = find_obstacle(applied, subject.call, world.assumptions)
+    if obstacle is None:
+        return ()
+    return (Difference(obstacle.option, kind.name, obstacle.reason),)
 
 
 def _has_nearer(usage: EntryUsage, fault: Fault, subject: FaultSubject) -> bool:

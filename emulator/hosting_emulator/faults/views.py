@@ -13,7 +13,7 @@ from hosting_emulator.faults.categories import (
     RuleCategory,
 )
 from hosting_emulator.faults.kinds import FaultKind, commit_phase_of, fault_kinds
-from hosting_emulator.faults.outcome_checks import missing_phase_note
+from hosting_emulator.faults.outcome_checks import outcome_note
 from hosting_emulator.faults.outcomes import OutcomeKind, outcome_of
 from hosting_emulator.faults.unused_entries import unused_reason
 from hosting_emulator.faults.usage import EntryUsage
@@ -91,7 +91,7 @@ def outcome_state(
         hits=outcome.hits,
         spent=is_spent(outcome, now_ms),
         unused=unused_reason(usage, world, outcome, now_ms),
-        note=missing_phase_note(outcome_of(outcome), outcome.rule, OUTCOME.calls),
+        note=outcome_note(outcome_of(outcome), outcome.rule, OUTCOME.calls, world.assumptions),
         protected=is_protected or None,
     )
 

@@ -20,6 +20,7 @@ from hosting_emulator.world.conditions import unmet_condition
 from hosting_emulator.world.deployments import move_deployment, put_deployment
 from hosting_emulator.world.fault_records import is_spent
 from hosting_emulator.world.naming import hostnames
+from hosting_emulator.world.partial_effects import leave_behind
 from hosting_emulator.world.plans import (
     APPLY_DOMAINS,
     HELD,
@@ -167,7 +168,7 @@ def _take_outcome_step(
 ) -> Operation:
     outcome_step = outcome.steps[index]
     operation = _put(change, operation, outcome=replace(outcome, steps_taken=index + 1))
-    ending = Ending("outcome", outcome.id)
+    ending = Ending("outcome", outcome.id, outcome.leaves)
     if outcome_step == "cancelled":
         return finish(change, operation, "cancelled", ending)
     if outcome_step == "stuck":
@@ -295,7 +296,9 @@ def finish(
         result = _result(change, operation, project)
         if operation.kind == INITIALIZE:
             project = replace(project, **result)
-    deployment = "ready" if state == "succeeded" else state
+    elif ending.leaves is not None:
+        project, result = leave_behind(change, operation, project, ending.leaves)
+    deployment = _final_status(state, ending)
     operation = _enter(
         change,
         _without_event(change, operation),
@@ -312,6 +315,15 @@ def finish(
     else:
         change.put(PROJECTS, project.id, project)
     return operation
+
+
+def _final_status(state: str, ending: Ending) -> str:
+    """Return the status of a deployment whose operation ends in a state."""
+    if state == "succeeded":
+        return "ready"
+    if ending.leaves is not None and ending.leaves.deployment is not None:
+        return ending.leaves.deployment
+    return state
 
 
 def _result(change: Change, operation: Operation, project: Project) -> dict[str, Any]:

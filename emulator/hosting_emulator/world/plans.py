@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hosting_emulator.contract.assumption_values import parse_profile
 from hosting_emulator.world import lifecycles
-from hosting_emulator.world.records import Operation, OperationOutcome
+from hosting_emulator.world.records import Operation, OperationOutcome, PartialEffects
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"
@@ -99,8 +99,27 @@ def outcome_phases(operation: Operation) -> tuple[str, ...]:
     outcome = operation.outcome
     if outcome is None or not outcome.steps:
         return ()
-    phases = phases_that_may_become(plan_of(operation), outcome.steps[0])
+    plan = plan_of(operation)
+    phases = phases_that_may_become(plan, outcome.steps[0])
+    if outcome.leaves is not None:
+        phases = tuple(phase for phase in phases if leaves_in(plan, phase, outcome.leaves))
     return tuple(phase for phase in phases if outcome.phase in ("", phase))
+
+
+def leaves_in(plan: Sequence[Step], phase: str, effects: PartialEffects) -> bool:
+    """Tell whether an operation that ends in a phase of its plan can leave effects behind."""
+    step = next(step for step in plan if step.phase == phase)
+    return find_early_effect(step, effects) is None
+
+
+def find_early_effect(step: Step, effects: PartialEffects) -> str | None:
+    """Say why an operation cannot leave effects behind at a step of its plan. None: it can."""
+    if step.state == "queued":
+        return "an operation that is queued has not begun its work, so it leaves nothing behind"
+    if effects.deployment and not lifecycles.DEPLOYMENT.may(step.deployment, effects.deployment):
+        following = " or ".join(sorted(lifecycles.DEPLOYMENT.transitions[step.deployment]))
+        return f"a deployment that is {step.deployment} only becomes {following}"
+    return None
 
 
 def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str, ...]:

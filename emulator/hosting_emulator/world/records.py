@@ -20,6 +20,8 @@ from hosting_emulator.world.record_base import Plan, WorldRecord
 OrganizationRole = Literal["owner", "member"]
 #: The final statuses of a deployment.
 DeploymentEnd = Literal["ready", "failed", "cancelled"]
+#: The hosts of a project, as the result of an operation names them.
+HostName = Literal["development", "production", "mail"]
 EventKind = Literal["operation_step", "dns_expiry", "timeline"]
 
 
@@ -157,6 +159,19 @@ class Reconciliation(WorldRecord, frozen=True, gc=False):
     was_stuck: bool = False
 
 
+class PartialEffects(WorldRecord, frozen=True, gc=False):
+    """What an operation leaves behind that fails or is cancelled.
+
+    `hosts` are the hosts whose domains were applied. With `source` the source was initialized, and
+    `deployment` and `dns` are the states of the deployment and of the DNS authorization.
+    """
+
+    hosts: tuple[HostName, ...] = ()
+    source: Literal["initialized"] | None = None
+    deployment: Literal["ready"] | None = None
+    dns: Literal["pending", "expired", "revoked"] | None = None
+
+
 class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "while"}):
     """The end of an operation, which the outcome `id` has set in advance.
 
@@ -168,7 +183,8 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "wh
 
     With `while_` the first step happens as soon as that condition holds during the phase (without a
     phase: during any phase that may end so), and `stuck` lasts while it holds. `hold_ms` is the
-    longest time that the operation spends in the phase in which it is `stuck`.
+    longest time that the operation spends in the phase in which it is `stuck`. `leaves` is what an
+    operation that ends so leaves behind.
     """
 
     id: str
@@ -182,6 +198,7 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "wh
     failure: OperationFailure | None = None
     while_: Condition | None = None
     hold_ms: int | None = None
+    leaves: PartialEffects | None = None
 
 
 class Ending(WorldRecord, frozen=True, gc=False):
@@ -195,6 +212,7 @@ class Ending(WorldRecord, frozen=True, gc=False):
 
     by: Literal["plan", "generation", "outcome", "intervention"]
     name: str = ""
+    leaves: PartialEffects | None = None
 
 
 class Operation(WorldRecord, frozen=True, gc=False):

@@ -17,6 +17,7 @@ from hosting_emulator.world import lifecycles, tables
 from hosting_emulator.world.conditions import condition_text, unmet_condition
 from hosting_emulator.world.fault_records import is_spent
 from hosting_emulator.world.operations import is_held_next, stale_generation
+from hosting_emulator.world.partial_effects import effects_text, visible_places
 from hosting_emulator.world.plans import (
     HELD,
     describe_state,
@@ -115,6 +116,8 @@ def _end_sentences(operation: Operation) -> Iterator[str]:
     outcome = operation.outcome
     if outcome is not None and (ending is None or ending.by != "outcome"):
         yield _undecisive_outcome(outcome)
+    if ending is not None and ending.leaves is not None:
+        yield f"It was to leave {effects_text(ending.leaves)}. {visible_places(ending.leaves)}"
     error = operation.error
     if error is not None:
         retryable = "retryable" if error.retryable else "not retryable"

@@ -12,11 +12,17 @@ from msgspec import Meta
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world import operations
-from hosting_emulator.world.plans import HELD
+from hosting_emulator.world.partial_effects import (
+    effects_text,
+    find_impossible_effect,
+    visible_places,
+)
+from hosting_emulator.world.plans import HELD, find_early_effect, plan_of
 from hosting_emulator.world.records import (
     Ending,
     Operation,
     OperationFailure,
+    PartialEffects,
     Project,
 )
 from hosting_emulator.world.tables import (
@@ -76,19 +82,41 @@ def fail_operation(
     *,
     retryable: bool = False,
     suggested_action: str = "Read the deployment logs, fix the cause and start a new operation.",
+    leaves: PartialEffects | None = None,
 ) -> str:
-    """An operation fails now, with the given error."""
+    """An operation fails now, with the given error. `leaves` is what it leaves behind."""
+    _check_effects(operation, leaves)
     failure = OperationFailure(code, message, retryable, suggested_action)
-    operations.fail(change, operation, failure, Ending("intervention", "fail_operation"))
-    return f"operation {operation.id} failed with {code}"
+    operations.fail(change, operation, failure, Ending("intervention", "fail_operation", leaves))
+    return f"operation {operation.id} failed with {code}{_left_text(leaves)}"
 
 
 @intervention
-def cancel_operation(change: Change, operation: Operation) -> str:
-    """An operation is cancelled; a waiting one leaves the queue."""
-    ending = Ending("intervention", "cancel_operation")
+def cancel_operation(
+    change: Change, operation: Operation, leaves: PartialEffects | None = None
+) -> str:
+    """An operation is cancelled; a waiting one leaves the queue. `leaves` is what it leaves behind."""
+    _check_effects(operation, leaves)
+    ending = Ending("intervention", "cancel_operation", leaves)
     operations.finish(change, operation, "cancelled", ending)
-    return f"operation {operation.id} is cancelled"
+    return f"operation {operation.id} is cancelled{_left_text(leaves)}"
+
+
+def _check_effects(operation: Operation, effects: PartialEffects | None) -> None:
+    """Refuse effects that an operation cannot leave behind where it is. Raises DocumentRefused."""
+    if effects is None:
+        return
+    reason = find_impossible_effect(operation.kind, effects)
+    if reason is None:
+        reason = find_early_effect(plan_of(operation)[operation.step], effects)
+    if reason is not None:
+        raise DocumentRefused(f"leaves: {reason}", "leaves")
+
+
+def _left_text(effects: PartialEffects | None) -> str:
+    if effects is None:
+        return ""
+    return f" and leaves {effects_text(effects)}. {visible_places(effects)}"
 
 
 @intervention

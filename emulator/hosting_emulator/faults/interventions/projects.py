@@ -10,10 +10,15 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from hosting_emulator.contract.documents import DocumentRefused
-from hosting_emulator.contract.durations import Duration, parse_duration_ms
+from hosting_emulator.contract.durations import Duration
 from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.condition_records import DatabaseStatus
+from hosting_emulator.world.dns_authorizations import (
+    LIFETIME,
+    default_zone,
+    move_dns_authorization,
+)
 from hosting_emulator.world.population_parts import (
     DNS_NAME,
 )
@@ -24,7 +29,6 @@ from hosting_emulator.world.records import (
     Placement,
     Project,
 )
-from hosting_emulator.world.schedule import schedule_event
 from hosting_emulator.world.tables import (
     DATABASES,
     DNS,
@@ -40,7 +44,7 @@ def move_dns(
     project: Project,
     to: Literal["pending", "authorized", "expired", "revoked"],
     zone: str | None = None,
-    expires_in: Duration = "30d",
+    expires_in: Duration = LIFETIME,
 ) -> str:
     """A project's DNS authorization takes the next step: pending, authorized, expired or revoked.
 
@@ -54,19 +58,12 @@ def move_dns(
             f"the DNS authorization of {project.alias} is {dns.status} and "
             f"can only become {following}"
         )
-    zone = zone or dns.zone or f"{project.handle}.example"
+    zone = zone or default_zone(change, project)
     _check_dns_name(zone, "zone")
-    expires_ms = dns.expires_ms
-    if to in ("pending", "authorized"):
-        try:
-            expires_ms = change.now_ms + parse_duration_ms(expires_in)
-        except ValueError as error:
-            raise DocumentRefused(str(error)) from None
-    elif to == "expired":
-        expires_ms = change.now_ms
-    change.put(DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
-    if lifecycle.may(to, "expired") and expires_ms is not None:
-        schedule_event(change, expires_ms, "dns_expiry", project.id)
+    try:
+        move_dns_authorization(change, project, to, zone, expires_in)
+    except ValueError as error:
+        raise DocumentRefused(str(error)) from None
     return f"the DNS authorization of {project.alias} is {to}"
 
 

@@ -21,7 +21,7 @@ from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.plans import INITIALIZE, Step, plan_for
-from hosting_emulator.world.records import OperationOutcome
+from hosting_emulator.world.records import OperationOutcome, PartialEffects
 
 OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
@@ -87,6 +87,11 @@ class OutcomeKind(
         return getattr(self, "phase", None) or ""
 
     @property
+    def left_behind(self) -> PartialEffects | None:
+        """What an operation that ends so leaves behind. None: nothing."""
+        return getattr(self, "leaves", None)
+
+    @property
     def default_phase(self) -> str:
         """The phase of an outcome without a condition for which none was written."""
         return "deploying" if self.steps else ""
@@ -110,6 +115,7 @@ class OutcomeKind(
             queued_ms=read_ms(self.queued),
             running_ms=read_ms(self.running),
             while_=condition,
+            leaves=self.left_behind,
         )
 
 

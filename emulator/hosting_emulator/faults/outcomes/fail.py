@@ -6,19 +6,21 @@ from msgspec.structs import replace
 
 from hosting_emulator.faults.outcomes import OptionalPhase, OutcomeKind, Text
 from hosting_emulator.world.condition_records import Condition
-from hosting_emulator.world.records import OperationFailure, OperationOutcome
+from hosting_emulator.world.records import OperationFailure, OperationOutcome, PartialEffects
 
 
 class Fail(OutcomeKind, frozen=True):
     """The operation fails at the end of a phase (default: deploying), with an error.
 
     With `while` it fails as soon as the condition holds, in that phase or else in any running phase.
+    `leaves` is what it leaves behind: some of its `hosts`, its `source`, its `deployment`, or `dns`.
     """
 
     example: ClassVar = {"phase": "deploying", "code": "operation_failed"}
     steps = ("failed",)
 
     phase: OptionalPhase = None
+    leaves: PartialEffects | None = None
     code: Text = "operation_failed"
     message: Text = "The operation failed."
     retryable: bool = False

@@ -1,0 +1,46 @@
+"""Moves the DNS authorization of a project from state to state."""
+
+from __future__ import annotations
+
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.world import lifecycles
+from hosting_emulator.world.records import Dns, Project
+from hosting_emulator.world.schedule import schedule_event
+from hosting_emulator.world.tables import DNS
+from hosting_emulator.world.value import Change
+
+#: The usual lifetime of an authorization, in world time.
+LIFETIME = "30d"
+
+
+def may_move_dns(change: Change, project: Project, to: str) -> bool:
+    """Tell whether the lifecycle lets a project's DNS authorization become `to` now."""
+    dns = change.get(DNS, project.id) or Dns()
+    return lifecycles.DNS_AUTHORIZATION.may(dns.status, to)
+
+
+def default_zone(change: Change, project: Project) -> str:
+    """Return the zone of a project's DNS authorization, or the one that it gets without a choice."""
+    dns = change.get(DNS, project.id) or Dns()
+    return dns.zone or f"{project.handle}.example"
+
+
+def move_dns_authorization(
+    change: Change, project: Project, to: str, zone: str | None = None, lifetime: str = LIFETIME
+) -> None:
+    """Move a project's DNS authorization to a state, and schedule its expiry.
+
+    Raises ValueError if the lifecycle has no such transition, or `lifetime` is no duration.
+    """
+    dns = change.get(DNS, project.id) or Dns()
+    lifecycle = lifecycles.DNS_AUTHORIZATION
+    lifecycle.move(dns.status, to)
+    expires_ms = dns.expires_ms
+    if to in ("pending", "authorized"):
+        expires_ms = change.now_ms + parse_duration_ms(lifetime)
+    elif to == "expired":
+        expires_ms = change.now_ms
+    zone = zone or default_zone(change, project)
+    change.put(DNS, project.id, Dns(to, zone, ("dns.write", "zone.read"), expires_ms))
+    if lifecycle.may(to, "expired") and expires_ms is not None:
+        schedule_event(change, expires_ms, "dns_expiry", project.id)

@@ -1,0 +1,81 @@
+"""Partial effects: what an operation leaves behind that fails or is cancelled.
+
+A client sees them in the operation's result, in the list of deployments, or in the DNS authorization.
+This module also says why an operation cannot leave something behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from msgspec.structs import replace
+
+from hosting_emulator.world.dns_authorizations import may_move_dns, move_dns_authorization
+from hosting_emulator.world.naming import hostnames
+from hosting_emulator.world.plans import APPLY_DOMAINS, INITIALIZE
+from hosting_emulator.world.records import Operation, PartialEffects, Project
+from hosting_emulator.world.value import Change
+
+
+def leave_behind(
+    change: Change, operation: Operation, project: Project, effects: PartialEffects
+) -> tuple[Project, dict[str, Any] | None]:
+    """Carry out the effects that an operation leaves behind, except on its deployment.
+
+    Return its project and its result. A DNS authorization stays as it is if it cannot be moved so.
+    """
+    result: dict[str, Any] = {}
+    if effects.hosts:
+        names = asdict(hostnames(change.world.name, change.assumptions, project))
+        result["hostnames"] = {host: names[host] for host in names if host in effects.hosts}
+    if effects.source is not None:
+        project = replace(project, source_generation=project.source_generation + 1)
+        result["source_generation"] = project.source_generation
+    if effects.dns is not None and may_move_dns(change, project, effects.dns):
+        move_dns_authorization(change, project, effects.dns)
+    return project, result or None
+
+
+def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
+    """Say why no operation of a kind can leave effects behind. None: it can."""
+    if effects == PartialEffects():
+        return "name what it leaves behind: hosts, source, deployment or dns"
+    if len(set(effects.hosts)) < len(effects.hosts):
+        return "name each of the hosts once"
+    if effects.hosts and kind != APPLY_DOMAINS:
+        return f"operations of {kind} apply no hosts, so nobody could see them"
+    if effects.source and kind != INITIALIZE:
+        return f"operations of {kind} initialize no source"
+    if effects.deployment and kind != INITIALIZE:
+        return f"operations of {kind} create no deployment"
+    return None
+
+
+def effects_text(effects: PartialEffects) -> str:
+    """Describe effects in words: `the host development, the DNS authorization revoked`."""
+    parts = []
+    if effects.hosts:
+        noun = "host" if len(effects.hosts) == 1 else "hosts"
+        parts.append(f"the {noun} {' and '.join(effects.hosts)}")
+    if effects.source is not None:
+        parts.append("its source initialized")
+    if effects.deployment is not None:
+        parts.append(f"its deployment {effects.deployment}")
+    if effects.dns is not None:
+        parts.append(f"the DNS authorization {effects.dns}")
+    return ", ".join(parts)
+
+
+def visible_places(effects: PartialEffects) -> str:
+    """Say in one sentence where a client sees effects."""
+    places = []
+    if effects.hosts or effects.source:
+        places.append("in the operation's result")
+    if effects.source:
+        places.append("when it expects the old source generation")
+    if effects.deployment:
+        places.append("in the list of deployments")
+    if effects.dns:
+        places.append("in the DNS authorization")
+    return f"A client sees what it leaves behind {' and '.join(places)}."
