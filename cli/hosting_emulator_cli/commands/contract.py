@@ -278,9 +278,9 @@ def check(
     """Check any server against the contract, sentence by sentence.
 
     Each sentence of the contract holds, differs, cannot be seen from outside, or is skipped. The
-    report shows the responses that prove it, or the reason. Where the contract is silent and the
-    server differs from this emulator, the difference is printed as assumptions, ready for a
-    scenario.
+    report shows the responses behind each verdict, or the reason for it. Where the contract is
+    silent and the server differs from this emulator, the difference is printed as assumptions,
+    ready for a scenario.
 
     The check needs a project, and changes only what --allow permits. Exit codes: 0 if nothing
     differs, 1 if something differs, 2 if the check could not run.

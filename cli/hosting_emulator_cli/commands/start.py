@@ -141,11 +141,12 @@ def start(
 ) -> None:
     """Run the emulator until Ctrl-C.
 
-    When ready, it prints its addresses, a token, and lines to copy for a first request. Each option
-    can also be set by an environment variable: HOSTING_EMULATOR_ and its name in capitals, such as
-    HOSTING_EMULATOR_DATA_DIR. Separate several values with spaces, and set a flag to 1. An app can
-    have its own settings beside it in hosting-emulator.yaml, or under [tool.hosting-emulator] in
-    pyproject.toml:
+    When ready, the emulator prints its addresses, a token, and lines to copy for a first request.
+
+    Each option can also be set by an environment variable: HOSTING_EMULATOR_ and its name in
+    capitals, such as HOSTING_EMULATOR_DATA_DIR. Separate several values with spaces, and set a flag
+    to 1. An app can have its own settings beside it in hosting-emulator.yaml, or under
+    [tool.hosting-emulator] in pyproject.toml:
 
     \b
       port: 4711
