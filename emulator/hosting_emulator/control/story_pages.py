@@ -5,7 +5,6 @@ No socket is used, and nothing waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -13,37 +12,29 @@ from aiohttp import web
 from multidict import CIMultiDict
 
 from hosting_emulator.calls.dev_access import REDEEM_PATH, project_at
-from hosting_emulator.calls.request import Reply
 from hosting_emulator.control.provider import provider_exchange
 from hosting_emulator.control.route import PREFIX, Route
 from hosting_emulator.control.routes import ROUTES
 from hosting_emulator.engine.access_tokens import issuer_path
 from hosting_emulator.engine.engine import Engine
-from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.http import dev_origins
 from hosting_emulator.http.guard import Site
 from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.request_head import PlainHead
 from hosting_emulator.identity import faults
 from hosting_emulator.identity.request import IdentityRequest
-from hosting_emulator.scenario.arrival import PageRequest
+from hosting_emulator.scenario.arrival import PageRequest, PageVisit
 
 _PROVIDER_PATH: Final = f"{PREFIX}/idp"
 
 
-def respond_to_page(
-    engine: Engine, request: PageRequest, pass_time: Callable[[int], None]
-) -> tuple[Reply, FaultKind | None]:
-    """Return a page's response, and the fault that would break it in transit.
-
-    A fault's delay is passed to `pass_time`, in milliseconds. Raises ValueError for a URL without a
-    page.
-    """
+def respond_to_page(engine: Engine, request: PageRequest) -> PageVisit:
+    """Return a visit to a page. Raises ValueError for a URL without a page."""
     url = urlsplit(request.url)
     if url.netloc:
         response = _visit_origin(engine, request, url)
     else:
-        response = _visit_provider(engine, request, url, pass_time)
+        response = yield from _visit_provider(engine, request, url)
     if isinstance(response, FaultyResponse):
         return response.reply, response.effect
     if isinstance(response, ReadyResponse):
@@ -64,20 +55,11 @@ def _visit_origin(engine: Engine, request: PageRequest, url: SplitResult) -> web
     return dev_origins.show_page(head, engine, project, url.path, url.query, site)
 
 
-def _visit_provider(
-    engine: Engine, request: PageRequest, url: SplitResult, pass_time: Callable[[int], None]
-) -> web.StreamResponse:
+def _visit_provider(engine: Engine, request: PageRequest, url: SplitResult) -> faults.Exchange:
     route = _provider_route(engine, request, url)
     head = PlainHead(request.method, CIMultiDict(request.headers))
     identity_request = IdentityRequest(head, url.query, request.body, Site(request.own_url))
-    exchange = provider_exchange(identity_request, engine, route)
-    while True:
-        try:
-            pass_time(next(exchange))
-        except StopIteration as end:
-            response: web.StreamResponse = end.value
-            break
-    return response
+    return provider_exchange(identity_request, engine, route)
 
 
 def _provider_route(engine: Engine, request: PageRequest, url: SplitResult) -> Route:

@@ -35,6 +35,8 @@ LOST_WORDS = (
     "reset_in_body",
     "reset_in_upload",
 )
+#: How a response is lost for which its client did not wait.
+GAVE_UP = "gives_up"
 #: Every HTTP method that a request can have.
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT")
 _STATUS_CLASS = re.compile("([2-5])xx", re.IGNORECASE)

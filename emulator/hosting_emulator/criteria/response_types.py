@@ -18,7 +18,7 @@ from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.criteria.checks import has_variable
 from hosting_emulator.criteria.comparisons import match
 from hosting_emulator.criteria.compound_types import Array, Fields, either, or_null
-from hosting_emulator.criteria.request_filters import LOST_WORDS, LostWord, Status
+from hosting_emulator.criteria.request_filters import GAVE_UP, LOST_WORDS, LostWord, Status
 from hosting_emulator.criteria.simple_types import (
     Boolean,
     HeaderText,
@@ -169,7 +169,8 @@ def body_type(resource: str, words: OpenWords, statuses: Iterable[int]) -> Value
 
 def response_document_type(body: ValueType) -> ValueType:
     """Return the type of a collected response, whose body has a type. A lost one has no body."""
-    fields = {name: EXPECTED[name] for name in ("code", "lost", "delayed")}
+    fields = {name: EXPECTED[name] for name in ("code", "delayed")}
+    fields["lost"] = LostWord(words=(*LOST_WORDS, GAVE_UP))
     fields |= {"status": or_null(EXPECTED_STATUS), "body": or_null(body)}
     return Fields("a response", fields=fields)
 

@@ -22,6 +22,7 @@ from hosting_emulator.world.records import ApiKey
 from hosting_emulator.world.tables import OPERATIONS
 from hosting_emulator.world.value import Change, World
 
+GAVE_UP_NOTE = "the client closed its side before the whole response had been sent"
 #: Replaces a value that an exchange no longer needs.
 RELEASED: Any = None
 
@@ -115,6 +116,23 @@ class Entry(CallRequest, kw_only=True):
         if self.is_discarded and self.second_delivery is not None:
             return self.second_delivery
         return self
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether the client closed the connection before the whole response had been sent.
+
+        False if a fault lost the response, because then the client has no choice.
+        """
+        if self.lost is not None or self.passage is None or self.in_progress:
+            return False
+        return self.passage.is_abandoned
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The notes of the exchange, and that the client gave up, which is known only afterwards."""
+        if self.gave_up:
+            return (*self.why, GAVE_UP_NOTE)
+        return self.why
 
     @property
     def project(self) -> str | None:

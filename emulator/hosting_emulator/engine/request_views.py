@@ -63,7 +63,7 @@ def _contains(entry: Entry, text: str) -> bool:
         f"{entry.method} {_target(entry)}",
         entry.call or "",
         entry.code or "",
-        *entry.why,
+        *entry.reasons,
         entry.body.decode("utf-8", "replace"),
         entry.response_body.decode("utf-8", "replace"),
     ]
@@ -119,7 +119,7 @@ def summary_members(world: World, entry: Entry) -> dict[str, Any]:
         "idempotency_key": redacted(sent_header(entry, b"idempotency-key")),
         "replayed": entry.replayed,
         "lost": entry.lost,
-        "why": tuple(redactor.text(sentence) for sentence in entry.why),
+        "why": tuple(redactor.text(sentence) for sentence in entry.reasons),
         "varied": list(entry.varied),
         "duration_us": round(_took_ns(entry) / 1000, 1),
         "in_progress": entry.in_progress,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from msgspec import UNSET
 
 from hosting_emulator.calls.request import Reply
+from hosting_emulator.criteria.request_filters import GAVE_UP
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.faults.kinds import FaultKind
@@ -32,24 +33,26 @@ class PageRequest:
     own_url: str = OWN_URL
 
 
-#: Returns a page's response and the fault that breaks it in transit. It passes each delay in
-#: milliseconds to its last argument.
-PageHandler: TypeAlias = Callable[
-    [Engine, PageRequest, Callable[[int], None]], tuple[Reply, FaultKind | None]
-]
+#: A visit to a page in progress. It yields each delay in milliseconds, and returns the response and the
+#: fault that breaks it in transit.
+PageVisit: TypeAlias = Generator[int, None, tuple[Reply, FaultKind | None]]
+#: Begins a visit to a page.
+PageHandler: TypeAlias = Callable[[Engine, PageRequest], PageVisit]
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """A response, its delay in real milliseconds, and the fault that broke it in transit.
 
-    `n` is the number of the request in the log.
+    `n` is the number of the request in the log. With `gave_up`, the client closed its side before the
+    response was sent.
     """
 
     reply: Reply
     late_ms: int = 0
     effect: FaultKind | None = None
     n: int | None = None
+    gave_up: bool = False
 
     def summary(self) -> str:
         """Return the status and the problem code, such as `403 forbidden`."""
@@ -86,7 +89,12 @@ class Arrival:
 
     @property
     def lost(self) -> str | None:
-        """The kind of the fault that lost the response, or None if the response arrived."""
+        """The kind of the fault that lost the response, or None if the response arrived.
+
+        It is `gives_up` if the client did not wait for the response.
+        """
+        if self.gave_up:
+            return GAVE_UP
         if self.effect is None or self.effect.delivers_response:
             return None
         return self.effect.name
@@ -94,6 +102,8 @@ class Arrival:
     @property
     def is_delayed(self) -> bool:
         """Whether the response came late or slowly."""
+        if self.gave_up:
+            return False
         return self.late_ms > 0 or (self.effect is not None and self.effect.delivers_response)
 
     def header(self, name: str) -> str | None:

@@ -28,7 +28,10 @@ class StoryConnections:
             self._connections[name] = connection
         context.connection = connection
 
-    def note_response(self, name: str | None, effect: FaultKind | None) -> None:
-        """End the connection with a name if a fault lost the response that was sent on it."""
-        if name is not None and effect is not None and not effect.delivers_response:
+    def note_response(self, name: str | None, effect: FaultKind | None, *, gave_up: bool) -> None:
+        """End the connection with a name if a fault lost its response, or if its client gave up."""
+        if name is None:
+            return
+        is_lost = effect is not None and not effect.delivers_response
+        if is_lost or gave_up:
             self._connections.pop(name, None)

@@ -136,8 +136,9 @@ class StepPart(ActionPart, rename={"with_": "with"}):
     the identity provider, or by a URL at a dev origin, which is sent unchanged. The requests in
     `together` all arrive before the first response is sent. A request with `tries` is repeated with
     its Idempotency-Key until the response is as expected. The wait before a retry is `pause`, or
-    the time that the response asks for. Requests with the same `connection` share one simulated
-    connection, for faults that match by it. `use` runs the steps of a part, and `with` sets their
+    the time that the response asks for. With `gives_up` the client closes its side before it has
+    the response, as a client that times out does. Requests with the same `connection` share one
+    simulated connection, for faults that match by it. `use` runs the steps of a part, and `with` sets their
     variables. `save` stores values from the response under names. Each value is given by its path
     in the response, or is `response` for the whole response. `collect` adds values of
     every response to lists, which `check` compares. In its paths `*` is every item of a list, and
@@ -159,6 +160,7 @@ class StepPart(ActionPart, rename={"with_": "with"}):
     expect: ExpectPart | None = None
     save: dict[str, str] = {}
     collect: dict[str, str] = {}
+    gives_up: bool = False
     times: Annotated[int, Meta(ge=1, le=10_000)] = 1
     tries: Annotated[int, Meta(ge=1, le=1_000)] = 1
     pause: Duration | None = None

@@ -35,7 +35,7 @@ from hosting_emulator.scenario.step_keys import (
     OPTION_ACTIONS,
     TIMELINE_ACTIONS,
 )
-from hosting_emulator.scenario.variable_syntax import NOBODY
+from hosting_emulator.scenario.variable_syntax import NOBODY, WHOLE_RESPONSE
 
 _LONGEST_QUOTE = 60
 #: The fields of a part. They are cached, because looking them up takes a long time.
@@ -187,6 +187,7 @@ def _check_step(location: Location, allowed_actions: Sequence[str]) -> None:
     _check_clears(location)
     _check_call_options(location)
     _check_retry_options(location, is_joined=is_joined)
+    _check_giving_up(location)
     _check_token_options(location)
     _check_plain_values(location)
     if step.get("together") is not None:
@@ -268,6 +269,21 @@ def _check_retry_options(location: Location, *, is_joined: bool) -> None:
         if name in step:
             message = f"concurrent requests are sent only once: remove {name}"
             raise (location / name).error(message, key=True)
+
+
+def _check_giving_up(location: Location) -> None:
+    """Refuse keys that need the response for which a client does not wait."""
+    step = location.value
+    if not step.get("gives_up"):
+        return
+    for name in ("expect", "save", "tries"):
+        if name in step:
+            message = f"a client that gives up receives no response: remove {name}"
+            raise (location / name).error(message, key=True)
+    for name, path in (step.get("collect") or {}).items():
+        if str(path).partition(".")[0] != WHOLE_RESPONSE:
+            message = "a client that gives up receives no response: collect `response`, or nothing"
+            raise (location / "collect" / name).error(message)
 
 
 def _check_token_options(location: Location) -> None:

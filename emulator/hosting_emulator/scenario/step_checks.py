@@ -27,7 +27,6 @@ from hosting_emulator.scenario.default_names import default_alias
 from hosting_emulator.scenario.document import ExpectPart, StepPart
 from hosting_emulator.scenario.log_filters import log_filters
 from hosting_emulator.scenario.source import Location
-from hosting_emulator.scenario.step_keys import is_page
 from hosting_emulator.scenario.story_scope import StoryScope
 from hosting_emulator.scenario.variable_syntax import (
     DEFAULT_ALIASES,
@@ -101,9 +100,6 @@ def _check_call(scope: StoryScope, location: Location, call: str) -> None:
 def _check_request(scope: StoryScope, location: Location, request: str) -> None:
     if not _REQUEST.fullmatch(request):
         raise location.error("a request needs a method and a path, such as GET /v1/projects")
-    _, _, url = request.partition(" ")
-    if is_page(url) and "together" in location.path:
-        raise location.error("only API requests can be sent together, not visits to pages")
 
 
 def _check_rule(scope: StoryScope, location: Location, document: dict[str, Any]) -> None:

@@ -73,6 +73,7 @@ OPTION_ACTIONS: dict[str, tuple[str, ...]] = {
     "body": ("call", "request", "api_key"),
     "text": ("call", "request"),
     "form": ("request",),
+    "gives_up": (*_API_REQUESTS, "redeem"),
     "tries": REQUESTS,
     "pause": REQUESTS,
     "with": ("use",),

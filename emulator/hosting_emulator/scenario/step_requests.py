@@ -6,11 +6,11 @@ in real time: delays are added up, and a running clock advances by them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
@@ -18,10 +18,12 @@ from msgspec import UNSET
 from multidict import CIMultiDict
 
 from hosting_emulator.calls.dev_access import project_at
+from hosting_emulator.calls.request import Reply
 from hosting_emulator.contract.calls import CALLS, CallSpec
 from hosting_emulator.contract.timestamps import LATEST_MS
+from hosting_emulator.engine.connection import Connection, Passage
 from hosting_emulator.engine.driver import run_exchange
-from hosting_emulator.engine.effects import Delay, Exchange
+from hosting_emulator.engine.effects import Delay
 from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.exchange import ExchangeContext
 from hosting_emulator.engine.pipeline import CALL_STEPS, REDEEM_STEPS, Step
@@ -33,11 +35,26 @@ from hosting_emulator.scenario.connection_checks import PAGE_WITHOUT_CONNECTION
 from hosting_emulator.scenario.connections import StoryConnections
 from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.slices import Slices
+from hosting_emulator.scenario.step_keys import is_page
 from hosting_emulator.scenario.variable_syntax import NOBODY
 from hosting_emulator.scenario.variables import Variables
 from hosting_emulator.world.records import Project, User
 from hosting_emulator.world.tables import OPERATIONS, USERS
 from hosting_emulator.world.value import Change
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    """The response to a request, the fault that breaks it in transit, and the request's number."""
+
+    reply: Reply
+    effect: FaultKind | None
+    n: int | None = None
+
+
+#: A request in progress. It yields the delays of its response.
+StepExchange: TypeAlias = Generator[Delay, None, _Response]
+NO_DELAY = Delay(0)
 
 
 @dataclass(order=True, slots=True)
@@ -47,7 +64,7 @@ class _Waiting:
     at_ms: int
     order: int
     index: int = field(compare=False)
-    exchange: Exchange = field(compare=False)
+    exchange: StepExchange = field(compare=False)
 
 
 class StepRequests:
@@ -65,39 +82,19 @@ class StepRequests:
         #: The real milliseconds that a client would have waited for the responses to this step.
         self.waited_ms = 0
 
-    def visit_page(self, step: StepPart, method: str, url: str) -> Arrival:
-        """Request a page. Raises ValueError if it cannot be visited."""
-        if self._page_handler is None:
-            raise ValueError(f"{url[:80]} is a page, which cannot be visited here")
-        if step.connection is not None:
-            raise ValueError(PAGE_WITHOUT_CONNECTION)
-        if step.query:
-            separator = "&" if "?" in url else "?"
-            url = f"{url}{separator}{_query(step)}"
-        began_ms = self.waited_ms
-        # A browser sends no token. A page determines by itself who its user is.
-        headers = self._headers(step, None, NOBODY)
-        request = PageRequest(method, url, headers, _body(step))
-        reply, effect = self._page_handler(self._engine, request, self._wait)
-        self._wait(drip_ms(effect, reply) + self._pass_world_time(effect))
-        return Arrival(reply, self.waited_ms - began_ms, effect)
-
     def send(self, steps: Sequence[StepPart]) -> Slices[list[Arrival]]:
         """Let all requests arrive in order before any response is sent.
 
-        Each response is then sent when its delays end. The result has the order of the steps.
+        Each response is then sent when its delays end. The result has the order of the steps. Raises
+        ValueError for a request that cannot be sent, such as one to a page that does not exist.
         """
         began_ms = self.waited_ms
-        requests = []
-        for step in steps:
-            requests.append(self._request(step))
-            yield
         order = count()
         waiting = []
-        for index, (context, exchange_steps) in enumerate(requests):
-            context.held = len(steps) > 1
-            exchange = run_exchange(self._engine, context, exchange_steps)
+        for index, step in enumerate(steps):
+            exchange = self._exchange(step, is_alone=len(steps) == 1)
             waiting.append(_Waiting(0, next(order), index, exchange))
+            yield
         arrivals: dict[int, Arrival] = {}
         try:
             while waiting:
@@ -105,25 +102,78 @@ class StepRequests:
                 current = heappop(waiting)
                 self._wait(max(0, began_ms + current.at_ms - self.waited_ms))
                 try:
-                    effect = current.exchange.send(None)
+                    delay = next(current.exchange)
                 except StopIteration as end:
-                    context, _ = requests[current.index]
-                    connection_name = steps[current.index].connection
-                    self._connections.note_response(connection_name, context.effect)
-                    late_ms = current.at_ms + drip_ms(context.effect, end.value)
-                    late_ms += self._pass_world_time(context.effect)
-                    arrivals[current.index] = Arrival(end.value, late_ms, context.effect, context.n)
+                    arrival = self._arrival(end.value, current.at_ms, steps[current.index])
+                    arrivals[current.index] = arrival
                     continue
-                if isinstance(effect, Delay):
-                    current.at_ms += effect.ms
+                current.at_ms += delay.ms
                 current.order = next(order)
                 heappush(waiting, current)
         finally:
-            for unfinished in waiting:  # the story was cancelled
+            for unfinished in waiting:  # the story was cancelled, or a request could not be sent
                 unfinished.exchange.close()
         last_ms = max(arrival.late_ms for arrival in arrivals.values())
         self._wait(max(0, began_ms + last_ms - self.waited_ms))
         return [arrivals[index] for index in range(len(steps))]
+
+    def _arrival(self, response: _Response, at_ms: int, step: StepPart) -> Arrival:
+        """Return a response as its client receives it, `at_ms` real milliseconds after its request."""
+        self._connections.note_response(step.connection, response.effect, gave_up=step.gives_up)
+        if step.gives_up:
+            return Arrival(response.reply, 0, response.effect, response.n, gave_up=True)
+        late_ms = at_ms + drip_ms(response.effect, response.reply)
+        late_ms += self._pass_world_time(response.effect)
+        return Arrival(response.reply, late_ms, response.effect, response.n)
+
+    def _exchange(self, step: StepPart, *, is_alone: bool) -> StepExchange:
+        """Return the exchange of a step's request. It begins with its first effect."""
+        if step.request is not None:
+            method, _, url = step.request.partition(" ")
+            if is_page(url):
+                return self._page_exchange(step, method, url)
+        context, exchange_steps = self._request(step)
+        context.held = step.gives_up or not is_alone
+        if step.gives_up:
+            context.passage = _abandoned_passage()
+        return self._api_exchange(step, context, exchange_steps)
+
+    def _api_exchange(
+        self, step: StepPart, context: ExchangeContext, exchange_steps: Sequence[Step]
+    ) -> StepExchange:
+        exchange = run_exchange(self._engine, context, exchange_steps)
+        try:
+            while True:
+                effect = exchange.send(None)
+                is_unawaited = step.gives_up and isinstance(effect, Delay) and effect.is_done
+                if isinstance(effect, Delay) and not is_unawaited:
+                    yield effect
+                else:
+                    yield NO_DELAY
+        except StopIteration as end:
+            return _Response(end.value, context.effect, context.n)
+        finally:
+            exchange.close()
+
+    def _page_exchange(self, step: StepPart, method: str, url: str) -> StepExchange:
+        if self._page_handler is None:
+            raise ValueError(f"{url[:80]} is a page, which cannot be visited here")
+        if step.connection is not None:
+            raise ValueError(PAGE_WITHOUT_CONNECTION)
+        if step.query:
+            separator = "&" if "?" in url else "?"
+            url = f"{url}{separator}{_query(step)}"
+        # A browser sends no token. A page determines by itself who its user is.
+        headers = self._headers(step, None, NOBODY)
+        visit = self._page_handler(self._engine, PageRequest(method, url, headers, _body(step)))
+        try:
+            while True:
+                yield Delay(next(visit))
+        except StopIteration as end:
+            reply, effect = end.value
+            return _Response(reply, effect)
+        finally:
+            visit.close()
 
     def _pass_world_time(self, effect: FaultKind | None) -> int:
         """Let world time pass while a fault holds the response back.
@@ -246,6 +296,13 @@ class StepRequests:
         if step.organization is not None and subject != "organization":
             return user, self._variables.id_of("organization", step.organization)
         return user, home_of(world, user)
+
+
+def _abandoned_passage() -> Passage:
+    """Return the way of a request whose client closed its side before the response was sent."""
+    connection = Connection()
+    connection.closed_by_client = 1
+    return Passage(connection, arrival=0)
 
 
 def _query(step: StepPart) -> str:

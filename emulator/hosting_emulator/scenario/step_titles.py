@@ -22,7 +22,9 @@ def title_of(action: str, step: StepPart) -> str:
         return f"{action} {next(iter(value), '')}"
     title = str(value) if action == "call" else f"{action} {value}"
     if step.user:
-        return f"{title} as {step.user}"
+        title += f" as {step.user}"
+    if step.gives_up:
+        title += ", gives up"
     return title
 
 

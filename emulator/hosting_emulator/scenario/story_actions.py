@@ -26,7 +26,6 @@ from hosting_emulator.scenario.log_step import count_requests
 from hosting_emulator.scenario.manual_changes import ManualChanges
 from hosting_emulator.scenario.slices import Slices, run_slices
 from hosting_emulator.scenario.source import Location
-from hosting_emulator.scenario.step_keys import is_page
 from hosting_emulator.scenario.step_requests import StepRequests
 from hosting_emulator.scenario.variables import Variables
 from hosting_emulator.world.tables import ORGANIZATIONS
@@ -112,12 +111,6 @@ class StoryActions:
         (arrival,) = run_slices(self.requests.send([step]))
         return self._note_arrival(attempt, arrival)
 
-    def _request(self, step: StepPart, attempt: Attempt) -> str:
-        method, _, url = str(step.request).partition(" ")
-        if not is_page(url):
-            return self._send(step, attempt)
-        return self._note_arrival(attempt, self.requests.visit_page(step, method, url))
-
     def _together(self, step: StepPart, attempt: Attempt) -> Slices[str]:
         steps = []
         entry_indexes = []
@@ -148,7 +141,9 @@ class StoryActions:
         reply = arrival.reply
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
         message = f"status {reply.status}"
-        if arrival.lost:
+        if arrival.gave_up:
+            message = "the client gave up before the response was sent"
+        elif arrival.lost:
             message = f"the response was lost ({arrival.lost})"
         if arrival.late_ms:
             return f"{message}, {format_duration(arrival.late_ms)} late"
@@ -252,7 +247,7 @@ _ACTIONS: dict[str, _Action] = {
     "call": StoryActions._send,
     "poll": StoryActions._send,
     "redeem": StoryActions._send,
-    "request": StoryActions._request,
+    "request": StoryActions._send,
     "together": StoryActions._together,
     "sign_in": StoryActions._sign_in,
     "api_key": StoryActions._api_key,

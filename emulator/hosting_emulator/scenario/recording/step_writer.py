@@ -120,6 +120,9 @@ class StepWriter:
         connection = self._connections.name(entry)
         if connection is not None:
             step["connection"] = connection
+        if entry.gave_up:
+            self.steps.append(RecordedStep({**step, "gives_up": True}, event))
+            return
         name_value = self._references.repeated if "call" in step else str
         expect = expected_response(entry.delivered, name_value)
         if not judged and "lost" not in expect:
