@@ -209,7 +209,7 @@ def test_a_recording_has_the_world_faults_and_timeline_of_its_scenario():
 
 
 #: What each of these is about lies in requests that were in progress at the same time.
-AT_ONCE = {"two-processes-one-key", "token-expires-inside-a-poll"}
+AT_ONCE = {"impatient-client", "two-processes-one-key", "token-expires-inside-a-poll"}
 #: A key of this one has a chosen value, of which no recording knows more than the digest.
 CHOSEN = {"no-organization"}
 LIBRARY = [path for path in sorted(FOLDER.glob("*.yaml")) if path.stem not in AT_ONCE | CHOSEN]
