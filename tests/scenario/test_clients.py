@@ -20,7 +20,7 @@ DISCOVERY = "GET /_emulator/idp/.well-known/openid-configuration"
 
 
 def test_a_request_is_carried_out_although_its_client_gives_up():
-    story = [
+    story: list[Step] = [
         {**DOMAINS, "gives_up": True},
         {**DOMAINS, "expect": {"body": {"state": "queued"}}},
         {"log": {"call": "apply_project_domains", "replayed": True, "count": 1}},
@@ -35,7 +35,7 @@ def test_a_request_is_carried_out_although_its_client_gives_up():
 
 
 def test_the_log_says_that_a_client_gave_up_and_blames_no_fault():
-    story = [
+    story: list[Step] = [
         {**DOMAINS, "gives_up": True},
         {"log": {"why": "/closed its side/", "lost": None, "fault": None, "count": 1}},
     ]
@@ -47,7 +47,7 @@ def test_the_log_says_that_a_client_gave_up_and_blames_no_fault():
     ("assumption", "status"), [("refuse", 503), ("wait", 202)], ids=["refuse", "wait"]
 )
 def test_the_response_is_held_back_while_others_arrive(assumption: str, status: int):
-    story = [
+    story: list[Step] = [
         {"assume": {"idempotency_in_flight": assumption}},
         {
             "together": [
@@ -74,7 +74,7 @@ def test_a_client_that_gives_up_waits_for_no_slow_response():
 
 def test_a_client_that_gives_up_ends_its_connection():
     fault = {"abort": {"code": "rate_limited"}, "connection": "reused", "optional": True}
-    story = [
+    story: list[Step] = [
         {"call": "list_deployments", "connection": "a"},
         {"call": "list_deployments", "connection": "b"},
         {"call": "list_deployments", "connection": "a", "gives_up": True},
@@ -132,7 +132,7 @@ def test_a_client_that_gave_up_is_recorded_as_such():
     ("count", "verdict"), [(3, "green"), (2, "red")], ids=["three responses", "two responses"]
 )
 def test_pages_are_visited_together(count: int, verdict: Verdict):
-    story = [
+    story: list[Step] = [
         {
             "together": [
                 {"request": DISCOVERY, "times": 2, "collect": {"all": "response.status"}},
