@@ -44,7 +44,7 @@ from hosting_emulator.world.value import Change
 
 
 @dataclass(frozen=True, slots=True)
-class _Response:
+class _SentResponse:
     """The response to a request, the fault that breaks it in transit, and the request's number."""
 
     reply: Reply
@@ -53,7 +53,7 @@ class _Response:
 
 
 #: A request in progress. It yields the delays of its response.
-StepExchange: TypeAlias = Generator[Delay, None, _Response]
+StepExchange: TypeAlias = Generator[Delay, None, _SentResponse]
 NO_DELAY = Delay(0)
 
 
@@ -117,7 +117,7 @@ class StepRequests:
         self._wait(max(0, began_ms + last_ms - self.waited_ms))
         return [arrivals[index] for index in range(len(steps))]
 
-    def _arrival(self, response: _Response, at_ms: int, step: StepPart) -> Arrival:
+    def _arrival(self, response: _SentResponse, at_ms: int, step: StepPart) -> Arrival:
         """Return a response as its client receives it, `at_ms` real milliseconds after its request."""
         self._connections.note_response(step.connection, response.effect, gave_up=step.gives_up)
         if step.gives_up:
@@ -151,7 +151,7 @@ class StepRequests:
                 else:
                     yield NO_DELAY
         except StopIteration as end:
-            return _Response(end.value, context.effect, context.n)
+            return _SentResponse(end.value, context.effect, context.n)
         finally:
             exchange.close()
 
@@ -171,7 +171,7 @@ class StepRequests:
                 yield Delay(next(visit))
         except StopIteration as end:
             reply, effect = end.value
-            return _Response(reply, effect)
+            return _SentResponse(reply, effect)
         finally:
             visit.close()
 
