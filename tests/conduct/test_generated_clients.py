@@ -136,6 +136,8 @@ FAULTS: tuple[dict[str, Any], ...] = (
     {"gateway_error": {"status": 502}, "phase": "after_commit"},
     {"connection_reset": {}, "connection": "reused"},
     {"empty_response": {}, "connection": "reused", "phase": "after_commit"},
+    {"stale_read": {"age": "1s"}},
+    {"stale_read": {"age": "6s"}},
     {"deliver_twice": {"response": "first"}},
     {"deliver_twice": {"response": "second"}},
 )

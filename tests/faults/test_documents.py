@@ -164,6 +164,26 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         "phase",
         ["only act before_commit"],
     ),
+    ({"stale_read": {}}, "stale_read", ["'age' is missing"]),
+    ({"stale_read": {"age": "0s"}}, "stale_read.age", ["'0s' is not between 1ms and 365d"]),
+    ({"stale_read": {"age": "soon"}}, "stale_read.age", ["'soon' is not a duration"]),
+    (
+        {"stale_read": {"age": "1s"}, "phase": "before_commit"},
+        "phase",
+        ["stale_read has no phase", "no read is committed"],
+    ),
+    (
+        {"stale_read": {"age": "1s"}, "call": "apply_project_domains"},
+        "call",
+        ["never act", "list_deployments", "writes always see the current state"],
+    ),
+    ({"stale_read": {"age": "1s"}, "method": "PUT"}, "method", ["never act", "reads"]),
+    ({"stale_read": {"age": "1s"}, "call": "redeem_ticket"}, "call", ["redeem_ticket is none"]),
+    (
+        {"stale_read": {"age": "1s"}, "call": "read_database_compute"},
+        "call",
+        ["fresh, tenant-scoped observation", "breaking: true"],
+    ),
     ({"deliver_twice": {}}, "deliver_twice", ["'response' is missing"]),
     ({"deliver_twice": {"response": "third"}}, "deliver_twice.response", ["first, second"]),
     (

@@ -538,3 +538,16 @@ def test_a_connection_that_carried_other_requests_before_cannot_be_recorded():
 
     with pytest.raises(NotRecordable, match="had been used before the recording"):
         recorded(api)
+
+
+def test_a_stale_read_is_recorded_with_the_state_that_it_showed():
+    api = ControlledWorld()
+    api.add_fault(stale_read={"age": "30s"}, call="get_dns_authorization")
+    api.intervene("move_dns", project="shop", to="revoked")
+    api.dns()
+    api.advance("30s")
+    api.dns()
+
+    expected = [step["expect"] for step in recorded(api)["story"] if "call" in step]
+
+    assert [expect["body"]["status"] for expect in expected] == ["authorized", "revoked"]

@@ -186,8 +186,9 @@ EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
     ("alter", {"headers": {"X-Edge-Region": "eu"}}, see_altered_header),
     ("deliver_twice", {"response": "second"}, see_whole_flag),
 ]
-#: These act on the whole emulator, so their tests in `doors/http` have their own emulators.
-ELSEWHERE = ("refuse_connections", "bad_certificate")
+#: These act on the whole emulator, so their tests in `doors/http` have their own emulators, or on reads only
+#: (`test_stale_reads.py`).
+ELSEWHERE = ("refuse_connections", "bad_certificate", "stale_read")
 #: These let the response through, so the request is carried out in either phase.
 LET_THROUGH = (
     "latency",

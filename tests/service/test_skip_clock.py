@@ -133,4 +133,4 @@ def test_the_log_explains_why_time_moved(api: CheckedWorld) -> None:
 
     [moved] = [why for why in api.emulator.requests[-1].why if "skip clock" in why]
 
-    assert moved.endswith(", as the previous response's Retry-After asked")
+    assert moved.endswith(", the end of the wait after the previous response")

@@ -134,6 +134,11 @@ def get_operation(change: Change, request: CallRequest, operation: Operation) ->
         operations.count_poll(change, operation)
         react(change)
         operation = change.row(OPERATIONS, operation.id)
+    return show_operation(change, request, operation)
+
+
+def show_operation(change: Change, request: CallRequest, operation: Operation) -> Reply:
+    """Show the operation as it is now, without counting a poll."""
     return success_reply(change, request, views.operation(change, operation), operation.id)
 
 
@@ -178,6 +183,13 @@ CALL_FUNCTIONS: dict[CallName, CallFunction] = {
     "create_dev_access_ticket": create_dev_access_ticket,
     "read_database_compute": read_database_compute,
     "get_operation": get_operation,
+}
+#: The functions that show what a read shows, and change nothing.
+READ_FUNCTIONS: dict[CallName, CallFunction] = {
+    "get_dns_authorization": get_dns_authorization,
+    "list_deployments": list_deployments,
+    "read_database_compute": read_database_compute,
+    "get_operation": show_operation,
 }
 #: The functions of calls whose retry does not receive the remembered response.
 REPLAY_FUNCTIONS: dict[CallName, Callable[[Change, CallRequest, RememberedResponse], Reply]] = {

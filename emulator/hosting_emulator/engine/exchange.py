@@ -58,6 +58,9 @@ class Entry(CallRequest, kw_only=True):
     no connection. `in_progress` means that the exchange waits for its body, a delay or the disk, and
     that its response has not left.
 
+    `stale_at_ms` is the world time of the earlier state that a fault let the response show, or None if
+    the response shows the current state.
+
     A fault can deliver a request twice. `second_delivery` is then the other exchange, and its
     `second_delivery_of` is the number of this one, or 0 if a client sent the request. `is_discarded`
     means that the client received the response to the other delivery.
@@ -96,6 +99,7 @@ class Entry(CallRequest, kw_only=True):
     in_progress: bool = False
     response_number: int = 0
     is_connection_reused: bool | None = None
+    stale_at_ms: int | None = None
     second_delivery_of: int = 0
     second_delivery: Entry | None = None
     is_discarded: bool = False
@@ -198,6 +202,8 @@ class ExchangeContext(Entry, kw_only=True):
     response_name: str = ""
     #: The counts of faults that could alter the response, before they are committed.
     alteration_counts: Change | None = None
+    #: The age that the state in a stale response should have, in milliseconds of world time.
+    stale_age_ms: int = 0
     #: Whether the headers of the response have been varied.
     headers_varied: bool = False
     #: The refusal that is remembered for the call's Idempotency-Key, in the form that is sent.

@@ -101,6 +101,26 @@ class History(deque[Commit]):
         """Return the commit with a number, or None if it was dropped or never existed."""
         return next((commit for commit in self if commit.number == number), None)
 
+    def world_at(self, at_ms: int) -> World:
+        """Return the world after its last commit up to a moment of world time.
+
+        Commits that were rewound do not count. If the world began later, or the history no longer
+        holds the moment, it is the oldest state that the history holds.
+        """
+        oldest = self[-1].world
+        latest_number = oldest.commit
+        for commit in reversed(self):
+            if commit.number > latest_number:
+                continue  # it was rewound
+            oldest = commit.world
+            if oldest.at_ms <= at_ms:
+                return oldest
+            if commit.restored is not None:
+                latest_number = commit.restored.world.commit
+            elif not commit.writes:
+                return oldest  # the world began here
+        return oldest
+
     def state_after(self, number: int) -> World | None:
         """Return the world after a commit, or None if the history does not contain the commit.
 

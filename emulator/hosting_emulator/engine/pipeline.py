@@ -41,6 +41,7 @@ from hosting_emulator.engine.machine_clock import stopwatch_ns
 from hosting_emulator.engine.redemption import find_origin, redeem_ticket
 from hosting_emulator.engine.refusals import name_response, refuse
 from hosting_emulator.engine.skip_wait import move_to_end_of_wait
+from hosting_emulator.engine.stale_reads import read_stale
 from hosting_emulator.engine.timeline import count_call
 from hosting_emulator.faults.decisions import next_outcome
 from hosting_emulator.variation.draws import vary_body, vary_paging
@@ -207,6 +208,8 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         ctx.why += (f"replay of the first response for this Idempotency-Key ({status})",)
     else:
         reply = _call(engine, ctx)
+        if engine.world.has_faults:
+            reply = read_stale(engine, ctx, reply)
     # A remembered response keeps its first variation.
     if variation is not None and reply.varied is None:
         reply.body, reply.varied = vary_body(

@@ -124,6 +124,7 @@ def summary_members(world: World, entry: Entry) -> dict[str, Any]:
         "duration_us": round(_took_ns(entry) / 1000, 1),
         "in_progress": entry.in_progress,
         "altered": list(entry.altered) or None,
+        "stale_at": None if entry.stale_at_ms is None else format_timestamp(entry.stale_at_ms),
         "second_delivery_of": entry.second_delivery_of or None,
         "second_delivery": None if entry.second_delivery is None else entry.second_delivery.n,
         "discarded": entry.is_discarded or None,

@@ -34,7 +34,7 @@ def move_to_end_of_wait(engine: Engine, ctx: ExchangeContext) -> None:
     engine.move_up_to(wait.due_ms)
     ctx.at_ms = engine.now_ms()
     moved = f"the skip clock moved to {format_timestamp(ctx.at_ms)}"
-    ctx.why += (f"{moved}, as the previous response's Retry-After asked",)
+    ctx.why += (f"{moved}, the end of the wait after the previous response",)
 
 
 def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
@@ -54,12 +54,12 @@ def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
 
 
 def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
-    """Store the time at which a retry of a refused request makes sense. A success needs no retry.
+    """Store the time at which a retry of a refused request, or of a stale read, makes sense.
 
-    The time comes from Retry-After, from the end of the fault that acted, or from the next entry of
-    the timeline.
+    Any other success needs no retry. The time comes from Retry-After, from the end of the fault that
+    acted, or from the next entry of the timeline. A stale read shows the current state after its age.
     """
-    if 200 <= reply.status < 400:
+    if 200 <= reply.status < 400 and not ctx.stale_age_ms:
         return
     if not ctx.wait_key:
         return  # the clock was not a skip clock when the request arrived
@@ -79,6 +79,8 @@ def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
 
 def _retry_ms(engine: Engine, ctx: ExchangeContext, reply: Reply) -> int:
     """Return the world time at which a retry makes sense, or 0 if it is unknown."""
+    if ctx.stale_age_ms:
+        return min(LATEST_MS, ctx.at_ms + ctx.stale_age_ms)
     wait_s = retry_after_s(reply.headers)
     if wait_s is not None:
         return min(LATEST_MS, ctx.at_ms + wait_s * 1000)

@@ -23,10 +23,12 @@ from hosting_emulator.faults.delivery_rules import check_delivery_rule
 from hosting_emulator.faults.handshake_checks import check_handshake_rule
 from hosting_emulator.faults.kinds import Stage, fault_kinds, has_phase
 from hosting_emulator.faults.kinds.alter import Alter
+from hosting_emulator.faults.kinds.stale_read import StaleRead
 from hosting_emulator.faults.outcome_checks import check_outcome
 from hosting_emulator.faults.outcomes import outcome_kinds
 from hosting_emulator.faults.possible_rules import check_at_identity_provider
 from hosting_emulator.faults.rule_resolution import resolve_rule
+from hosting_emulator.faults.stale_read_rules import check_stale_read
 from hosting_emulator.faults.upload_checks import check_upload_rule
 from hosting_emulator.faults.written_conditions import read_condition
 from hosting_emulator.faults.written_effects import check_field_names, only_kind, read_effect
@@ -37,6 +39,7 @@ from hosting_emulator.world.value import Change, World
 #: Why a kind of a stage has no commit phase.
 _PHASE_REASONS: Mapping[Stage | None, str] = {
     "delivery": "{} has no phase: the request is handled as a whole, twice",
+    "read": "{} has no phase: it changes what a read shows, and no read is committed",
     "response": "{} has no phase: it changes the response after the call has been handled",
 }
 
@@ -79,6 +82,9 @@ def _check_stage(kind: str, options: Mapping[str, Any], rule: Rule, world: World
         check_handshake_rule(kind, rule)
     elif stage == "delivery":
         check_delivery_rule(kind, rule)
+    elif stage == "read":
+        stale_read = convert(options, StaleRead)
+        check_stale_read(stale_read, rule, calls_at(world.assumptions.operation_path))
     elif stage == "response":
         check_alteration(convert(options, Alter), rule, world.assumptions)
 

@@ -35,6 +35,8 @@ def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) ->
         return "no operation began while it was armed"
     if stage_of(entry) == "handshake":
         return "there was no TLS handshake while it was armed"
+    if stage_of(entry) == "read":
+        return "no read was made while it was armed"
     return "there was no request while it was armed"
 
 

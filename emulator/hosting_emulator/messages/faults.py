@@ -87,7 +87,7 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
         Literal["before_commit", "after_commit"] | None,
         doc(
             "Whether it acts before or after the call changes the world. Null for a fault that "
-            "changes the call's response or delivers the request twice."
+            "changes the call's response or what a read shows, or delivers the request twice."
         ),
     ]
     optional: Optional = None

@@ -164,6 +164,10 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
         list[AlteredPart] | None,
         doc("The parts of the response that faults altered, if they altered any."),
     ] = None
+    stale_at: Annotated[
+        str | None,
+        doc("The world time of the earlier state that a fault let the response show, if one did."),
+    ] = None
     second_delivery_of: Annotated[
         int | None,
         doc(

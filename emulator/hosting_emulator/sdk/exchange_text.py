@@ -89,6 +89,8 @@ def _response_words(exchange: ExchangeSummary, lost: str) -> list[str]:
         words.append("replayed")
     if exchange.lost:
         words.append(lost.format(exchange.lost))
+    if exchange.stale_at:
+        words.append("stale")
     if exchange.second_delivery_of:
         words.append(f"second delivery of #{exchange.second_delivery_of}")
     if exchange.discarded:

@@ -45,6 +45,7 @@ def test_the_plan_tries_every_fault_kind_that_needs_no_target():
         "bad_certificate",
         "alter",
         "deliver_twice",
+        "stale_read",
     }
     assert set(KINDS) == kinds_of_faults() - left_out - {"duplicate_response"}
 

@@ -112,6 +112,12 @@ class Explanations:
             yield from _notes_on_commit(entry, spec, commits, listed_commits)
         yield from explain_faults(entry, counting_commits, None)
         yield from _deliveries(entry)
+        if entry.stale_at_ms is not None:
+            at = format_timestamp(entry.stale_at_ms)
+            sentence = (
+                f"The response shows the state of {at}. Access was checked in the current state."
+            )
+            yield ExplainedStep("fault", sentence)
         yield from explain_faults(entry, counting_commits, "after_commit")
         yield from _lost_response(entry)
         yield from steps_named("assumption", explain_assumptions(world.assumptions, entry, spec))

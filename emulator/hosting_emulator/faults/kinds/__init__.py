@@ -43,6 +43,7 @@ _LIST_ORDER = (
     "bad_certificate",
     "alter",
     "deliver_twice",
+    "stale_read",
 )
 #: The order in which explore tries kinds. The most revealing kinds come first, because a limited run
 #: omits the last kinds. Kinds that are not named here follow in alphabetical order.
@@ -60,11 +61,12 @@ _EXPLORE_ORDER = (
 )
 
 #: The stage in which a kind of fault without a commit phase is chosen to act: at the TLS handshake, before
-#: the request's body is read, as the request is delivered, or after the call has returned its response.
-KindStage: TypeAlias = Literal["handshake", "upload", "delivery", "response"]
+#: the request's body is read, as the request is delivered, when a read has been made, or after the call has
+#: returned its response.
+KindStage: TypeAlias = Literal["handshake", "upload", "delivery", "read", "response"]
 Stage: TypeAlias = KindStage | CommitPhase
 #: The stages whose faults have no commit phase and let other faults act.
-_WITHOUT_PHASE: tuple[Stage, ...] = ("delivery", "response")
+_WITHOUT_PHASE: tuple[Stage, ...] = ("delivery", "read", "response")
 #: Draws a number from [0, 1).
 Chance = Callable[[], float]
 
@@ -133,8 +135,9 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     A kind with the stage `upload` acts before the request's body is read, and only on a request with a
     body. A kind with the stage `handshake` acts before there is a request. A kind with the stage
-    `delivery` says how often the request is handled. A kind with the stage `response` changes the
-    response that the call returned. The last two have no commit phase, and let other faults act.
+    `delivery` says how often the request is handled. A kind with the stage `read` shows another state in
+    the response to a read. A kind with the stage `response` changes the response that the call returned.
+    The last three have no commit phase, and let other faults act.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}

@@ -144,7 +144,7 @@ function Row({ item, current, flagged, project, to }) {
         <span class="n number quiet">${item.n}</span>
         <${StatusBadge} of=${item} />
         <span class="what"><b>${callName(item.call)}</b>
-          ${item.replayed && html`<${Badge}>replay<//>`}${item.second_delivery_of && html`<${Badge}>second delivery<//>`}<${Lost} of=${item} />
+          ${item.replayed && html`<${Badge}>replay<//>`}${item.stale_at && html`<${Badge}>stale<//>`}${item.second_delivery_of && html`<${Badge}>second delivery<//>`}<${Lost} of=${item} />
           ${flagged && html`<${Badge} tone="warn">conduct<//>`}
           ${item.code && html`<code class="quiet">${item.code}</code>`}
           ${item.why.length > 0 && html`<span class="line reason cut">${item.why.join(" ")}</span>`}

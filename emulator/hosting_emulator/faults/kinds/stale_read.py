@@ -1,0 +1,33 @@
+"""A read that shows an earlier state, as a lagging replica does."""
+
+from typing import ClassVar
+
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.faults.kinds import FaultKind
+
+_LONGEST_AGE_MS = 365 * 86_400_000
+
+
+class StaleRead(FaultKind, frozen=True):
+    """Respond to a read with the state of the world as it was `age` of world time ago.
+
+    It acts on get_dns_authorization, list_deployments and get_operation. Access is checked, and every
+    write is made, in the current state. It does not act if the response would be a problem, such as a 404
+    for what did not exist yet. With `breaking: true` it acts then too, and on read_database_compute,
+    although the contract promises fresh values there. It has no phase.
+    """
+
+    example: ClassVar = {"age": "30s"}
+    stage = "read"
+
+    age: str
+    breaking: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.age_ms <= _LONGEST_AGE_MS:
+            raise ValueError(f"the age {self.age!r} is not between 1ms and 365d")
+
+    @property
+    def age_ms(self) -> int:
+        """The age of the state, in milliseconds of world time."""
+        return parse_duration_ms(self.age)
