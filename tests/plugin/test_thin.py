@@ -91,4 +91,4 @@ def test_the_plugin_lists_its_fixtures_and_marks_with_explanations(suite: Suite)
         definition, _, words = fixtures.partition(f"\nhosting_emulator{name} ")[2].partition("\n")
         assert "pytest_hosting_emulator/plugin.py" in definition
         assert words.strip()
-    assert "@pytest.mark.hosting_scenario(name, **over)" in markers
+    assert "@pytest.mark.hosting_scenario(name, **overrides)" in markers
