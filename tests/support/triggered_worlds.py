@@ -1,0 +1,222 @@
+"""A world with one fault or outcome, and a script of requests; copied, rewound, restarted or recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal, TypeAlias
+
+from msgspec.structs import replace
+
+from hosting_emulator.engine.triggers import triggers_of
+from hosting_emulator.faults.decisions import faults_in_order
+from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.http.endpoint import ControlRefusal
+from hosting_emulator.messages import Trigger
+from hosting_emulator.world.tables import CLOCK, FAULTS, OUTCOMES
+from hosting_emulator.world.value import World
+from tests.support.fault_kinds import Noun, fault_examples, outcome_examples
+from tests.support.in_process import Machine, fresh_world
+from tests.support.journaled_worlds import JournalKeeper
+from tests.support.world_changes import ControlledWorld
+from tests.support.worlds_on_disk import content
+
+Mode: TypeAlias = Literal["frozen", "real", "scaled", "skip"]
+MODES: tuple[Mode, ...] = ("frozen", "real", "scaled", "skip")
+#: When a trigger acts on what it matches, beside at most two times.
+OCCASIONS: dict[str, dict[str, Any]] = {
+    "after the first": {"skip_first": 1},
+    "every second": {"every": 2},
+    "by chance": {"probability": 0.5},
+    "on a condition": {"while": {"flag": True}},
+}
+_PHASES = ("before_commit", "after_commit")
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A kind of fault or outcome, its commit phase if it has one, when it acts, and the world's clock."""
+
+    noun: Noun
+    kind: str
+    phase: str | None
+    mode: Mode
+    occasion: str = "after the first"
+
+    def __str__(self) -> str:
+        parts = [self.kind, self.phase or "no phase", self.mode, self.occasion]
+        return ", ".join(parts)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is armed: it acts at most two times."""
+        examples = fault_examples() if self.noun == "fault" else outcome_examples()
+        document = {self.kind: examples[self.kind], "times": 2, **OCCASIONS[self.occasion]}
+        if self.acts_on_requests:
+            document["call"] = self.call
+        if self.phase is not None:
+            document["phase"] = self.phase
+        return document
+
+    @property
+    def acts_on_requests(self) -> bool:
+        """Whether it acts on requests, and not on TLS handshakes."""
+        return self.noun == "outcome" or fault_kinds()[self.kind].stage != "handshake"
+
+    @property
+    def call(self) -> str:
+        """The call that it matches: for a fault one with a body, or with the part that `alter` changes."""
+        if self.noun == "outcome":
+            return "initialize_managed_source"
+        if self.kind == "alter":
+            return "apply_project_domains"
+        return "set_project_powered_by_flag"
+
+
+def combinations() -> list[Combination]:
+    """Return every kind of fault and outcome with each phase, each clock and each occasion."""
+    rows = []
+    for kind in fault_examples():
+        phases: list[str | None] = [phase for phase in _PHASES if _can_have(kind, phase)]
+        for phase, mode, occasion in product(phases or [None], MODES, _occasions_of(kind)):
+            rows.append(Combination("fault", kind, phase, mode, occasion))
+    for kind, mode, occasion in product(outcome_examples(), MODES, OCCASIONS):
+        rows.append(Combination("outcome", kind, None, mode, occasion))
+    return rows
+
+
+def _occasions_of(kind: str) -> list[str]:
+    """Return when a kind of fault can act: there is no project in a TLS handshake."""
+    if fault_kinds()[kind].stage == "handshake":
+        return [name for name in OCCASIONS if name != "on a condition"]
+    return [*OCCASIONS]
+
+
+def _can_have(kind: str, phase: str) -> bool:
+    api = ControlledWorld(fresh_world())
+    try:
+        api.add_fault(**Combination("fault", kind, phase, "frozen").document)
+    except ControlRefusal:
+        return False
+    return True
+
+
+class TriggeredWorld:
+    """A world with one trigger, and requests in which each is sent with a key of its own."""
+
+    def __init__(
+        self, api: ControlledWorld, keeper: JournalKeeper, combination: Combination
+    ) -> None:
+        self.api = api
+        self._keeper = keeper
+        self._combination = combination
+        self._key_count = 0
+
+    @classmethod
+    def with_trigger(cls, combination: Combination) -> TriggeredWorld:
+        """Return a fresh world in which the fault or outcome of a combination is armed."""
+        machine = Machine()
+        rate = 10.0 if combination.mode == "scaled" else None
+        world = fresh_world(
+            seed=str(combination), mode=combination.mode, rate=rate, machine=machine
+        )
+        keeper = JournalKeeper(world)
+        api = ControlledWorld(world, keeper, machine)
+        if combination.noun == "fault":
+            api.add_fault(**combination.document)
+        else:
+            api.add_outcome(**combination.document)
+        return cls(api, keeper, combination)
+
+    def send(self) -> int:
+        """Send a request that the trigger matches, and then another. Return the first one's status."""
+        self._key_count += 1
+        key = f"key-{self._key_count}"
+        self.api.machine.at_ms += 100
+        if self._combination.call == "initialize_managed_source":
+            response = self.api.initialize(self._key_count, key=key)
+            self.api.set_flag(self._key_count % 2 == 0, key=f"{key}-flag")
+        elif self._combination.call == "apply_project_domains":
+            response = self.api.apply_domains(key=key)
+        else:
+            response = self.api.set_flag(self._key_count % 2 == 0, key=key)
+        self.api.dns()
+        return response.status
+
+    @property
+    def trigger(self) -> Trigger:
+        (trigger,) = triggers_of(self.api.engine)
+        return trigger
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many requests the trigger matched, and on how many it acted."""
+        return self.trigger.seen, self.trigger.hits
+
+    def contradictions(self) -> list[str]:
+        """Return what the trigger, the world and the request log say differently."""
+        trigger = self.trigger
+        table = FAULTS if self._combination.noun == "fault" else OUTCOMES
+        (entry,) = faults_in_order(self.api.world, table)
+        claims = {
+            "it was not seen less often than it acted": trigger.hits <= trigger.seen,
+            "its counts are those of the world": (entry.seen, entry.hits) == self.counts,
+            "it is spent exactly after it acted two times": trigger.spent == (trigger.hits == 2),
+            "it says why it has not acted exactly until it has": self._explains(trigger),
+            "what acted is what the log says": self._log_agrees(),
+        }
+        if self._combination.noun == "fault":
+            waits = trigger.waits_for is not None
+            claims["it waits exactly until it is spent"] = waits != trigger.spent
+        return [f"{claim}: {trigger}" for claim, holds in claims.items() if not holds]
+
+    def _explains(self, trigger: Trigger) -> bool:
+        if trigger.hits and self._combination.noun == "outcome":
+            # An outcome that applies also says whether it has changed its operation already.
+            return True
+        return (trigger.unused is None) == (trigger.hits > 0)
+
+    def _log_agrees(self) -> bool:
+        """Tell whether `why` names the fault in exactly those exchanges on which it acted."""
+        for exchange in self.api.engine.log.after(0):
+            is_named = any(
+                note.startswith("fault-1 (") and " acted" in note for note in exchange.why
+            )
+            if is_named != any(fault.id == "fault-1" for fault in exchange.acted):
+                return False
+        return True
+
+    @property
+    def logged_hits(self) -> int:
+        """The number of exchanges in the request log on which the fault acted."""
+        return sum(bool(exchange.acted) for exchange in self.api.engine.log.after(0))
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All rows of the world in a form that can be compared, but for the anchor of its clock."""
+        _, _, _, _, *rows = content(self.api.world)
+        return tuple(row for row in rows if row[0] != CLOCK.name)
+
+    def mark(self) -> tuple[int, int]:
+        """Return where a rewind leads back to: the latest commit, and the number of requests so far."""
+        return self.api.world.commit, self._key_count
+
+    def fork(self) -> TriggeredWorld:
+        """Return an independent copy of the world."""
+        return self._continued(replace(self.api.world, name="copy"))
+
+    def restart(self) -> TriggeredWorld:
+        """Return the world as a new process reads it from its journal."""
+        return self._continued(self._keeper.read())
+
+    def rewind(self, mark: tuple[int, int]) -> None:
+        """Rewind the world. The same requests follow as after the mark."""
+        commit, self._key_count = mark
+        self.api.rewind_to_commit(commit)
+
+    def _continued(self, world: World) -> TriggeredWorld:
+        keeper = JournalKeeper(world)
+        api = ControlledWorld(world, keeper, Machine(self.api.machine.at_ms))
+        other = TriggeredWorld(api, keeper, self._combination)
+        other._key_count = self._key_count
+        return other
