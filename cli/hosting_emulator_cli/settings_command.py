@@ -30,7 +30,7 @@ TYPED = "hosting_emulator_cli.typed"
 
 
 def settings_of(*, assume: Sequence[tuple[str, str]], **options: Any) -> Settings:
-    """Return an emulator's settings from `assume`, and from options with the names of settings."""
+    """Return an emulator's settings from options with the names of settings, and from `assume`."""
     if not is_default("seed") and options["state"] is not None:
         options["state_seed"] = options["seed"]
     # A variable or a file applies to every start. The second start must keep the world of the first.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PLAN = "hosting_emulator_lab.explore.plan"
 #: Parameters that shape each run. A line that repeats a run must contain their options.
 _RUN_PARAMETERS = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
-#: Further such parameters, whose options are missing in `exec` or have another meaning there.
+#: More parameters of this kind, whose options are missing in `exec` or have another meaning there.
 _EXPLORE_PARAMETERS = ("limit_s", "conduct")
 
 
