@@ -1,1 +1,1 @@
-"""The web page, and the documents that the emulator serves about itself."""
+"""The web page, and the emulator's documents about itself."""

@@ -10,7 +10,7 @@ from hosting_emulator.messages import CallRow, ProblemRow
 
 
 def calls(engine: Engine) -> list[CallRow]:
-    """List the calls of the public API, as in the default world."""
+    """List the calls of the public API under the default world's assumptions."""
     return [CallRow(**row) for row in describe_calls(engine.world.assumptions)]
 
 

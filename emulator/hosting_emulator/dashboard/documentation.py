@@ -1,4 +1,4 @@
-"""The documentation pages: where everything is, and both APIs to read and try in Swagger UI."""
+"""The documentation pages: an overview, and both APIs to read and try in Swagger UI."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hosting_emulator.http import responses
 from hosting_emulator.http.pages import Templates, page
 
 _TEMPLATES: Final = Templates(__package__)
-#: Swagger UI writes styles into its elements, and sends requests to this server only. No other page
+#: Swagger UI writes styles into its elements, and sends requests only to this server. No other page
 #: allows such styles.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"

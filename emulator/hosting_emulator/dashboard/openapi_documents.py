@@ -1,6 +1,6 @@
 """The OpenAPI documents of the public API and of the control API.
 
-OpenAPI gives them their shape, so they are JSON objects.
+Their form is defined by OpenAPI, so they are plain JSON objects.
 """
 
 from __future__ import annotations

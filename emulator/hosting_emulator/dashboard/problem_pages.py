@@ -1,4 +1,4 @@
-"""The pages about problems of the public API: a catalogue, and the page that a `type` links to."""
+"""The pages about problems of the public API: the catalogue, and the page to which a `type` links."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TEMPLATES: Final = Templates(__package__)
 _CATALOGUE_PATH: Final = f"{DOCS_PATH}/errors"
 _EXAMPLE_REQUEST_ID: Final = "01JQ7Z3M8W4K2X9V6T5R1P0NDB"
 _EXAMPLE_WAIT_SECONDS: Final = 30
-#: A longer list of other problems is closed when the page opens.
+#: A longer list of other problems is collapsed when the page opens.
 _MOST_OPEN_ITEMS: Final = 12
 
 _STATUS_LINK: Final = (
@@ -84,9 +84,9 @@ def _catalogue_item(problem: Problem) -> Html:
 
 
 def show_problem(context: Context, slug: str) -> web.Response:
-    """Show the page that a problem's `type` links to."""
+    """Show the page to which a problem's `type` links."""
     problems = {problem.slug: problem for problem in PROBLEMS.values()}
-    detail = "no problem code has this page; see /_emulator/docs"
+    detail = "there is no problem code with this page; see /_emulator/docs"
     problem = require(problems.get(slug), "No such problem", detail)
     text = problem_page(problem, context.base_url)
     return responses.html(text, CONTENT_SECURITY_POLICY)
@@ -121,17 +121,17 @@ def problem_page(problem: Problem, base_url: str = "") -> str:
 
 
 def _mark(problem: Problem, name: str) -> Html:
-    """Return a mark that says where a value of a problem comes from."""
+    """Return a mark for the source of a problem's value: the contract or our assumption."""
     if name in problem.specified:
         return Html('<span class="mark specified">the contract says so</span>')
     return Html('<span class="mark assumed">our assumption</span>')
 
 
 def example_document(problem: Problem, base_url: str = "") -> JsonObject:
-    """Return a problem document as a call returns it."""
+    """Return a problem document in the form returned by a call."""
     wait_seconds = None
     if problem.code == "rate_limited":
-        # It is the only code for which the contract gives the field a meaning.
+        # This is the only code for which the contract defines the field's meaning.
         wait_seconds = _EXAMPLE_WAIT_SECONDS
     refusal = Refused(problem.code, problem.detail, retry_after_seconds=wait_seconds)
     reply = problem_reply(refusal, _EXAMPLE_REQUEST_ID, base_url + DOCS_PATH, DEFAULTS)
@@ -153,7 +153,7 @@ def _example_head(problem: Problem, document: JsonObject) -> str:
 
 
 def _example_lines(document: JsonObject) -> Html:
-    """Return the members of a JSON document, one a line."""
+    """Return the members of a JSON document, one per line."""
     lines = []
     for name, value in document.items():
         key = escape(json.dumps(name), quote=False)
@@ -163,7 +163,7 @@ def _example_lines(document: JsonObject) -> Html:
 
 
 def _trail(code: str = "") -> Html:
-    """Return the way to a page: the catalogue, or below it the page of a code."""
+    """Return the breadcrumbs of a page: the catalogue, or a code below it."""
     links = [f'<a href="{DOCS_PATH}">Docs</a>']
     title = "Problems"
     if code:
@@ -197,7 +197,10 @@ def _other_problems(problem: Problem) -> Html:
 
 
 def _phrase(status: int) -> str:
-    """Return the reason phrase of a status (RFC 9110). Older Pythons have another one for 413."""
+    """Return the reason phrase of a status (RFC 9110).
+
+    Older Python versions have another phrase for 413.
+    """
     if status == 413:
         return "Content Too Large"
     return HTTPStatus(status).phrase

@@ -15,7 +15,7 @@ from hosting_emulator.messages import (
 
 
 def health(context: Context) -> Health:
-    """Report that the emulator is up, its version, and a problem with its data directory."""
+    """Report that the emulator is up, its version, and any problem with its data directory."""
     facts = context.facts
     return Health(status="ok", version=facts.version, storage=facts.storage_problem())
 
@@ -41,9 +41,9 @@ def info(context: Context) -> Info:
 
 
 def page_secret(context: Context) -> PageSecret:
-    """Return the header by which the emulator's own pages mark the requests that they send to `/v1`.
+    """Return the header with which the emulator's own pages mark their requests to `/v1`.
 
-    The rules of conduct skip these requests: a user sends them, not a client. The value is random
-    and changes with each start of the emulator.
+    The conduct rules skip these requests, because a user sends them rather than a client. The value
+    is random and changes each time the emulator starts.
     """
     return PageSecret(header=PAGE_HEADER, value=context.site.page_secret)

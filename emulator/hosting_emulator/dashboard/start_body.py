@@ -1,4 +1,4 @@
-"""What the start page shows when no script runs: where everything is, and the worlds."""
+"""The content of the start page without scripts: an overview, and the worlds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from hosting_emulator.http.pages import Html, Templates, html
 from hosting_emulator.messages import JsonObject, WorldSummary
 
 _TEMPLATES: Final = Templates(__package__)
-#: Columns of the tables of projects, organizations and users: the heading, and the template of a cell.
+#: Columns of the tables of projects, organizations and users: headings with templates for their
+#: cells.
 _MEMBER_COLUMNS: Final = {"Alias": "<b>$alias</b>", "Id": "<code>$id</code>"}
 _WORLD_COLUMNS: Final = {
     "World": "<b>$name</b><br><code>$base_url</code>",
@@ -29,7 +30,7 @@ _WORLD_COLUMNS: Final = {
 def start_body(base_url: str, storage: str, worlds: Sequence[WorldSummary]) -> Html:
     """Return the content of `<main>`. It describes the first world in detail.
 
-    `storage` says where the state of the worlds is stored.
+    `storage` describes where the state of the worlds is stored.
     """
     world = worlds[0]
     return _TEMPLATES.fill(
@@ -49,7 +50,7 @@ def start_body(base_url: str, storage: str, worlds: Sequence[WorldSummary]) -> H
 
 
 def _first_request(base_url: str, world: WorldSummary) -> Html:
-    """Return the request that the page proposes. A world without users or projects has none."""
+    """Return the request that the page suggests. A world without users or projects has none."""
     if not world.users or not world.projects:
         return Html("")
     aliases = [user.alias for user in world.users]
@@ -86,9 +87,9 @@ def _projects_table(world: WorldSummary) -> Html:
 
 
 def _table(columns: Mapping[str, str], rows: Iterable[JsonObject]) -> Html:
-    """Return a table. `columns` has the template of a cell by the heading of its column.
+    """Return a table. `columns` has the template of a column's cells by the column's heading.
 
-    On a narrow screen each row is shown as a card, whose labels are the headings.
+    On a narrow screen each row becomes a card, and the headings become labels.
     """
     head = "".join(f'<th scope="col">{name}</th>' for name in columns)
     row = "".join(f'<td data-label="{name}">{cell}</td>' for name, cell in columns.items())

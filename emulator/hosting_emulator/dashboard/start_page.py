@@ -21,13 +21,13 @@ _POLICY: Final = (
     " form-action 'none'; frame-ancestors 'none'"
 )
 _STYLES: Final = "dashboard/style/"
-#: These style sheets come first, in this order. The others, such as that of a panel, override them.
+#: These style sheets come first, in this order. The others, such as a panel's, override them.
 _FIRST_STYLES: Final = [f"{_STYLES}{name}.css" for name in ("base", "parts", "frame")]
 
 
 def start(context: Context) -> web.Response:
     """Show the dashboard."""
-    # The body that is shown without scripts describes the first world in detail.
+    # The body for browsers without scripts describes the first world in detail.
     worlds = sorted(list_worlds(context), key=lambda world: world.name != DEFAULT_WORLD)
     body = start_body(context.base_url, _storage_text(context), worlds)
     text = _TEMPLATES.fill("dashboard", styles=_style_links(), fallback=body)
@@ -35,10 +35,10 @@ def start(context: Context) -> web.Response:
 
 
 def _storage_text(context: Context) -> str:
-    """Return where the state of the worlds is stored."""
+    """Return a description of where the state of the worlds is stored."""
     facts = context.facts
     if facts.data_dir is None:
-        return "in memory only: gone when this process ends"
+        return "in memory only; lost when this process ends"
     return f"{facts.data_dir} (durability: {facts.durability})"
 
 

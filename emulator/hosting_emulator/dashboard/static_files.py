@@ -31,8 +31,8 @@ def style_sheet() -> web.Response:
 
 
 def static_file(context: Context, file: str) -> web.Response:
-    """Return a file that a page loads, or 304 if the browser has it already."""
-    path = require(static_files().get(file), "No such file", "no page uses a file of this name")
+    """Return a file that a page loads, or 304 if the browser already has it."""
+    path = require(static_files().get(file), "No such file", "there is no file with this name")
     body, etag = _read_file(path)
     status = 200
     if _has_copy(context.request, etag):
@@ -53,9 +53,9 @@ def _has_copy(request: web.BaseRequest, etag: str) -> bool:
 
 @cache
 def static_files() -> dict[str, Path]:
-    """Return the path of every file that is served, by its name below `STATIC_PATH`.
+    """Return the path of every file that is served, by its name under `STATIC_PATH`.
 
-    No request reaches another file.
+    No request can reach any other file.
     """
     package = Path(__file__).parent
     return {

@@ -1,1 +1,1 @@
-"""HTTP with aiohttp: framing, guard, TLS, writing, and the handlers of the public API."""
+"""HTTP with aiohttp: framing, guard, TLS, responses, and the handlers of the public API."""

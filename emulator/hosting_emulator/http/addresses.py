@@ -1,4 +1,4 @@
-"""Hosts and origins: which name or address a text contains, and whether it is this machine's."""
+"""Parses hosts and origins: the name or address in a string, and whether it belongs to this machine."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ RESERVED: Final = (".localhost", ".internal", ".test", ".example", ".invalid", "
 
 
 def host_name(host: str) -> str:
-    """Return the name in a Host header: in lower case, without port and brackets.
+    """Return the name in a Host header: lowercase, without port and brackets.
 
-    It is empty if the header is malformed.
+    The result is empty if the header is malformed.
     """
     match = _HOST.fullmatch(host)
     if match is None:
@@ -27,9 +27,9 @@ def host_name(host: str) -> str:
     return name.lower().rstrip(".")
 
 
-@lru_cache(maxsize=256)  # each request needs two: its sender's address and its Host
+@lru_cache(maxsize=256)  # each request needs two addresses: its sender's and its Host's
 def address_of(name: str) -> IPv4Address | IPv6Address | None:
-    """Return a name as an IP address. None: it is not an IP address."""
+    """Return the IP address for a name, or None if the name is not an IP address."""
     try:
         return ip_address(name)
     except ValueError:
@@ -37,21 +37,21 @@ def address_of(name: str) -> IPv4Address | IPv6Address | None:
 
 
 def is_loopback(name: str | None) -> bool:
-    """Return whether an IP address (not a name) is this machine's own."""
+    """Return whether an IP address (not a name) belongs to this machine."""
     address = address_of(name or "")
     if isinstance(address, IPv6Address):
-        # A socket for both families shows 127.0.0.1 as ::ffff:127.0.0.1.
+        # A socket for both address families reports 127.0.0.1 as ::ffff:127.0.0.1.
         address = address.ipv4_mapped or address
     return address is not None and address.is_loopback
 
 
 def is_this_machine(name: str) -> bool:
-    """Return whether a name or an IP address is this machine's own."""
+    """Return whether a name or an IP address belongs to this machine."""
     return name == "localhost" or name.endswith(".localhost") or is_loopback(name)
 
 
 def host_of_origin(origin: str) -> str:
-    """Return the name in a web origin, such as `http://app.test:3000`. It is empty if malformed."""
+    """Return the name in a web origin, such as `http://app.test:3000`, or "" if it is malformed."""
     match = _ORIGIN.fullmatch(origin)
     if match is None:
         return ""

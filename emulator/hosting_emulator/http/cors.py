@@ -1,4 +1,4 @@
-"""Requests by pages of other origins (CORS): headers, preflight responses, and refusals.
+"""Requests from pages of other origins (CORS): headers, preflight responses, and refusals.
 
 The guard decides which origins are allowed.
 """
@@ -11,12 +11,12 @@ from aiohttp import web
 
 from hosting_emulator.contract.problems import Refused
 
-#: For how many seconds a browser may use a preflight response.
+#: The number of seconds for which a browser may reuse a preflight response.
 _MAX_AGE_S: Final = 600
 
 
 def cors_headers(origin: str) -> list[tuple[str, str]]:
-    """Return the headers that let a page of an origin read a response."""
+    """Return the headers that allow a page of an origin to read a response."""
     return [
         ("Access-Control-Allow-Origin", origin),
         ("Access-Control-Expose-Headers", "X-Request-Id, Retry-After"),
@@ -25,7 +25,7 @@ def cors_headers(origin: str) -> list[tuple[str, str]]:
 
 
 def preflight_response(request: web.BaseRequest, origin: str) -> web.Response | None:
-    """Return the response to a preflight request of an allowed origin. None: it is another request."""
+    """Return the response to a preflight request from an allowed origin, or None for other requests."""
     if not _is_preflight(request):
         return None
     headers = {
@@ -40,7 +40,7 @@ def preflight_response(request: web.BaseRequest, origin: str) -> web.Response | 
 
 
 def preflight_refusal(request: web.BaseRequest) -> Refused | None:
-    """Return why a preflight request of another origin is refused. None: it is another request."""
+    """Return the refusal of a preflight request from another origin, or None for other requests."""
     if not _is_preflight(request):
         return None
     return Refused(
@@ -52,12 +52,12 @@ def preflight_refusal(request: web.BaseRequest) -> Refused | None:
 
 
 def origin_refusal(origin: str) -> str:
-    """Return the detail of a problem for an origin that is not allowed."""
+    """Return the detail of the problem for an origin that is not allowed."""
     return (
         f"Pages of the origin {origin[:80]!r} are not allowed; `start --allow-origin` allows them."
     )
 
 
 def _is_preflight(request: web.BaseRequest) -> bool:
-    """Return whether a browser asks in advance if a page may send a request."""
+    """Return whether a request is a browser's question whether a page may send a request."""
     return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers

@@ -7,11 +7,12 @@ import gc
 from contextlib import suppress
 from typing import Final
 
-#: This many connections at the same time are a crowd, and so are this many one after another.
+#: This many concurrent connections are a crowd.
 CROWD: Final = 100
+#: This many successive connections are also a crowd.
 SUCCESSIVE_CROWD: Final = 1000
-#: A crowd has left when no connection has come for this long, in seconds of real time, and only a few
-#: are open.
+#: A crowd has left when only a few connections are open and no connection has opened for this long,
+#: in seconds of real time.
 QUIET_S: Final = 5.0
 _FEW: Final = CROWD // 20
 
@@ -21,13 +22,13 @@ class CrowdWatch:
 
     def __init__(self) -> None:
         self._open = 0
-        #: The most open connections since the latest crowd left, and how many came since then.
+        #: The maximum number of open connections, and the total, since the previous crowd left.
         self._most = 0
         self._total = 0
         self._is_waiting = False
 
     def add(self) -> None:
-        """Count a connection that opened."""
+        """Count a connection that has opened."""
         self._open += 1
         self._most = max(self._most, self._open)
         self._total += 1
@@ -36,7 +37,7 @@ class CrowdWatch:
             self._check_later()
 
     def remove(self) -> None:
-        """Count a connection that closed."""
+        """Remove a closed connection from the count of open connections."""
         self._open -= 1
 
     def _check_later(self) -> None:
@@ -53,12 +54,12 @@ class CrowdWatch:
 
 
 def return_memory() -> None:
-    """Collect garbage, and let the allocator return free memory to the system, if it can (glibc).
+    """Collect garbage, and make the allocator return free memory to the system, if it can (glibc).
 
-    The allocator keeps freed memory that lies between objects in use. After five hundred clients at
-    once, a process would otherwise look for good as if they were still connected.
+    The allocator keeps freed memory that lies between objects in use. After five hundred concurrent
+    clients, the process would otherwise look forever as if they were still connected.
     """
-    import ctypes  # only here: few processes ever have a crowd
+    import ctypes  # imported here because few processes ever have a crowd
 
     gc.collect()
     with suppress(OSError, TypeError, AttributeError):

@@ -1,8 +1,9 @@
-"""Dev origins: where tickets are redeemed, and a page stands in for the developer's site.
+"""Dev origins: tickets are redeemed there, and a page takes the place of the developer's site.
 
-The Host header names a dev origin. It is served over TLS at its own port, and over plain HTTP at the
-main port because some runtimes do not resolve names under `.localhost`. Some clients cannot send another
-Host either. For them the ticket itself names the origin: it is redeemed at the main port in the same way.
+The Host header names a dev origin. A dev origin is served over TLS at its own port. It is also
+served over plain HTTP at the main port, because some runtimes do not resolve names under
+`.localhost`. Some clients cannot send another Host at all. For them the ticket itself identifies
+the origin, and it is redeemed at the main port in the same way.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _OPEN: Final = "<p>You are at the dev site of <strong>$name</strong>: the ticket
 
 
 def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Project] | None:
-    """Return the world and project whose dev host the request names, or None."""
+    """Return the world and the project whose dev host the request names, or None if there is none."""
     host = host_name(request.headers.get("Host", ""))
     if not host.startswith("dev-"):
         return None
@@ -57,7 +58,7 @@ def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Proje
 
 
 def project_of_ticket(engine: Engine, query: str) -> Project | None:
-    """Return the project of the ticket in a query, whatever the ticket's state. None: there is none."""
+    """Return the project of the ticket in a query, in whatever state the ticket is, or None."""
     secret = parse_qs(query).get("ticket", [""])[0]
     return ticketed_project(Change(engine.world, engine.world.at_ms), secret)
 
@@ -85,9 +86,9 @@ def show_page(
     *,
     raw_headers: Sequence[tuple[bytes, bytes]] = (),
 ) -> web.StreamResponse:
-    """Return the page of a dev origin, or the refusal of a method that it does not have.
+    """Return the page of a dev origin, or the refusal of a method that dev origins do not support.
 
-    Link checkers and previews send HEAD. It must not redeem a ticket.
+    Link checkers and previews send HEAD, which must not redeem a ticket.
     """
     methods = ["GET"]
     if path != REDEEM_PATH:
@@ -96,7 +97,7 @@ def show_page(
         return _refuse_method(request, engine, site, methods)
     response = _home_page(request, engine, project)
     if "Authorization" in request.headers:
-        # A dev origin takes no token. The log shows that the client sent one.
+        # A dev origin accepts no tokens. The log shows that the client sent a token.
         ctx = _context(request, engine, project, path, query, site, raw_headers=raw_headers)
         reply = Reply(response.status, b"", content_type="", headers=())
         run_through(run_exchange(engine, ctx, (admit, lambda *_: reply)))
@@ -106,7 +107,11 @@ def show_page(
 def _refuse_method(
     request: RequestHead, engine: Engine, site: Site, methods: Sequence[str]
 ) -> web.StreamResponse:
-    detail = "Redeem with GET." if request.method == "HEAD" else "A dev origin takes GET."
+    detail = (
+        "Redeem a ticket with GET."
+        if request.method == "HEAD"
+        else "A dev origin accepts only GET."
+    )
     refusal = Refused("invalid_request", detail, status=405)
     docs_url = _docs_url(request, site)
     reply = problem_reply(refusal, engine.request_id(), docs_url, engine.world.assumptions)
@@ -137,10 +142,10 @@ def _context(
 
 
 def _docs_url(request: RequestHead, site: Site) -> str:
-    """Return the address of the documentation for a request to a dev origin.
+    """Return the URL of the documentation for a request to a dev origin.
 
-    Tests send the Host of a dev origin to wherever the emulator listens. Without a port, an address
-    with that Host leads nowhere.
+    Tests send the Host of a dev origin to the address at which the emulator listens. Without a
+    port, a URL with that Host leads nowhere.
     """
     if ":" in request.headers.get("Host", ""):
         return site.docs_url(request)
@@ -148,7 +153,10 @@ def _docs_url(request: RequestHead, site: Site) -> str:
 
 
 def _home_page(request: RequestHead, engine: Engine, project: Project) -> web.Response:
-    """Return the page in place of the developer's own site: it says whether the visitor may see it."""
+    """Return the page that replaces the developer's own site.
+
+    It says whether the visitor has access.
+    """
     change = Change(engine.world, engine.run_due())
     cookie = read_cookie(request, DEV_SESSION_COOKIE)
     if cookie is None or session_of(change, project, cookie) is None:

@@ -1,6 +1,6 @@
-"""What an endpoint below `/_emulator` receives, and how it reads and refuses a request.
+"""What an endpoint under `/_emulator` receives, and how it reads and refuses a request.
 
-The endpoints stand in `control`, `identity` and `dashboard`. The table that leads a request to its
+The endpoints are in `control`, `identity` and `dashboard`. The table that routes a request to its
 endpoint is `control/routes.py`.
 """
 
@@ -36,8 +36,8 @@ from hosting_emulator.world.value import World
 T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
 
-#: The types of members of request bodies, with what the OpenAPI document says of each. The endpoint
-#: itself checks the value and refuses it with a sentence.
+#: The types of members of request bodies, with their schemas for the OpenAPI document. The endpoint
+#: itself checks the value and refuses an invalid value with a sentence.
 Mode = Annotated[str, Meta(extra_json_schema={"enum": list(get_args(ClockMode))})]
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Duration = Annotated[
@@ -46,13 +46,13 @@ Duration = Annotated[
 WorldName = Annotated[str, Meta(extra_json_schema={"pattern": f"^{WORLD_NAME.pattern}$"})]
 KeyName = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 64})]
 
-#: The most bytes of a request body. Only an imported state can be large.
+#: The maximum number of bytes in a request body. Only an imported state can be large.
 BODY_LIMIT = 1024 * 1024
 STATE_LIMIT = 2 * 1024 * 1024 * 1024
 
 
 class ControlRefusal(Exception):
-    """A control request that is refused, with the status, the title and one sentence of its problem."""
+    """A refused control request, with the status, the title and the detail of its problem."""
 
     def __init__(self, status: int, title: str, detail: str) -> None:
         super().__init__(detail)
@@ -70,7 +70,7 @@ def require(record: T | None, title: str, detail: str) -> T:
 
 @contextmanager
 def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[None]:
-    """Refuse a request with the message of an error of these types."""
+    """Refuse a request with the message of an error of one of these types."""
     try:
         yield
     except errors as error:
@@ -78,13 +78,13 @@ def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[No
 
 
 def moment(text: str) -> int:
-    """Return the milliseconds of a timestamp. Raises ControlRefusal 400."""
+    """Return a timestamp as milliseconds. Raises ControlRefusal 400."""
     with refused_as(400, "Bad timestamp", ValueError):
         return parse_timestamp(text)
 
 
 def find(world: World, table: Table[AliasedRecord], name: str) -> AliasedRecord:
-    """Return the user, organization or project of this alias or id. Raises ControlRefusal 404."""
+    """Return the user, organization or project with an alias or id. Raises ControlRefusal 404."""
     row = world.get(table, id_of(world, table, name))
     return require(row, f"No such {kind_of(table)}", not_found_message(world, table, name))
 
@@ -92,26 +92,27 @@ def find(world: World, table: Table[AliasedRecord], name: str) -> AliasedRecord:
 def find_observation(context: Context, id_: str) -> ProcessObservation:
     """Return an observation by its id. Raises ControlRefusal 404."""
     observation = context.observations.get(id_, time.monotonic())
-    return require(observation, "No such observation", f"no observation is {id_[:80]!r}")
+    return require(observation, "No such observation", f"there is no observation {id_[:80]!r}")
 
 
 class Body(msgspec.Struct, forbid_unknown_fields=True):
-    """The JSON object of a request."""
+    """Base class for the JSON bodies of requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Documents the body of an endpoint: a JSON object that a fresh world accepts."""
+    """Documents the body of an endpoint with a JSON object that a fresh world accepts."""
 
     document: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What stays the same while a server runs.
+    """Facts that stay the same while a server runs.
 
-    `variation` is the variation of new worlds whose request names none. `storage_problem` returns the
-    latest problem with files of the data directory that disappeared while the emulator was running.
+    `variation` is the variation of new worlds whose request sets no variation. `storage_problem`
+    returns the latest problem with files of the data directory that disappeared while the emulator
+    was running.
     """
 
     version: str
@@ -125,7 +126,7 @@ class Facts:
 
 @dataclass
 class Context:
-    """One request below `/_emulator`. Its body is read when it is needed."""
+    """A request under `/_emulator`. The body is read when it is needed."""
 
     request: web.BaseRequest
     worlds: Worlds
@@ -137,22 +138,22 @@ class Context:
     observations: Observations = field(default_factory=Observations)
 
     def engine(self, name: str) -> Engine:
-        """Return a world's engine. Raises ControlRefusal 404."""
+        """Return the engine of a world. Raises ControlRefusal 404."""
         engine = self.worlds.get(name)
         if engine is None:
             names = ", ".join(engine.world.name for engine in self.worlds)
-            detail = f"no world is named {name!r}; there are {names}"
+            detail = f"there is no world {name!r}; the worlds are {names}"
             raise ControlRefusal(404, "No such world", detail)
         engine.control_requests += 1
         return engine
 
     @property
     def base_url(self) -> str:
-        """Scheme, host and port under which the client reaches this server."""
+        """The scheme, host and port at which the client reaches this server."""
         return self.site.base_url(self.request)
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
-        """Return the request body. It can be read several times. Raises ControlRefusal."""
+        """Return the request body. The body can be read several times. Raises ControlRefusal."""
         if self.body is None:
             self.body, refusal = await read_body(self.request, limit)
             if refusal is not None:
@@ -161,7 +162,10 @@ class Context:
         return self.body
 
     async def read(self, kind: type[S], limit: int = BODY_LIMIT) -> S:
-        """Return the JSON body as a `kind`. No body is an empty object. Raises ControlRefusal 400."""
+        """Return the JSON body as a `kind`. A missing body counts as an empty object.
+
+        Raises ControlRefusal 400.
+        """
         document = await self._read_document(limit)
         try:
             return read_fields(document, kind)
@@ -173,7 +177,7 @@ class Context:
         body = await self.bytes(limit) or b"{}"
         try:
             if len(body) > BODY_LIMIT:
-                # Other requests are handled while a thread reads a long document.
+                # Other requests are handled while a thread parses a long document.
                 document = await in_thread(read_json, body)
             else:
                 document = read_json(body)

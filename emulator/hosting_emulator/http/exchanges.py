@@ -1,7 +1,7 @@
-"""Carries one exchange of the engine out for a request that came by a connection.
+"""Carries out an exchange of the engine for a request from a connection.
 
-The engine says what happens and in which order. Here its effects are awaited, and its reply becomes a
-response. What the exchange means is decided elsewhere.
+The engine determines what happens and in which order. This module awaits its effects and turns its
+reply into a response. It does not know the meaning of the exchange.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.world_pauses import pass_world_time
 
 _log = logging.getLogger("hosting_emulator.http")
-#: How many bytes of a request's headers the request log keeps, and how many of each header. The log
-#: keeps a thousand requests.
+#: The maximum number of bytes of a request's headers, and of each header, that the request log
+#: stores. The log has a thousand requests.
 _HEADERS_LIMIT: Final = 16 * 1024
 _HEADER_LIMIT: Final = 2 * 1024
 
 
 def begin_exchange(request: web.BaseRequest, ctx: ExchangeContext) -> None:
-    """Note on which connection the request of an exchange came, and when."""
+    """Record the connection and the time at which the request of an exchange arrived."""
     protocol = protocol_of(request)
     ctx.connection = protocol.connection
     ctx.passage = protocol.begin_passage()
@@ -49,7 +49,7 @@ async def respond(
     *,
     extra_headers: Sequence[tuple[str, str]] = (),
 ) -> ReadyResponse:
-    """Carry an exchange out and return its response, which a fault may break."""
+    """Carry out an exchange and return its response, which a fault may break."""
     reply = await run_exchange(engine, ctx, steps, partial(wait_for, request))
     if extra_headers:
         reply.headers = [*reply.headers, *extra_headers]
@@ -60,7 +60,7 @@ async def respond(
 
 
 async def wait_for(request: web.BaseRequest, effect: Delay | Durable) -> None:
-    """Await what the exchange of a request waits for. Raises OSError if a change was not saved."""
+    """Await an effect of an exchange. Raises OSError if a change was not saved."""
     if isinstance(effect, Durable):
         try:
             saving = effect.await_durable()
@@ -70,14 +70,14 @@ async def wait_for(request: web.BaseRequest, effect: Delay | Durable) -> None:
             _log.error("a change could not be made durable: %s", error)
             raise
     elif effect.is_done:
-        # The request has been carried out: only the client still waits, and it may leave.
+        # The request has been carried out. Only the client is still waiting, and it may leave.
         await protocol_of(request).wait_for_client_to_leave(effect.ms / 1000)
     else:
         await asyncio.sleep(effect.ms / 1000)
 
 
 def _shorten_headers(ctx: ExchangeContext) -> None:
-    """Keep only the beginning of long headers for the request log."""
+    """Shorten long headers for the request log to their beginning."""
     remaining = _HEADERS_LIMIT
     headers = []
     for name, value in ctx.raw_headers:

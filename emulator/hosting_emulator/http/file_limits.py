@@ -1,4 +1,4 @@
-"""The limit of open files of this process: how it is raised, and what happens when it is reached."""
+"""The limit of open files of this process: raising it, and reporting that it has been reached."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import resource
 from typing import Any, Final
 
 _log = logging.getLogger("hosting_emulator.http")
-#: Limits that allow enough connections, best first. Some systems accept no more than the second.
+#: Limits that allow enough connections, best first. Some systems accept at most the second limit.
 _SUFFICIENT_LIMITS: Final = (65_536, 10_240)
 _NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-#: The problem is logged at most once in this time, in seconds of real time.
+#: The minimum time between two log messages about the problem, in seconds of real time.
 _PAUSE_S: Final = 10.0
 
 
 def raise_file_limit() -> None:
-    """Raise this process's limit of open files as far as it may; shells begin with 256 or 1024."""
+    """Raise this process's limit of open files as far as possible. Shells start with 256 or 1024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     for sufficient_limit in _SUFFICIENT_LIMITS:
         limit = sufficient_limit
@@ -32,10 +32,11 @@ def raise_file_limit() -> None:
 
 
 class FileLimitReports:
-    """An exception handler of an event loop: logs in one line that no more connections fit.
+    """An exception handler for an event loop.
 
-    Such a connection waits in the system, and asyncio accepts it later. The loop's own handler gets
-    every other exception.
+    It logs in one line that there is no room for connections. Such a connection waits in the
+    system, and asyncio accepts it later. All other exceptions are passed to the loop's default
+    handler.
     """
 
     def __init__(self) -> None:
@@ -45,7 +46,7 @@ class FileLimitReports:
         """Handle an exception of the event loop."""
         error = context.get("exception")
         if self._reported_s is not None and "_start_serving" in repr(context.get("handle")):
-            # asyncio tries again to accept connections after the server has been closed.
+            # asyncio retries accepting connections after the server has been closed.
             return
         if not isinstance(error, OSError) or error.errno not in _NO_MORE_FILES:
             loop.default_exception_handler(context)

@@ -1,8 +1,9 @@
-"""Where one request ends and the next begins, in the bytes that a client sends.
+"""Finds the boundaries of requests in the bytes that a client sends.
 
 aiohttp parses requests. This module cuts the bytes first, so that aiohttp receives whole heads and
-well-formed bodies, one request at a time. Bytes whose division is in doubt are refused here: two readers
-of a doubtful length could see two different requests (RFC 9112, 11.2). It knows no socket.
+well-formed bodies, one request at a time. Bytes with a doubtful boundary are refused here, because
+two readers of a doubtful length could see two different requests (RFC 9112, 11.2). This module does
+not use sockets.
 """
 
 from __future__ import annotations
@@ -11,38 +12,41 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NoReturn
 
-#: The limits of aiohttp's parser: bytes of a line, bytes of all lines of a head, and headers.
+#: The limits of aiohttp's parser: bytes per line, bytes in all lines of a head, and headers.
 LONGEST_LINE: Final = 8190
 _LONGEST_HEAD: Final = 256 * 1024
 _MOST_HEADERS: Final = 128
-#: The request log may not keep all of a head that is longer than this.
+#: The request log may store only a part of a longer head.
 _LONG_HEAD: Final = 16 * 1024
 _LONGEST_CHUNK_LINE: Final = 1024
-#: After this many cuts the caller gets a piece and can let others run. A chunk takes three cuts.
+#: After this many cuts the caller receives a piece and can let other work run. A chunk takes three
+#: cuts.
 MOST_CUTS: Final = 100
-#: The digits of a Content-Length, without leading zeros. aiohttp takes 2^64 - 1 for no length.
+#: The maximum number of digits in a Content-Length, without leading zeros. aiohttp treats 2^64 - 1
+#: as no length.
 _MOST_DIGITS: Final = 19
 
-#: Bytes that may stand between two requests (RFC 9112, 2.2), and how many of them.
+#: Bytes that are allowed between two requests (RFC 9112, 2.2), and their maximum number.
 _LINE_ENDS: Final = b"\r\n"
 _MOST_LINE_ENDS: Final = 64
 _END: Final = b"\r\n\r\n"
 _VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
 #: The first line of nearly every request. It needs no further checks.
 _USUAL_LINE: Final = re.compile(rb"(?!CONNECT )[A-Z-]{1,32} /[^\x00- \x7f]* HTTP/1\.[01]\r\n")
-#: A bare line end in the target would make aiohttp's parser in C see HTTP/0.9 and a header after it.
+#: aiohttp's parser in C would interpret a bare line end in the target as HTTP/0.9 and a header.
 _TARGET: Final = re.compile(rb"[^ ]+ /[^\x00- \x7f]* |OPTIONS \* ")
-#: A target as proxies send it. Nothing here depends on what precedes its path (RFC 9112, 3.2.2).
+#: A target in the form sent to proxies. Nothing here depends on the part before its path (RFC 9112,
+#: 3.2.2).
 _ABSOLUTE: Final = re.compile(
     rb"([^ ]+ )https?://(?:[^/?#@ ]*@)?(?:[^][/?#:@ ]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?:/|(?=[ ?]))",
     re.IGNORECASE,
 )
-#: The beginning of every head, also of one that has arrived only in part.
+#: The beginning of every head, even of a head that has arrived only in part.
 _BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
-#: Headers that announce a body or an upgrade, in a head in lower case.
+#: These patterns match headers that announce a body or an upgrade. They expect a lowercase head.
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*+0*+([0-9]++)[ \t]*+\r\n")
-#: A Content-Length that aiohttp might read as another number than we do.
+#: A Content-Length that aiohttp might read as a different number.
 _BAD_LENGTH: Final = re.compile(
     rb"\r\ncontent-length[ \t]*:[ \t]*+(?![0-9]++[ \t]*+\r\n)([^\r]{0,60})"
 )
@@ -63,47 +67,50 @@ BROKEN_BODY: Final = (
 
 
 class Malformed(Exception):
-    """Bytes that are no request, or no body. The text says why."""
+    """Bytes that are not a request or not a body. The message gives the reason."""
 
 
 class RequestFraming:
     """Cuts the bytes of one connection into requests.
 
-    `count` requests have begun. The last of them may have arrived only in part: `is_partial` says that
-    a part of a request is still to come, and `in_body` that it is a part of the body. `error` says why
-    the last request is refused; nothing after it is a request.
+    `count` is the number of requests that have started. The last of them may have arrived only in
+    part: `is_partial` means that a part of a request is still to come, and `in_body` that it is a
+    part of the body. `error` is the reason why the last request is refused. Nothing after that
+    request is parsed.
     """
 
     def __init__(self) -> None:
         self.count = 0
         self.in_body = False
         self.is_partial = False
-        #: Whether any head has been so long that the request log does not keep all of it.
+        #: Whether a head was so long that the request log stores only a part of it.
         self.has_long_heads = False
         self.error: str | None = None
-        #: The data of the latest whole request. A client that polls sends the same data again.
+        #: The data of the latest whole request. A client that polls sends the same data repeatedly.
         self._repeatable = b""
-        #: The beginning of a head or line that has not arrived completely, and how much of it was searched.
+        #: The beginning of an incomplete head or line, and the length of the part that has been
+        #: searched.
         self._held = bytearray()
         self._searched = 0
         self._line_ends = 0
-        #: How many bytes of a body or chunk are still to come.
+        #: The number of bytes of a body or chunk that are still to come.
         self._missing = 0
         self._is_chunked = False
         #: The pattern of the next line of a chunked body.
         self._line = _CHUNK
-        #: Cuts the next piece: takes data and an index, and returns the piece and the index after it.
+        #: Cuts the next piece: takes data and an index, and returns the piece and the index after
+        #: it.
         self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._cut_head
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Cut all the data at once and return the pieces."""
+        """Cut all data at once and return the pieces."""
         return list(self.cut(data))
 
     def cut(self, data: bytes) -> Iterator[bytes]:
-        """Yield each head when it is complete, and each body as it arrives. Yield no malformed bytes.
+        """Yield each head when it is complete, and each body as it arrives.
 
-        Everything of one request is one piece, unless it takes more than MOST_CUTS cuts. This iterator
-        must have ended before the next data is cut.
+        Malformed bytes are not yielded. All of a request is one piece, unless it takes more than
+        MOST_CUTS cuts. This iterator must be exhausted before more data is cut.
         """
         if data == self._repeatable and not self.is_partial:
             self.count += 1
@@ -138,7 +145,7 @@ class RequestFraming:
     # --- Heads ----------------------------------------------------------------------------------
 
     def _cut_head(self, data: bytes, index: int) -> tuple[bytes, int]:
-        """Cut a head, check it, and find out where the request ends."""
+        """Cut and check a head, and determine where the request ends."""
         if self._held:
             head, index = self._complete_head(data, index)
         else:
@@ -155,16 +162,17 @@ class RequestFraming:
             return b"", index
         if not _USUAL_LINE.match(head):
             head = self._check_first_line(head)
-        # The first line and the empty line at the end are no headers.
+        # The first line and the empty line at the end are not headers.
         if head.count(b"\n") > _MOST_HEADERS + 2:
             self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
         self.count += 1
         self._line_ends = 0
         if len(head) > _LONG_HEAD:
             self.has_long_heads = True
-        # A search for a word is quick, but a pattern that ignores case is not.
+        # Searching for a string is fast, but matching a pattern that ignores case is not.
         lower = head.lower()
-        # No upgrade is ever made (RFC 9110, 7.8, allows that). aiohttp would wait for it.
+        # Upgrades are never accepted (RFC 9110, 7.8, allows this). aiohttp would wait for the
+        # upgrade.
         if b"upgrade" in lower and _UPGRADE.search(lower):
             head = _CONNECTION.sub(_without_upgrade, head)
         self._is_chunked = b"transfer-encoding" in lower and bool(_CODING.search(lower))
@@ -191,7 +199,10 @@ class RequestFraming:
         return index
 
     def _complete_head(self, data: bytes, index: int) -> tuple[bytes, int]:
-        """Add data to a head that arrives in parts. Return the head, empty while it is incomplete."""
+        """Add data to a head that arrives in parts.
+
+        Return the head, or nothing while it is incomplete.
+        """
         previous = len(self._held)
         self._held += data[index : index + _LONGEST_HEAD]
         length = self._held.find(_END, max(0, self._searched - len(_END))) + len(_END)
@@ -204,7 +215,7 @@ class RequestFraming:
         return head, index + length - previous
 
     def _check_part(self, part: bytearray) -> None:
-        """Refuse a part of a head that can no longer become a valid one."""
+        """Refuse a partial head that can no longer become valid."""
         if not part:
             return
         if len(part) - (part.rfind(b"\r\n") + 2) > LONGEST_LINE or len(part) > _LONGEST_HEAD:
@@ -215,7 +226,7 @@ class RequestFraming:
             self._refuse(INVALID)
 
     def _refuse(self, message: str) -> NoReturn:
-        """Refuse a head. It counts as a request."""
+        """Refuse a head, and count it as a request."""
         self.count += 1
         self._forget()
         raise Malformed(message)
@@ -235,7 +246,7 @@ class RequestFraming:
             self._refuse("The method CONNECT is not supported: this is not a proxy.")
         if _TARGET.match(line):
             return head
-        # A match takes time in proportion to the length, a search in proportion to its square.
+        # A match takes linear time in the length of the line, a search takes quadratic time.
         absolute = _ABSOLUTE.match(line)
         if absolute is None:
             self._refuse(INVALID)
@@ -262,7 +273,7 @@ class RequestFraming:
         return piece, index + len(piece)
 
     def _cut_chunk_line(self, data: bytes, index: int) -> tuple[bytes, int]:
-        """Cut a line of a chunked body once it is complete, and find out what comes next."""
+        """Cut a complete line of a chunked body, and determine what follows."""
         limit = index + _LONGEST_CHUNK_LINE
         end = data.find(b"\n", index, limit) + 1
         self._held += data[index : end or limit]
@@ -287,7 +298,7 @@ class RequestFraming:
         return b"\r\n", end
 
     def _begin_chunk(self, length: int) -> bytes:
-        """Return the first line of a chunk, without its extensions, which nobody here knows."""
+        """Return the first line of a chunk without its extensions, because none are supported here."""
         self._missing = length
         if length:
             self._cut = self._cut_body
@@ -298,7 +309,7 @@ class RequestFraming:
 
 
 def _content_length(lower: bytes) -> int:
-    """Return the Content-Length of a head in lower case, or 0. Raises Malformed."""
+    """Return the Content-Length of a lowercase head, or 0 if there is none. Raises Malformed."""
     bad_length = _BAD_LENGTH.search(lower)
     if bad_length is not None:
         value = bad_length[1].decode("ascii", "backslashreplace").strip()

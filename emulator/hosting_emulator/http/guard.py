@@ -1,10 +1,11 @@
-"""The guard: which requests this server accepts, by their Host, their origin and their token.
+"""The guard: accepts or refuses requests to this server by their Host, their origin and their token.
 
-A web page can make a browser on this machine send requests here (CSRF), or make its own name stand for
-this machine (DNS rebinding). Only Origin and Host show this. A name that anybody can own in the public
-DNS is therefore accepted only if it was allowed. From other machines and through a proxy the control API
-needs the control token. Pages of a web app at another port of this machine may call what it calls in
-production (CORS): `/v1`, and what a client library fetches from the identity provider.
+A web page can make a browser on this machine send requests here (CSRF), or make its own name
+resolve to this machine (DNS rebinding). Only Origin and Host reveal this. Therefore a name that
+anybody can own in the public DNS is accepted only if it was allowed. The control API requires the
+control token from other machines and through a proxy. Pages of a web app at another port of this
+machine may call everything that they call in production (CORS): `/v1`, and the resources that a
+client library fetches from the identity provider.
 """
 
 from __future__ import annotations
@@ -34,21 +35,22 @@ from hosting_emulator.http.request_head import RequestHead, basic_credentials, w
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 TOKEN_HEADER: Final = "X-Control-Token"
-#: With this header, which holds the page secret, the emulator's page marks its requests to `/v1`.
+#: The emulator's page marks its requests to `/v1` with this header. Its value is the page secret.
 PAGE_HEADER: Final = "X-Emulator-Page"
-#: How many safe hosts are remembered. A client uses one or two.
+#: The maximum number of safe hosts to remember. A client uses one or two.
 _MOST_SAFE_HOSTS: Final = 256
-#: Other machines need no token here: an application under test needs its identity provider, users read
-#: the documentation, and orchestrators check the health.
+#: Other machines need no token for these paths: an application under test needs its identity
+#: provider, users read the documentation, and orchestrators check the health.
 _OPEN: Final = re.compile(
     r"/_emulator/(health|(docs|static)(/.*)?|contract/.*|(worlds/[^/]+/)?idp/.*)"
 )
-#: Pages of allowed origins may request this: it is what an OpenID client library fetches.
+#: Pages of allowed origins may request these paths, because an OpenID client library fetches them.
 _OPEN_TO_APPS: Final = re.compile(
     r"/_emulator/(worlds/[^/]+/)?idp/"
     r"(\.well-known/openid-configuration|jwks\.json|token|userinfo)"
 )
-#: Headers of proxies. A request with one of them comes from elsewhere, whatever its connection says.
+#: Headers of proxies. A request with one of them comes from another machine, whatever its
+#: connection says.
 _PROXY_HEADERS: Final = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
 #: Makes a browser ask for a name and a password. Any name is accepted.
 _CHALLENGE: Final = (
@@ -58,12 +60,12 @@ _CHALLENGE: Final = (
 
 @dataclass(slots=True)
 class Site:
-    """One server: its addresses, its host names, the origins that it allows, and its token.
+    """A server: its addresses, its host names, the origins that it allows, and its token.
 
-    `public_url`, without a slash at its end, replaces the URL that requests show. `names` (without a
-    port) and `origins` are in lower case. URLs in responses follow the request's Host, so that they open
-    through a mapped port or another name as well, unless this server does not accept that Host.
-    `is_behind_proxy`: requests from this machine need the token too.
+    `public_url`, without a trailing slash, replaces the URL in the requests. `names` (without a
+    port) and `origins` are lowercase. URLs in responses use the request's Host, so that they also
+    work through a mapped port or under another name, unless this server does not accept that Host.
+    With `is_behind_proxy`, requests from this machine also need the token.
     """
 
     url: str = ""
@@ -75,23 +77,23 @@ class Site:
     is_behind_proxy: bool = False
     #: Hosts that `is_safe_host` has accepted.
     safe_hosts: set[str] = field(default_factory=set)
-    #: Known to this process and to those who may use the control API.
+    #: Known only to this process and to those who may use the control API.
     page_secret: str = field(default_factory=token_urlsafe, repr=False)
 
     # --- Addresses ------------------------------------------------------------------------------
 
     @property
     def local_url(self) -> str:
-        """The URL of the server on this machine, also if it listens on all addresses."""
+        """The URL of the server on this machine, even if it listens on all addresses."""
         return self.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
     @property
     def own_url(self) -> str:
-        """The URL of the server where no request shows one."""
+        """The URL of the server, for places where no request determines it."""
         return self.public_url or self.local_url
 
     def base_url(self, request: RequestHead) -> str:
-        """Return scheme, host and port under which the client reaches this server."""
+        """Return the scheme, host and port at which the client reaches this server."""
         if self.public_url is not None:
             return self.own_url
         hosts = request.headers.getall("Host", ())
@@ -100,7 +102,10 @@ class Site:
         return f"{request.scheme}://{hosts[0]}"
 
     def docs_url(self, request: RequestHead) -> str:
-        """Return the URL of the documentation: under the request's Host only if it opens there."""
+        """Return the URL of the documentation.
+
+        It has the request's Host only if a browser can open it there.
+        """
         opens = self._is_local_host(request.headers.get("Host", ""))
         if opens or not is_loopback(request.remote):
             return self.base_url(request) + DOCS_PATH
@@ -109,7 +114,7 @@ class Site:
     # --- Hosts and origins ----------------------------------------------------------------------
 
     def _is_local_host(self, host: str) -> bool:
-        """Return whether a Host is a name of this machine, or an allowed name."""
+        """Return whether a Host is a name of this machine or an allowed name."""
         name = host_name(host)
         return is_this_machine(name) or name in self.names
 
@@ -132,39 +137,42 @@ class Site:
         return address_of(name) is not None
 
     def host_refusal(self, hosts: Sequence[str]) -> Refused | None:
-        """Return why the public API refuses a request with these Host headers. None: it does not.
+        """Return why the public API refuses a request with these Host headers, or None if it does not.
 
-        A bearer token is not enough: anybody can compute the tokens of a well-known seed.
+        A bearer token is not enough, because anybody can compute the tokens of a well-known seed.
         """
         if not hosts or (len(hosts) == 1 and self.is_safe_host(hosts[0])):
             return None
         return Refused(
             "invalid_request",
-            f"The Host {', '.join(hosts)[:80]!r} is not this emulator's; `start --allow-host` allows"
-            " it.",
-            why="a web page of another site could have this Host (DNS rebinding)",
-            action="Start the emulator with --allow-host and this name, or ask for one of its own.",
+            f"The Host {', '.join(hosts)[:80]!r} does not belong to this emulator; "
+            "`start --allow-host` allows it.",
+            why="a page on another website could send requests with this Host (DNS rebinding)",
+            action="Start the emulator with --allow-host and this name, or use one of its own names.",
         )
 
     def allows_origin(self, origin: str) -> bool:
-        """Return whether pages of an origin are allowed. The origins of this machine are."""
+        """Return whether pages of an origin are allowed.
+
+        Origins on this machine are always allowed.
+        """
         return origin.lower() in self.origins or is_this_machine(host_of_origin(origin))
 
     def allowed_origin(self, request: web.BaseRequest) -> str | None:
-        """Return the origin of a request to the public API if it is allowed, or else None."""
+        """Return the origin of a request to the public API if it is allowed, otherwise None."""
         origins = request.headers.getall("Origin", ())
         if len(origins) != 1 or not self.allows_origin(origins[0]):
             return None
         return origins[0]
 
     def allowed_control_origin(self, request: web.BaseRequest, path: str) -> str | None:
-        """Return the origin of a request to a path of the control API if it is allowed there."""
+        """Return the origin of a request to a control API path if it is allowed there, otherwise None."""
         if not _OPEN_TO_APPS.fullmatch(path):
             return None
         return self.allowed_origin(request)
 
     def is_from_page(self, request: web.BaseRequest) -> bool:
-        """Return whether the emulator's page sent a request: only the page knows the secret."""
+        """Return whether a request comes from the emulator's page, as only the page knows the secret."""
         value = request.headers.get(PAGE_HEADER)
         if value is None:
             return False
@@ -173,13 +181,13 @@ class Site:
     # --- The control API ------------------------------------------------------------------------
 
     def control_refusal(self, request: web.BaseRequest, path: str) -> web.Response | None:
-        """Return the response to a request that the control API refuses. None: it is accepted."""
+        """Return the response to a request that the control API refuses, or None if it does not."""
         hosts = request.headers.getall("Host", [])
         host = hosts[0] if hosts else ""
         if len(hosts) > 1 or not self._is_allowed_page(request, host, path):
             if _OPEN_TO_APPS.fullmatch(path) and "Origin" in request.headers:
                 return _forbidden(origin_refusal(request.headers["Origin"]))
-            return _forbidden("a page of another site may not use the control API")
+            return _forbidden("pages of other sites must not use the control API")
         if self._has_token(request):
             return None
         is_trusted = self._is_trusted(request)
@@ -188,7 +196,7 @@ class Site:
         is_open = bool(_OPEN.fullmatch(path))
         if not self.is_safe_host(host) or (is_trusted and not is_open):
             return _forbidden(
-                f"the Host {host[:80]!r} is not this emulator's; allow it with --allow-host"
+                f"the Host {host[:80]!r} does not belong to this emulator; allow it with --allow-host"
             )
         if is_open:
             return None
@@ -207,14 +215,14 @@ class Site:
         return compare_digest(_to_bytes(token), _to_bytes(self.token))
 
     def _is_trusted(self, request: web.BaseRequest) -> bool:
-        """Return whether a request needs no token, because it comes from this machine itself."""
+        """Return whether a request needs no token because it comes from this machine itself."""
         if self.is_behind_proxy or not is_loopback(request.remote):
             return False
         return not any(name in request.headers for name in _PROXY_HEADERS)
 
 
 def world_prefix(name: str) -> str:
-    """Return the part of a world's paths before `/v1`."""
+    """Return the prefix of a world's paths before `/v1`."""
     return "" if name == DEFAULT_WORLD else f"/worlds/{name}"
 
 
@@ -223,7 +231,7 @@ def _to_bytes(text: str) -> bytes:
 
 
 def _is_same_origin(request: web.BaseRequest, host: str) -> bool:
-    """Return whether a request comes from a page of this server, or from no page."""
+    """Return whether a request comes from a page of this server, or not from a page at all."""
     origins = request.headers.getall("Origin", ())
     if origins:
         own_origins = (f"http://{host}".lower(), f"https://{host}".lower())
@@ -231,7 +239,7 @@ def _is_same_origin(request: web.BaseRequest, host: str) -> bool:
     # Browsers that send no Origin (with a plain GET) still send this header.
     if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
         return True
-    # A link to a page may be followed: the other site does not see the response.
+    # Following a link to a page is allowed, because the other site does not see the response.
     return request.method == "GET" and request.headers.get("Sec-Fetch-Dest") == "document"
 
 

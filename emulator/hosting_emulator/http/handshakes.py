@@ -1,7 +1,7 @@
-"""Faults at the TLS handshake: which certificate a connection is shown.
+"""Faults at the TLS handshake: the choice of the certificate for a connection.
 
-A handshake belongs to the world whose dev host the client names (SNI). A fault without a project acts
-on every host of its world, and on the hosts that belong to no world, such as localhost.
+A handshake belongs to the world whose dev host the client names (SNI). A fault without a project
+acts on every host of its world, and on hosts that do not belong to a world, such as localhost.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ _log = logging.getLogger("hosting_emulator.http")
 
 
 def certificate_problem(worlds: Worlds, host: str) -> CertificateProblem | None:
-    """Return what is wrong with the certificate that a client sees for a host. None: nothing.
+    """Return the problem with the certificate that a client sees for a host, or None if there is none.
 
-    The armed faults count the handshake. A client that names no host has an empty one.
+    The handshake counts as a match for the armed faults. `host` is empty if the client names no
+    host.
     """
     engines = [engine for engine in worlds if has_faults_of(engine, "handshake")]
     if not engines:
@@ -48,7 +49,7 @@ def certificate_problem(worlds: Worlds, host: str) -> CertificateProblem | None:
 
 
 def _owner_of(worlds: Iterable[Engine], host: str) -> tuple[Engine, Project] | None:
-    """Return the world and the project of a dev host."""
+    """Return the world and the project of a dev host, or None if it has none."""
     for engine in worlds:
         project = project_at(Change(engine.world, engine.world.at_ms), host)
         if project is not None:

@@ -1,7 +1,7 @@
-"""HTML pages: their frame, their templates, and how values are filled in.
+"""HTML pages: their frame, their templates, and the insertion of values.
 
 A page is a function of its arguments: nothing here knows a request or a world. Pages load nothing
-from another host, so they work offline.
+from other hosts, so they work offline.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BACKTICKS: Final = re.compile(r"`([^`]+)`")
 
 
 class Html(str):
-    """Text that is HTML already."""
+    """A string that is already HTML."""
 
 
 def html(text: str, /, **values: object) -> Html:
@@ -40,7 +40,7 @@ def _escape(value: object) -> str:
 
 
 class Templates:
-    """The templates of a package: the files of its folder `templates`."""
+    """The templates of a package: the files in its folder `templates`."""
 
     def __init__(self, package: str) -> None:
         self._folder = files(package) / "templates"
@@ -51,7 +51,7 @@ class Templates:
         return html(self.text(f"{name}.html"), **values)
 
     def text(self, file: str) -> str:
-        """Return the text of a file. Each file is read once."""
+        """Return the text of a file. Each file is read only once."""
         if file not in self._texts:
             self._texts[file] = (self._folder / file).read_text("utf-8")
         return self._texts[file]
@@ -68,7 +68,7 @@ def prose(text: str) -> Html:
 def frame(
     title: str, body: Html, *, head: Html, kind: Html | str = "", top: Html | str, foot: Html
 ) -> Html:
-    """Return an HTML document of these parts. `kind` is an attribute of its `<html>`."""
+    """Return an HTML document with these parts. `kind` is an attribute of its `<html>` element."""
     return _TEMPLATES.fill("page", title=title, body=body, head=head, kind=kind, top=top, foot=foot)
 
 
@@ -78,9 +78,10 @@ def control_token_page() -> str:
 
 
 def page(title: str, body: Html, *, base: str = "", head: str = "") -> str:
-    """Return a whole HTML document, with the navigation above and `body` in its `<main>`.
+    """Return a whole HTML document, with the navigation at the top and `body` in its `<main>`.
 
-    `base` precedes each of our own paths, such as an origin. `head` contains more lines for `<head>`.
+    `base` is a prefix of our own paths, such as an origin. `head` contains additional lines for
+    `<head>`.
     """
     top = _TEMPLATES.fill("top")
     foot = _TEMPLATES.fill("foot")

@@ -1,8 +1,9 @@
 """One HTTP connection: aiohttp's low-level protocol, with problem documents instead of plain text.
 
-aiohttp parses and writes. This protocol adds what aiohttp leaves open: requests that arrive too slowly
-or incompletely, clients that close their side, and refusals in the contract's form. It uses only
-asyncio's own protocol methods and aiohttp's public ones. A client's mistake is never an error in our log.
+aiohttp parses and writes. This protocol adds handling of requests that arrive too slowly or
+incompletely, clients that close their side, and refusals in the contract's form. It uses only
+asyncio's own protocol methods and aiohttp's public methods. A client's mistake is never logged as
+an error.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ from hosting_emulator.http.time_slices import SLICE_S, LongJob
 
 _log = logging.getLogger("hosting_emulator.http")
 _positions = itertools.count(1)
-#: How long a request may take from its first byte to its last, in seconds of real time. Clients on
-#: the same machine take milliseconds; a client that takes longer than this only holds a connection.
+#: The maximum time from a request's first byte to its last, in seconds of real time. Clients on the
+#: same machine take milliseconds; a slower client only occupies a connection.
 REQUEST_TIMEOUT_S: Final = 60.0
-#: While more requests than this wait for their responses, the connection is not read. Only newer
-#: versions of aiohttp have such a limit of their own.
+#: The connection is not read while more requests than this are waiting for their responses. Only
+#: newer versions of aiohttp have such a limit.
 MOST_UNANSWERED: Final = 64
-#: A client that closes its side later than this, in seconds after its request, has given up. A client
-#: that closes its side and still listens does so at once.
+#: A client that closes its side later than this, in seconds after its request, has given up. A
+#: client that closes its side and still listens does so immediately.
 _PATIENCE_S: Final = 0.1
-#: Data of at most this many bytes is parsed at once, even while long jobs run.
+#: Data of at most this many bytes is parsed immediately, even while long jobs run.
 _SMALL: Final = 2048
 _TOO_SLOW: Final = "The request did not arrive completely in time."
-#: No head can begin like this. aiohttp refuses it in its turn, after the requests before it.
+#: No valid head begins like this. aiohttp refuses it after it has handled the earlier requests.
 _INVALID_HEAD: Final = b"\0\r\n\r\n"
 
 
@@ -56,11 +57,11 @@ def next_position() -> int:
 
 @dataclass(frozen=True, slots=True)
 class ServerFunctions:
-    """What a connection needs for responses to requests that cannot be parsed.
+    """The functions that a connection needs to respond to requests that cannot be parsed.
 
-    `docs_url` returns the address of the documentation, `date_s` the time of the Date header in seconds
-    since 1970, and `request_id` a new request id. `refuse_connections` closes the ports of the server
-    for a number of seconds.
+    `docs_url` returns the URL of the documentation, `date_s` the time for the Date header in
+    seconds since 1970, and `request_id` a new request id. `refuse_connections` closes the ports of
+    the server for a number of seconds.
     """
 
     docs_url: Callable[[], str]
@@ -83,48 +84,50 @@ class HttpProtocol(web.RequestHandler):
         self.connection = Connection(next_position())
         self.framing = RequestFraming()
         self.response_count = 0
-        #: The request whose handler began last, and its number on this connection, from 1.
+        #: The request whose handler started last, and its number on this connection, from 1.
         self._latest_request: web.BaseRequest | None = None
         self._latest_number = 0
-        #: Why the last request is refused. Data after it is ignored.
+        #: The reason why the last request is refused. Data after that request is ignored.
         self._refusal: str | None = None
-        #: The client has closed its side and will send nothing more.
+        #: The client has closed its side and will not send more data.
         self._is_half_closed = False
-        #: Done when the connection is lost. A handler that waits for this creates it.
+        #: Done when the connection is lost. It is created by a handler that waits for it.
         self._departure: asyncio.Future[None] | None = None
-        #: Refuses a request that does not arrive completely in time, and the number of that request.
+        #: The timer that refuses a request that does not arrive completely in time, and that
+        #: request's number.
         self._timeout: asyncio.TimerHandle | None = None
         self._timeout_number = 0
-        #: A fault slows the reading of a request down, so the request has no time limit.
+        #: A fault slows down the reading of a request, so the request has no time limit.
         self._has_no_time_limit = False
-        #: Nothing is read until some of the requests have their responses.
+        #: Reading is suspended until some of the requests have their responses.
         self._is_held_back = False
         #: A response that never ends is being sent. Data that arrives now is ignored.
         self._has_endless_response = False
-        #: Data that is not parsed yet, the pieces of the first item, and the task that parses it.
+        #: Data that has not been parsed yet, the pieces of the first item, and the task that parses
+        #: it.
         self._arrivals = deque[bytes]()
         self._pieces: Iterator[bytes] | None = None
         self._parse_task: asyncio.Future[None] | None = None
 
-    # --- What handlers use ----------------------------------------------------------------------
+    # --- For handlers -----------------------------------------------------------------------------
 
     def begin_request(self, request: web.BaseRequest) -> None:
-        """Note that the handler of a request begins."""
+        """Record that the handler of a request has started."""
         self._latest_request = request
         self._latest_number = self.response_count + 1
         if self._refusal is not None:
             self._break_off_body()
 
     def begin_passage(self) -> Passage:
-        """Note that a request arrived, and return the record of its way through the connection."""
+        """Record that a request has arrived, and return the record of its way through the connection."""
         arrived_s = asyncio.get_running_loop().time()
         return Passage(self.connection, next_position(), arrived_s)
 
     def note_departure(self, passage: Passage) -> None:
-        """Note that a whole response was handed to the connection.
+        """Record that a whole response was passed to the connection.
 
-        A client that closed its side may have closed the connection, or may still listen. If it has
-        closed the connection, the system refuses what is sent to it.
+        A client that closed its side may have closed the connection, or may still be listening. If
+        it has closed the connection, the system rejects data that is sent to it.
         """
         duration_s = asyncio.get_running_loop().time() - passage.arrived_s
         if self._is_half_closed and duration_s < _PATIENCE_S and not self._has_failed():
@@ -132,12 +135,12 @@ class HttpProtocol(web.RequestHandler):
         passage.departure = next_position()
 
     def refuse_connections(self, duration_s: float) -> None:
-        """Let the server refuse new connections for this many real seconds."""
+        """Make the server refuse new connections for this many real seconds."""
         self._functions.refuse_connections(duration_s)
 
     @contextmanager
     def without_time_limit(self) -> Iterator[None]:
-        """Suspend the limit of the time that a request takes to arrive."""
+        """Suspend the time limit for the arrival of a request."""
         self._has_no_time_limit = True
         self._note_progress()
         try:
@@ -150,12 +153,12 @@ class HttpProtocol(web.RequestHandler):
     async def wait_for_client_to_leave(self, timeout_s: float | None = None) -> None:
         """Wait until the client has left, or until this many real seconds have passed.
 
-        Without a timeout, a client that has closed its side has left.
+        Without a timeout, a client that has closed its side counts as having left.
         """
         if self.transport is None or (self._is_half_closed and timeout_s is None):
             return
         if timeout_s is None and not self._has_endless_response:
-            # Over TLS, asyncio notices that a client closes its side only while data is read.
+            # Over TLS, asyncio notices that a client closes its side only while it reads data.
             self._has_endless_response = True
             self.resume_reading()
             self.transport.resume_reading()
@@ -166,7 +169,7 @@ class HttpProtocol(web.RequestHandler):
     # --- The beginning and the end of the connection --------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin a connection."""
+        """Start a connection."""
         super().connection_made(transport)
         self._crowd.add()
 
@@ -186,10 +189,11 @@ class HttpProtocol(web.RequestHandler):
             self._departure.set_result(None)
 
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio reads it; aiohttp returns None
-        """Note that the client sends nothing more. True: responses to it are still due.
+        """Record that the client will send no more data.
 
-        A client may close its side and still listen. A handler in `wait_for_client_to_leave` takes it
-        for a client that has left, because the two cannot be told apart.
+        Return True if responses to it are pending. A client may close its side and still listen.
+        `wait_for_client_to_leave` treats it like a client that has left, because the two cannot be
+        distinguished.
         """
         if self._departure is not None and not self._departure.done():
             return False
@@ -217,7 +221,10 @@ class HttpProtocol(web.RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Send a response. The last one to a client that sends nothing more ends the connection."""
+        """Send a response.
+
+        The last response to a client that sends no more data ends the connection.
+        """
         outcome = await super().finish_response(request, resp, start_time)
         self.response_count += 1
         unanswered = self.framing.count - self.response_count
@@ -231,7 +238,7 @@ class HttpProtocol(web.RequestHandler):
         if self._is_half_closed and unanswered <= 0 and not self._arrivals:
             self.close()
         elif unanswered > 0:
-            # aiohttp begins the next request of the connection at once. Long jobs get a turn first.
+            # aiohttp starts the connection's next request immediately. Long jobs get a turn first.
             async with LongJob():
                 pass
         return outcome
@@ -239,20 +246,20 @@ class HttpProtocol(web.RequestHandler):
     # --- Data that arrives ----------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Parse data. If a body breaks off in its middle, its request fails at once.
+        """Parse data. If a body is malformed in the middle, its request fails immediately.
 
         Data that takes longer than a slice of time waits. The connection is not read meanwhile.
         """
         if not data:
-            # aiohttp continues with the data that it has.
+            # aiohttp continues with the data that it has already received.
             super().data_received(data)
             return
         if self._ignores_data():
             return
         self._arrivals.append(data)
         if self._parse_task is None and not self._is_held_back:
-            # Small data is parsed completely even if the system suspends this process meanwhile. The
-            # connection would otherwise wait for all long jobs before its next request is read.
+            # Small data is parsed completely even if the system suspends this process meanwhile.
+            # Otherwise the connection would wait for all long jobs before its next request is read.
             if len(data) <= _SMALL:
                 is_parsed = self._parse(inf)
             else:
@@ -267,7 +274,7 @@ class HttpProtocol(web.RequestHandler):
         return self._refusal is not None or self._has_endless_response
 
     async def _parse_in_slices(self) -> None:
-        """Parse the data that has arrived, one slice of time after another, and continue to read."""
+        """Parse the data that has arrived, one slice of time after another, and resume reading."""
         try:
             async with LongJob() as job:
                 while not self._parse(job.end_s) and not self._is_held_back:
@@ -284,7 +291,7 @@ class HttpProtocol(web.RequestHandler):
     def _parse(self, end_s: float) -> bool:
         """Parse the data that has arrived. Return whether nothing is left.
 
-        `end_s` is the moment of the performance counter at which to stop.
+        `end_s` is the `perf_counter()` value at which parsing stops.
         """
         while self._arrivals and not self._is_held_back:
             if self._ignores_data():
@@ -333,7 +340,7 @@ class HttpProtocol(web.RequestHandler):
             super().data_received(_INVALID_HEAD)
 
     def _break_off_body(self) -> None:
-        """Fail the last request, whose body is broken. The connection closes after its response."""
+        """Fail the last request, whose body is malformed. The connection closes after its response."""
         if self._latest_request is not None and self._latest_number == self.framing.count:
             error = web.RequestPayloadError(self._refusal)
             self._latest_request.content.set_exception(error)
@@ -341,7 +348,7 @@ class HttpProtocol(web.RequestHandler):
     # --- Errors ---------------------------------------------------------------------------------
 
     def log_exception(self, *args: Any, **options: Any) -> None:
-        """Log a failure of ours. A client's broken body or early departure is not logged."""
+        """Log an error of the server. A client's broken body or early departure is not logged."""
         error = options.get("exc_info")
         if not isinstance(error, HttpProcessingError | web.RequestPayloadError | ConnectionError):
             super().log_exception(*args, **options)
@@ -353,9 +360,9 @@ class HttpProtocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Return the response to a request that aiohttp refused, or whose handler failed; then close."""
+        """Return the response to a request that aiohttp refused or whose handler failed, and then close."""
         if isinstance(exc, ConnectionError) and self.transport is None:
-            # The client left: nobody receives a response, and nothing has failed.
+            # The client has left: nobody receives a response, and there is no error.
             raise exc
         has_begun = request.writer.output_size > 0
         if status >= 500 and not (has_begun and isinstance(exc, ConnectionError)):
@@ -382,11 +389,11 @@ class HttpProtocol(web.RequestHandler):
 
 
 def _parse_error(error: BaseException | None) -> str:
-    """Return the detail of a problem for an error of aiohttp's parser."""
+    """Return the detail of the problem for an error of aiohttp's parser."""
     if isinstance(error, LineTooLong):
         return TOO_LONG
     if isinstance(error, BadStatusLine):
-        # The framing has checked target and version: of the request line, only the method is left.
+        # The framing has checked target and version, so the error must be about the method.
         return NO_METHOD
     return INVALID
 

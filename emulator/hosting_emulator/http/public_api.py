@@ -1,4 +1,4 @@
-"""Handles one request of a world's `/v1`: from the HTTP request to the engine and back."""
+"""Handles a request to a world's `/v1`: from the HTTP request to the engine and back."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ async def handle(
     *,
     cors_headers: Sequence[tuple[str, str]] = (),
 ) -> web.StreamResponse:
-    """Return the response to a request; `path` is without the world's prefix.
+    """Return the response to a request. `path` does not have the world's prefix.
 
-    `refusal` says why the request is not for this server; None: it is. `cors_headers` let a page of
-    another origin read the response, whatever it is.
+    `refusal` is the reason why the request is not for this server, or None if it is. `cors_headers`
+    allow a page of another origin to read the response, whatever the response is.
     """
     raw_headers: Sequence[tuple[bytes, bytes]] = request.raw_headers
     is_from_page = site.is_from_page(request)
@@ -61,7 +61,7 @@ async def handle(
 
 
 async def _read_body(request: web.BaseRequest, engine: Engine, ctx: ExchangeContext) -> None:
-    """Read the body of a request. While it is arriving, the request is listed as in progress."""
+    """Read the body of a request. Until it has arrived, the request is listed as in progress."""
     assumptions = engine.world.assumptions
     if not request.content.is_eof():
         list_arrival(engine, ctx)

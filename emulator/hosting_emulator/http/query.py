@@ -1,6 +1,6 @@
-"""Parameters of the query of endpoints below `/_emulator`: how they are declared, and how they are read.
+"""Query parameters of endpoints under `/_emulator`: declaration and parsing.
 
-An endpoint's parameter is read from the query if `Query` annotates its type, or if it is a
+An endpoint's parameter is read from the query if its type has a `Query` annotation, or if it is a
 RequestFilters:
 
     def list_operations(engine: Engine, unfinished: Annotated[bool, Query("Only …")] = False)
@@ -23,28 +23,28 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Documents a parameter of the query. `example` is a value that a fresh world accepts."""
+    """Documents a query parameter. `example` is a value that a fresh world accepts."""
 
     description: str
     example: str | None = None
 
 
-#: The most items of a list.
+#: The maximum number of items in a list.
 Limit = Annotated[int, Meta(ge=1, le=1000), Query("Return at most this many.")]
 #: A span of real time in milliseconds.
 Milliseconds = Annotated[int, Meta(ge=0, le=60_000)]
-#: Words with commas between them. The parameter can be repeated.
+#: Comma-separated words. The parameter can be repeated.
 Words: TypeAlias = list[str]
-#: A text that can be left out.
+#: An optional string.
 Text: TypeAlias = str | None
 
-#: The documentation of parameters of several endpoints.
+#: Documentation of parameters that several endpoints have.
 SEED: Final = Query(
     "Include the world's seed, from which its tokens, keys and tickets can be computed."
 )
 LATEST_REQUESTS: Final = Query("How many of the last requests to return.")
 
-#: The names of the filters of requests. Each is a parameter of the query.
+#: The names of the filters of requests. Each is a query parameter.
 _FILTER_NAMES: Final = tuple(RequestFilters.__annotations__)
 
 
@@ -53,7 +53,7 @@ class EndpointParameter:
     """A parameter of an endpoint that is read from the query.
 
     `kind` is its type: RequestFilters, Words, Text, bool, or an integer with bounds. `default` is
-    `Parameter.empty` if there is none.
+    `Parameter.empty` if it has no default.
     """
 
     name: str
@@ -63,14 +63,14 @@ class EndpointParameter:
 
     @property
     def names(self) -> Iterable[str]:
-        """The names in the query that this parameter reads."""
+        """The names of the query parameters that this parameter reads."""
         if self.kind is RequestFilters:
             return _FILTER_NAMES
         return (self.name,)
 
 
 def query_parameter(parameter: Parameter) -> EndpointParameter | None:
-    """Return a parameter of an endpoint as one of the query. None: it is none."""
+    """Return the declaration of an endpoint's query parameter, or None for other parameters."""
     kind, documentation = split_metadata(parameter.annotation, Query)
     if kind is RequestFilters:
         documentation = Query("")
@@ -80,7 +80,7 @@ def query_parameter(parameter: Parameter) -> EndpointParameter | None:
 
 
 def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | None]:
-    """Return a type without its metadata of one type, and the last such metadata, if any."""
+    """Return a type without its metadata of one type, and the last such metadata, or None."""
     if get_origin(annotation) is not Annotated:
         return annotation, None
     kind, *metadata = get_args(annotation)
@@ -108,7 +108,7 @@ def filter_documentation() -> Mapping[str, Meta]:
 
 
 def read_parameter(query: Mapping[str, Sequence[str]], parameter: EndpointParameter) -> Any:
-    """Return a parameter of the query, or its default. Raises ControlRefusal 400."""
+    """Return the value of a query parameter, or its default. Raises ControlRefusal 400."""
     name = parameter.name
     kind = parameter.kind
     values = query.get(name, ())
@@ -133,19 +133,21 @@ def _read_filters(query: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def _filter_value(name: str, values: Sequence[str]) -> str:
-    """Return the value of a filter. Raises ControlRefusal 400 for an empty one.
+    """Return the value of a filter. Raises ControlRefusal 400 if it is empty.
 
-    An empty value is usually a variable that is not set. If it meant no filter, it would select every
-    request, and a check of the result would say nothing.
+    An empty value usually comes from a variable that is not set. If it meant no filter, it would
+    select every request, and a check of the result would prove nothing.
     """
     value = _single_value(name, values)
     if not value:
-        raise ControlRefusal(400, f"Bad {name}", f"{name} is empty: leave it out to select any")
+        raise ControlRefusal(
+            400, f"Bad {name}", f"{name} is empty; leave it out to accept any value"
+        )
     return value
 
 
 def _read_words(values: Sequence[str]) -> list[str]:
-    """Return the words of all values, each once, without empty ones."""
+    """Return the distinct, non-empty words of all values."""
     words = [word.strip() for value in values for word in value.split(",")]
     return list(dict.fromkeys(word for word in words if word))
 
@@ -154,7 +156,9 @@ def _single_value(name: str, values: Sequence[str]) -> str:
     """Return the only value of a parameter. Raises ControlRefusal 400 if there are several."""
     if len(values) > 1:
         first_values = " and ".join(repr(value[:40]) for value in values[:2])
-        raise ControlRefusal(400, f"Bad {name}", f"{name} takes one value, not {first_values}")
+        raise ControlRefusal(
+            400, f"Bad {name}", f"{name} must have a single value, not {first_values}"
+        )
     return values[0]
 
 
@@ -172,7 +176,8 @@ def _read_number(name: str, text: str, bounds: Meta) -> int:
     refusal = ControlRefusal(400, f"Bad {name}", detail)
     if not (text.isascii() and text.isdigit()):
         raise refusal
-    # Reading a number of very many digits takes long, and Python refuses it from 4,300 digits on.
+    # Parsing a number with very many digits takes a long time, and Python refuses 4,300 digits or
+    # more.
     digits = text.lstrip("0")
     if len(digits) > len(str(highest)):
         raise refusal

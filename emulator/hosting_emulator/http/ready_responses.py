@@ -1,7 +1,7 @@
-"""Responses whose every byte is known when they are made, such as those of the public API.
+"""Responses whose bytes are all known in advance, such as the responses of the public API.
 
-A ReadyResponse takes about a quarter less time than aiohttp's own Response. A FaultyResponse breaks as a
-network does: it ends when its connection does, and leaves nothing behind.
+A ReadyResponse takes about a quarter less time than aiohttp's own Response. A FaultyResponse breaks
+like a network: it ends when its connection does, and leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.http.protocol import HttpProtocol, protocol_of
 from hosting_emulator.http.responses import SERVER, http_date
 
-#: Waits until world time has moved on by a number of milliseconds, or the client has left.
+#: Waits until world time has advanced by a number of milliseconds, or the client has left.
 PassWorldTime: TypeAlias = Callable[[HttpProtocol, int], Awaitable[None]]
-#: Statuses of responses without content. They have no Content-Length (RFC 9110, 8.6).
+#: Statuses of responses without content, which have no Content-Length (RFC 9110, 8.6).
 _WITHOUT_CONTENT: Final = (204, 304)
 _STATUS_LINES: Final = {
     status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n" for status in HTTPStatus
 }
 
 
-@lru_cache(maxsize=64)  # each second of several worlds
+@lru_cache(maxsize=64)  # one entry for each second of several worlds
 def _general_headers(second: int) -> str:
-    """Return the Date and Server headers of a second since 1970."""
+    """Return the Date and Server headers for a second since 1970."""
     return f"Date: {http_date(second)}\r\nServer: {SERVER}\r\n"
 
 
 class ReadyResponse(web.StreamResponse):
-    """Sends status, headers and body in one write. Its headers must be plain, single lines."""
+    """Sends status, headers and body in one write. Headers must be plain, single lines."""
 
     #: Whether the connection serves another request after this one.
     keep_alive: bool = False  # aiohttp only reads it
@@ -49,15 +49,15 @@ class ReadyResponse(web.StreamResponse):
     def __init__(self, reply: Reply, date_s: int, passage: Passage | None = None) -> None:
         super().__init__(status=reply.status or 200)
         self.reply = reply
-        #: The time of the Date header, in seconds since 1970.
+        #: The time for the Date header, in seconds since 1970.
         self.date_s = date_s
         self._passage = passage
         self._request: web.BaseRequest | None = None
-        #: Status line and headers, with the empty line after them.
+        #: The status line and headers, including the empty line after them.
         self.head = b""
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
-        """Write the head; `write_eof` sends everything.
+        """Prepare the head. `write_eof` sends everything.
 
         Raises ValueError for a header that contains a line end.
         """
@@ -91,18 +91,21 @@ class ReadyResponse(web.StreamResponse):
         content = self.head
         if request.method != "HEAD":
             content += self.reply.body
-        # This waits while the client does not read most of what was sent before.
+        # This waits while most of the earlier data has not been read by the client.
         await request.writer.write_eof(content)
         self._note_departure(request)
 
     def _note_departure(self, request: web.BaseRequest) -> None:
-        """Note that the whole response was handed to the connection."""
+        """Record that the whole response was passed to the connection."""
         if self._passage is not None and request.transport is not None:
             protocol_of(request).note_departure(self._passage)
 
 
 class FaultyResponse(ReadyResponse):
-    """A response that breaks as a fault says. For the fault it is the `Wire` of `faults.kinds`."""
+    """A response that a fault breaks off or corrupts.
+
+    It implements `Wire` of `faults.kinds`, which the fault uses.
+    """
 
     _request: web.BaseRequest
 
@@ -118,11 +121,11 @@ class FaultyResponse(ReadyResponse):
         self.effect = effect
         self.body = reply.body
         self._pass_world_time = pass_world_time
-        #: The exchange in the request log. None: the response has no entry there.
+        #: The exchange in the request log, or None if the response has no entry there.
         self._entry = entry
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
-        """Write the head. The connection is used again only if the whole response arrives."""
+        """Write the head. The connection is reused only if the whole response arrives."""
         writer = await super().prepare(request)
         self.keep_alive = self.effect.delivers_response and request.keep_alive
         return writer
@@ -138,7 +141,7 @@ class FaultyResponse(ReadyResponse):
             self._note_delay(round((time.monotonic() - began_s) * 1000))
 
     def _note_delay(self, duration_ms: int) -> None:
-        """Add to the log the part of a delay that could not be known before the response was sent."""
+        """Add the part of a delay to the log that was unknown before the response was sent."""
         if self._entry is not None:
             self._entry.late_ms += max(0, duration_ms - self.effect.late_ms(len(self.body)))
 
@@ -155,7 +158,7 @@ class FaultyResponse(ReadyResponse):
         await protocol_of(self._request).wait_for_client_to_leave(within_s)
 
     async def wait_for_world_time(self, ms: int) -> None:
-        """Wait until world time has moved on by `ms`, or the client has left."""
+        """Wait until world time has advanced by `ms`, or the client has left."""
         await self._pass_world_time(protocol_of(self._request), ms)
 
     def close(self) -> None:
@@ -174,5 +177,5 @@ class FaultyResponse(ReadyResponse):
         transport.abort()
 
     def refuse(self, for_s: float) -> None:
-        """Let the server refuse new connections for this many real seconds."""
+        """Make the server refuse new connections for this many real seconds."""
         protocol_of(self._request).refuse_connections(for_s)

@@ -1,4 +1,4 @@
-"""Reads the body of a request, within bounds. A broken body is a refusal, not an exception."""
+"""Reads the body of a request within limits. A malformed body is a refusal, not an exception."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from hosting_emulator.engine.problem_replies import too_large
 from hosting_emulator.faults.uploads import UploadLimits
 from hosting_emulator.http.protocol import protocol_of
 
-#: A compressed body may unpack to this many bytes in any case, or else to this many times its length.
-#: An exported state of any size has a lower ratio; a few bytes that unpack without end are refused.
+#: A compressed body may always unpack to this many bytes. A larger result may be at most this many
+#: times the length of the body. An exported state of any size has a lower ratio; a few bytes that
+#: unpack endlessly are refused.
 _ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
 _HIGHEST_RATIO: Final = 50
-#: How many compressed members a body may consist of, one after the other (RFC 1952, 2.2).
+#: The maximum number of consecutive compressed members in a body (RFC 1952, 2.2).
 _MOST_MEMBERS: Final = 64
 _BROKEN: Final = (
     "The request body does not have the length, chunks or encoding that its headers announce."
@@ -31,15 +32,16 @@ async def read_body(
     assumptions: Assumptions = DEFAULTS,
     upload: UploadLimits | None = None,
 ) -> tuple[bytes, Refused | None]:
-    """Return the body of at most `limit` bytes, or why it is refused.
+    """Return the body of at most `limit` bytes, or the reason why it is refused.
 
-    `upload` are the limits of a fault. A body that it breaks off is returned as far as it arrived.
+    `upload` are the limits set by a fault. If the fault breaks the body off, the part that arrived
+    is returned.
     """
     if not request.can_read_body:
         return b"", None
     coding = request.headers.get("Transfer-Encoding", "chunked").lower()
     if coding != "chunked":
-        # aiohttp removes the chunks but does not undo other codings.
+        # aiohttp removes the chunks but does not decode other transfer codings.
         return b"", Refused("invalid_request", "The only allowed Transfer-Encoding is chunked.")
     content = request.content
     if not content.is_eof():
@@ -48,7 +50,7 @@ async def read_body(
             return b"", too_large(limit, assumptions)
         if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, 10.1.1
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            # aiohttp would otherwise think that the response has begun.
+            # Otherwise aiohttp would assume that the response has started.
             request.writer.output_size = 0
     try:
         if upload is not None:
@@ -81,14 +83,17 @@ async def _read_rest(content: StreamReader, limit: int) -> bytes:
 
 
 async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimits) -> bytes:
-    """Read a body as a fault says. A body that breaks off may have arrived completely before."""
+    """Read a body within a fault's limits.
+
+    A body that breaks off may have arrived completely before.
+    """
     content = request.content
     rate = upload.bytes_per_second
     most = limit + 1
     if upload.most_bytes is not None:
         announced = request.content_length
         most = upload.most_bytes if announced is None else upload.bytes_to_read(announced)
-    piece = most if rate is None else max(1, rate // 10)  # ten pieces a second
+    piece = most if rate is None else max(1, rate // 10)  # ten pieces per second
     loop = asyncio.get_running_loop()
     began_s = loop.time()
     body = bytearray()
@@ -103,9 +108,10 @@ async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimit
 
 
 def _unpack(body: bytes, coding: str, limit: int) -> bytes:
-    """Undo a Content-Encoding, until the result exceeds the limit. Raises ValueError, zlib.error.
+    """Decode a Content-Encoding, until the result exceeds the limit. Raises ValueError, zlib.error.
 
-    aiohttp would unpack the bytes as they arrive, and let a request wait for the rest of a broken body.
+    aiohttp would decode the bytes as they arrive, and let a request wait for the rest of a
+    malformed body.
     """
     if coding in ("br", "zstd"):
         raise ValueError(coding)
@@ -124,9 +130,9 @@ def _unpack(body: bytes, coding: str, limit: int) -> bytes:
 
 
 def _window_bits(coding: str, body: bytes) -> int:
-    """Return the `wbits` argument of zlib for a compressed body."""
+    """Return zlib's `wbits` argument for a compressed body."""
     if coding == "gzip":
         return 16 + zlib.MAX_WBITS
-    # Some clients leave out the two bytes of the zlib header.
+    # Some clients omit the two bytes of the zlib header.
     has_header = body[0] & 0x0F == 8
     return zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS

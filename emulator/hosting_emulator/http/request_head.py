@@ -1,4 +1,4 @@
-"""The head of a request, for guard, pages and identity provider: everything but the body."""
+"""The head of a request, for guard, pages and identity provider: everything except the body."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from multidict import CIMultiDict, MultiMapping
 
 
 class RequestHead(Protocol):
-    """The head of a request. aiohttp's requests have these attributes, and so has `PlainHead`."""
+    """The head of a request. aiohttp's requests and `PlainHead` have these attributes."""
 
     @property
     def method(self) -> str:
-        """The method, in capitals."""
+        """The method in capital letters."""
 
     @property
     def scheme(self) -> str:
@@ -23,7 +23,7 @@ class RequestHead(Protocol):
 
     @property
     def remote(self) -> str | None:
-        """The address of the client; None if it is unknown."""
+        """The address of the client, or None if it is unknown."""
 
     @property
     def headers(self) -> MultiMapping[str]:
@@ -32,7 +32,7 @@ class RequestHead(Protocol):
 
 @dataclass(frozen=True)
 class PlainHead:
-    """The head of a request that no socket received, such as one of a scenario's story."""
+    """The head of a request that did not come from a socket, such as a request of a scenario's story."""
 
     method: str
     headers: CIMultiDict[str]
@@ -46,7 +46,7 @@ def wants_page(request: RequestHead) -> bool:
 
 
 def basic_credentials(request: RequestHead) -> tuple[str, str]:
-    """Return the name and the password of a request (RFC 7617), both empty if it has none."""
+    """Return the name and the password of a request (RFC 7617). Both are empty if it has none."""
     try:
         credentials = BasicAuth.decode(request.headers.get("Authorization", ""), "utf-8")
     except ValueError:
@@ -55,7 +55,7 @@ def basic_credentials(request: RequestHead) -> tuple[str, str]:
 
 
 def read_cookie(request: RequestHead, name: str) -> str | None:
-    """Return the value of a cookie of a request, or None."""
+    """Return the value of a cookie of a request, or None if it is missing."""
     try:
         cookie = SimpleCookie(request.headers.get("Cookie", "")).get(name)
     except CookieError:

@@ -1,6 +1,6 @@
-"""Makes the responses of the control API and of the pages, as aiohttp's own Response.
+"""Creates the responses of the control API and of the pages, as aiohttp's own Response.
 
-Responses of the public API stand in `ready_responses`. Nothing here knows what a response is about.
+Responses of the public API are in `ready_responses`. Nothing here knows the meaning of a response.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from aiohttp import web
 from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.http.time_slices import LongJob
 
-#: The most characters of a problem's detail. A request's own words in it can be of any length.
+#: The maximum number of characters in a problem's detail. It can quote a part of the request, of
+#: any length.
 _LONGEST_DETAIL: Final = 2_000
 _PIECE_BYTES: Final = 64 * 1024
 #: The name of this server in the responses of the public API.
 SERVER: Final = "hosting-emulator"
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 _OWN_HEADERS: Final = {
-    # A client of another version reads it when a request is refused.
+    # A client with a different version reads this when a request is refused.
     "Server": f"{SERVER}/{FULL_VERSION}",
-    # No page of another site can use a response as its script, picture or style, or control our window.
+    # No page of another site can load a response as a script, picture or style, or control our
+    # window.
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -34,13 +36,16 @@ _OWN_HEADERS: Final = {
 
 
 def _headers(content_type: str, headers: dict[str, str]) -> dict[str, str]:
-    """Return all headers of a response. In `headers`, an underscore stands for a hyphen."""
+    """Return all headers of a response.
+
+    In the names of `headers`, an underscore stands for a hyphen.
+    """
     named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
     return {**named_headers, "Content-Type": content_type, **_OWN_HEADERS}
 
 
 class _BodyInPieces(BytesIO):
-    """A long body. aiohttp sends it piece by piece; bytes would be copied to its buffer as a whole."""
+    """A long body. aiohttp sends it in pieces, whereas it would copy bytes to its buffer as a whole."""
 
     source: object = None
 
@@ -48,7 +53,7 @@ class _BodyInPieces(BytesIO):
 def raw(
     status: int, body: bytes, content_type: str, *, source: object = None, **headers: str
 ) -> web.Response:
-    """Return a response with these bytes. `source` is not freed while a long body is being sent."""
+    """Return a response with these bytes. `source` stays in memory while a long body is being sent."""
     all_headers = _headers(content_type, headers)
     if len(body) <= _PIECE_BYTES:
         return web.Response(status=status, body=body, headers=all_headers)
@@ -65,7 +70,7 @@ def json(
 
 
 def stream(content_type: str, **headers: str) -> web.StreamResponse:
-    """Return a response whose handler writes its body bit by bit."""
+    """Return a response whose handler writes the body gradually."""
     all_headers = _headers(content_type, {"Cache_Control": "no-store", **headers})
     return web.StreamResponse(headers=all_headers)
 
@@ -79,9 +84,9 @@ async def json_list(
 ) -> web.StreamResponse:
     """Return a response with a document whose list `name` holds `items`.
 
-    `items` makes each item when it is needed, which can take a millisecond. Other requests are handled
-    in between. A long list is sent while it is made, so that it is never in memory as a whole. Raises
-    ConnectionResetError if the client leaves.
+    `items` creates each item when it is needed, which can take a millisecond. Other requests are
+    handled in between. A long list is sent while it is created, so the whole list is never in
+    memory. Raises ConnectionResetError if the client leaves.
     """
     empty_list = _encode({name: []})[1:-1]
     start, _, end = _encode(document).partition(empty_list)
@@ -95,7 +100,7 @@ async def json_list(
             text += separator + _encode(item)
             separator = b","
             if len(text) > _PIECE_BYTES:
-                # The client may take its time to read.
+                # The client may read slowly.
                 job.suspend()
                 if response is None:
                     response = stream("application/json", **headers)
@@ -111,7 +116,7 @@ async def json_list(
 
 
 def problem(status: int, title: str, detail: str, **headers: str) -> web.Response:
-    """Return a problem of the control API, with the address of its documentation.
+    """Return a problem of the control API, with the URL of its documentation.
 
     The problems of the public API come from the engine.
     """
@@ -129,7 +134,7 @@ def problem(status: int, title: str, detail: str, **headers: str) -> web.Respons
 
 
 def redirect(location: str) -> web.Response:
-    """Send a browser to another address with GET (RFC 9110, 15.4.4), and without a referrer."""
+    """Redirect a browser to another URL with GET (RFC 9110, 15.4.4), without a referrer."""
     response = raw(
         303,
         b"",
@@ -142,7 +147,7 @@ def redirect(location: str) -> web.Response:
 
 
 def keep_opener(response: web.Response) -> web.Response:
-    """Let the page that opened this response's window keep access to it, as apps do for sign-in."""
+    """Allow the page that opened this response's window to keep access to it, as apps do for sign-in."""
     response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
 
@@ -150,7 +155,7 @@ def keep_opener(response: web.Response) -> web.Response:
 def html(
     text: str, policy: str, status: int = 200, referrer: str = "no-referrer", **headers: str
 ) -> web.Response:
-    """Return a response with a page under a content security policy.
+    """Return a response with a page and a content security policy.
 
     A page whose form is sent here needs the referrer policy `same-origin`: under `no-referrer` a
     browser sends the Origin `null`, which the guard refuses.
@@ -166,9 +171,9 @@ def html(
     )
 
 
-@lru_cache(maxsize=64)  # each second of several worlds
+@lru_cache(maxsize=64)  # one entry for each second of several worlds
 def http_date(second: int) -> str:
-    """Return the value of a Date header for a second since 1970 (RFC 9110, 5.6.7)."""
+    """Return the value of the Date header for a second since 1970 (RFC 9110, 5.6.7)."""
     return formatdate(second, usegmt=True)
 
 

@@ -1,4 +1,4 @@
-"""The server: makes a protocol for each connection."""
+"""The server: creates a protocol for each connection."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Server(web.Server):
         self._crowd = CrowdWatch()
 
     def __call__(self) -> HttpProtocol:
-        """Return the protocol of a new connection."""
+        """Return the protocol for a new connection."""
         return HttpProtocol(
             self,
             self._functions,

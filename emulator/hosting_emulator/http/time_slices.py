@@ -1,9 +1,9 @@
 """Shares the event loop between long jobs, such as readers of the request log and stories.
 
 One job runs at a time. When its slice of time is over, the loop handles everything else, and then
-the next job runs. Short requests therefore wait for one slice, however many jobs there are. The jobs
-take turns in the order in which they came, so a hundred jobs at once take about as long as the same
-jobs one after another.
+the next job runs. Short requests therefore wait for one slice, however many jobs there are. The
+jobs take turns in the order of their arrival, so a hundred concurrent jobs take about as long as
+the same jobs one after another.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
 
-#: How many jobs run in threads at the same time. Each takes its share of Python's only interpreter
-#: lock, so with more of them the event loop would get less than a third of the time.
+#: The maximum number of jobs that run in threads at the same time. They share Python's only
+#: interpreter lock, so more jobs would leave less than a third of the time for the event loop.
 MOST_THREADS: Final = 2
-#: How many rows are sorted in one step.
+#: The number of rows that are sorted in one step.
 ROWS_AT_ONCE: Final = 250
-#: How long a job runs before it must pause, in seconds.
+#: The time in seconds after which a job must pause.
 SLICE_S: Final = 0.001
 
 
@@ -38,11 +38,11 @@ class _Schedule:
 
     @property
     def is_shared(self) -> bool:
-        """Whether another job waits for its turn."""
+        """Whether another job is waiting for its turn."""
         return bool(self._waiting)
 
     async def acquire(self) -> None:
-        """Wait until this job may run."""
+        """Wait until this job is allowed to run."""
         if not self._is_running and not self._waiting:
             self._is_running = True
             return
@@ -52,12 +52,12 @@ class _Schedule:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                # The turn came, but the cancelled job does not use it.
+                # It is this job's turn, but the cancelled job does not use it.
                 self.release()
             raise
 
     def take_iteration(self) -> bool:
-        """Let no other job run in this iteration of the loop. False: another job is running."""
+        """Reserve this iteration of the loop. Return False if another job is running."""
         if self._is_running:
             return False
         self._is_running = True
@@ -87,23 +87,26 @@ def _running_schedule() -> _Schedule:
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
-    """Call a function that takes long in a thread, a few of them at a time, in order of arrival."""
+    """Call a slow function in a thread. A few calls run at a time, in order of arrival."""
     async with _running_schedule().threads:
         return await asyncio.to_thread(function, *arguments)
 
 
 class LongJob:
-    """A job that may take long. It runs inside `async with`, and calls `pause` between its steps."""
+    """A job that may take a long time.
+
+    It runs inside `async with`, and calls `pause` between its steps.
+    """
 
     def __init__(self) -> None:
         self._schedule = _running_schedule()
-        #: When this slice ends, by the performance counter.
+        #: The `perf_counter()` value at which this slice ends.
         self.end_s = 0.0
         self._holds_turn = False
 
     @staticmethod
     def takes_single_slice() -> bool:
-        """Take this iteration of the loop for a job of one slice, if no other job runs or waits."""
+        """Reserve this iteration of the loop for a job of one slice, if no other job runs or waits."""
         return _running_schedule().take_iteration()
 
     async def __aenter__(self) -> LongJob:
@@ -114,7 +117,10 @@ class LongJob:
         self.suspend()
 
     async def pause(self) -> None:
-        """Let others run, if this job has used up its slice. A step should take less than a slice."""
+        """Let other jobs run if this job has used up its slice.
+
+        A step should take less than a slice.
+        """
         if not self._holds_turn:
             await self._begin_slice()
         elif perf_counter() >= self.end_s:
@@ -126,7 +132,10 @@ class LongJob:
                 self.end_s = perf_counter() + SLICE_S
 
     def suspend(self) -> None:
-        """Give up the turn, because the job will wait for something else. `pause` takes it again."""
+        """Give up the turn, because the job will wait for something else.
+
+        `pause` takes a turn again.
+        """
         if self._holds_turn:
             self._holds_turn = False
             self._schedule.release()

@@ -1,8 +1,9 @@
-"""TLS for dev origins, with certificates of a local authority that need be trusted only once.
+"""TLS for dev origins, with certificates of a local authority that a user has to trust only once.
 
-A client that trusts the authority trusts everybody who has its key. Therefore only the key's owner can
-read it, and the authority can vouch for nothing but this machine's own names (RFC 5280, 4.2.1.10). An
-authority that is not stored has its key in memory only: a killed process leaves no key in a file.
+A client that trusts the authority trusts everybody who has the authority's key. Therefore only its
+owner can read the key, and the authority can certify only this machine's own names (RFC 5280,
+4.2.1.10). An authority that is not stored has its key only in memory, so a killed process leaves no
+key in a file.
 """
 
 from __future__ import annotations
@@ -28,17 +29,18 @@ from hosting_emulator.storage.files import make_private, make_private_folder, wr
 CA_CERTIFICATE: Final = "ca.pem"
 CA_KEY: Final = "ca.key"
 _NAME: Final = "hosting-emulator, local development"
-#: How long an authority is valid. If less than the second time is left, the next start makes another.
+#: The lifetime of an authority. If less than the second time is left, the next start creates a new
+#: authority.
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 _LEAST_REMAINING: Final = timedelta(days=30)
-#: How long a server's certificate is valid. Some systems refuse one of more than 825 days.
+#: The lifetime of a server's certificate. Some systems refuse lifetimes of more than 825 days.
 CERTIFICATE_LIFETIME: Final = timedelta(days=397)
-#: How many certificates are remembered.
+#: The maximum number of certificates to remember.
 _MOST_CONTEXTS: Final = 256
 _LONGEST_HOST: Final = 253
-#: The names of the certificate that a client sees who names no other host.
+#: The names in the certificate for clients that name no other host.
 _OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
-#: No client looks for this host.
+#: No client connects to this host.
 _WRONG_HOST: Final = "wrong-host.localhost"
 _LOOPBACK_NETWORKS: Final = ("127.0.0.0/8", "::1/128")
 
@@ -54,10 +56,10 @@ class _Authority:
 class LocalAuthority:
     """Issues certificates for the names that clients request (SNI), under one local authority.
 
-    The authority is stored in `folder` (mode 0700, its files 0600) and read at the next start, unless it
-    has expired or could vouch for other names. If `is_stored` is false, only its certificate is written.
-    `problem_of` says what is wrong with the certificate of a host, in lower case, that a client names.
-    Raises OSError.
+    The authority is stored in `folder` (mode 0700, its files 0600) and read at the next start,
+    unless it has expired or could certify other names. If `is_stored` is false, only its
+    certificate is written. `problem_of` returns the problem with the certificate of a host that a
+    client names, in lower case. Raises OSError.
     """
 
     def __init__(
@@ -82,7 +84,7 @@ class LocalAuthority:
         self._problem_of = problem_of
 
     def server_context(self) -> ssl.SSLContext:
-        """Return a context for localhost, and by SNI for every other name of this machine."""
+        """Return a context for localhost and, by SNI, for every other name of this machine."""
         context = self._context_for(_OWN_NAMES)
         context.sni_callback = self._choose_context
         return context
@@ -90,7 +92,7 @@ class LocalAuthority:
     def _choose_context(
         self, connection: ssl.SSLSocket | ssl.SSLObject, name: str | None, _: ssl.SSLContext
     ) -> None:
-        """Let a connection show the certificate of the name that its client requests."""
+        """Set the connection's certificate to that of the name that the client requests."""
         name = (name or "").lower()
         problem = self._problem_of(name)
         zone = ""
@@ -105,14 +107,17 @@ class LocalAuthority:
             try:
                 self._contexts[zone, problem] = self._context_for(names, problem)
             except ValueError:
-                # No host can have this name. The client sees the certificate of localhost.
+                # This cannot be the name of a host. The client sees the certificate of localhost.
                 return
         connection.context = self._contexts[zone, problem]
 
     def _context_for(
         self, names: Sequence[str], problem: CertificateProblem | None = None
     ) -> ssl.SSLContext:
-        """Return a context with a new certificate for some names, which may have a problem."""
+        """Return a context with a new certificate for some names.
+
+        The certificate may have a problem.
+        """
         issuer = self._authority
         begin = None
         expiry = datetime.now(UTC) + CERTIFICATE_LIFETIME
@@ -126,11 +131,11 @@ class LocalAuthority:
         certificate = issuer.issue_cert(*names, not_before=begin, not_after=expiry)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        # A client that resumes a session would see no certificate, and no problem of one.
+        # A client that resumes a session would not see the certificate or its problem.
         context.num_tickets = 0
         chain = b"".join(part.bytes() for part in certificate.cert_chain_pems)
-        # A killed process leaves nothing of files without a name. There are two, because some systems
-        # read each file only once.
+        # A killed process leaves nothing of unnamed files. There are two files, because some
+        # systems read each file only once.
         with TemporaryFile() as chain_file, TemporaryFile() as key_file:
             chain_file.write(chain)
             chain_file.seek(0)
@@ -165,7 +170,7 @@ def _new_authority() -> _Authority:
 
 
 def _key_usage() -> x509.KeyUsage:
-    """Return what the authority's key may be used for."""
+    """Return the permitted uses of the authority's key."""
     return x509.KeyUsage(
         digital_signature=True,
         content_commitment=False,
@@ -180,13 +185,13 @@ def _key_usage() -> x509.KeyUsage:
 
 
 def _constraints() -> x509.NameConstraints:
-    """Return the names and networks that the authority can vouch for."""
+    """Return the names and networks that the authority can certify."""
     networks = [x509.IPAddress(ip_network(network)) for network in _LOOPBACK_NETWORKS]
     return x509.NameConstraints([x509.DNSName("localhost"), *networks], None)
 
 
 def _read_authority(ca_file: Path, key_file: Path) -> _Authority | None:
-    """Return the stored authority if it is complete, valid for long enough, and for our names only."""
+    """Return the stored authority if it is complete, valid for long enough, and limited to our names."""
     try:
         authority = _Authority(ca_file.read_bytes(), key_file.read_bytes())
         certificate = x509.load_pem_x509_certificate(authority.certificate)

@@ -10,15 +10,15 @@ from hosting_emulator.engine.engine import Engine
 from hosting_emulator.engine.keeper import StoreFailed
 from hosting_emulator.http.protocol import HttpProtocol
 
-#: The interval of looks at the world's clock, in real seconds.
+#: The interval between two checks of the world's clock, in real seconds.
 _LOOK_S: Final = 0.02
 
 
 async def pass_world_time(engine: Engine, protocol: HttpProtocol, ms: int) -> None:
-    """Wait until world time has moved on by `ms`, or the client has left.
+    """Wait until world time has advanced by `ms`, or the client has left.
 
-    With a frozen clock it waits until somebody moves the clock. A skip clock moves by itself. The
-    pause also ends if the world is replaced or deleted.
+    With a frozen clock, this waits until the clock is advanced. A skip clock advances by itself.
+    The pause also ends if the world is replaced or deleted.
     """
     due_ms = min(LATEST_MS, engine.now_ms() + ms)
     times_cleared = engine.log.cleared
