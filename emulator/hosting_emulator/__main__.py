@@ -1,4 +1,4 @@
-"""`python -m hosting_emulator`: the command `hosting-emulator`, where its folder is not on the path."""
+"""`python -m hosting_emulator`: the command `hosting-emulator`, for when its folder is not on the path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leads every request to what handles it: a world's `/v1`, the control API, or a dev origin."""
+"""Routes every request to its handler: a world's `/v1`, the control API, or a dev origin."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class App:
         return await self._handle_call(request, self._default_engine, path, query)
 
     def _find_world(self, path: str) -> tuple[Engine | None, str]:
-        """Return the engine of the world that a path names, if any, and the rest of the path."""
+        """Return the engine of the world that a path names, or None, and the rest of the path."""
         if not path.startswith(_WORLDS_PATH):
             return None, path
         name, slash, rest = path[len(_WORLDS_PATH) :].partition("/")
@@ -81,7 +81,7 @@ class App:
             return await public_api.handle(request, engine, path, query, self.site, refusal)
         preflight = preflight_response(request, origin)
         if preflight is not None:
-            # A preflight request is not a call, and is not logged.
+            # A preflight request is not a call, so it is not logged.
             return responses.dated(preflight, engine.date_s())
         headers = cors_headers(origin)
         return await public_api.handle(
@@ -113,17 +113,17 @@ class App:
             response.headers.update(cors_headers(origin))
         return response
 
-    # --- Responses to requests that cannot be parsed: they are those of the default world --------
+    # --- Responses of the default world to requests that cannot be parsed -------------------------
 
     def docs_url(self) -> str:
-        """Return the address of the documentation for a problem."""
+        """Return the URL of the documentation for a problem."""
         docs_url = self._default_engine.world.assumptions.docs_url
         if docs_url == "own":
             return self.site.own_url + DOCS_PATH
         return docs_url
 
     def date_s(self) -> int:
-        """Return the time of the Date header, in seconds since 1970."""
+        """Return the time for the Date header, in seconds since 1970."""
         return self._default_engine.date_s()
 
     def request_id(self) -> str:

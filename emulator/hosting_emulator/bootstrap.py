@@ -1,7 +1,7 @@
 """Bootstrap: the one place that builds everything from settings, opens the sockets and closes them.
 
-It decides nothing about a request. `start_checks` refuses settings, and `default_world` builds the world
-of a start. `logs`, `inspection` and `stories` are the other entry points of commands.
+It makes no decisions about requests. `start_checks` refuses settings, and `default_world` builds
+the world of a start. `logs`, `inspection` and `stories` are the other entry points of commands.
 """
 
 from __future__ import annotations
@@ -82,15 +82,15 @@ from hosting_emulator.world.tables import PROJECTS, SINGLETON_KEY, USERS, VARIAT
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator")
-#: How many real seconds open connections may take to finish when the emulator stops. Those that do
-#: not are cancelled, for which they get the same time again.
+#: Real seconds that open connections have to finish when the emulator stops. The others are then
+#: cancelled, and have the same time again to end.
 _GRACE_S = 0.2
-#: The interval of checks of the data directory's files, in real seconds.
+#: The interval between two checks of the data directory's files, in real seconds.
 _CHECK_FILES_S = 0.5
-#: How many real seconds threads may still run after everything is stored.
+#: Real seconds for which threads may still run after everything has been stored.
 _THREADS_GRACE_S = 2.0
 _WILDCARDS = ("0.0.0.0", "::", "")
-#: Exceptions whose message tells the user what is wrong with settings, state or a scenario.
+#: Exceptions whose message describes a mistake in settings, state or a scenario to the user.
 _REFUSALS = (
     StartError,
     StateRefused,
@@ -102,10 +102,10 @@ _REFUSALS = (
 
 
 class Emulator:
-    """A whole emulator in this process: an async context manager, or `start` and `stop`.
+    """A whole emulator in this process: an async context manager, also with `start` and `stop`.
 
-    Raises StartError for settings that contradict each other or the stored state, which then stays
-    unchanged.
+    Raises StartError for settings that contradict each other or the stored state. The stored state
+    then stays unchanged.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -129,7 +129,8 @@ class Emulator:
                 self._variation = read_variation(settings.vary, settings.vary_only or None)
             except VariationRefused as error:
                 raise StartError(f"--vary: {error}") from None
-        # All checks come before the data directory is created, so that a failed start leaves no trace.
+        # All checks come before the data directory is created, so that a failed start leaves no
+        # trace.
         state = None
         if settings.state is not None:
             state = read_state(settings.state, settings.state_seed)
@@ -155,7 +156,10 @@ class Emulator:
         log_worlds(settings, self.worlds)
 
     def _open_worlds(self, state: World | None) -> bool:
-        """Open the worlds and begin the default one. Returns whether its state is new."""
+        """Open the worlds and create the default world.
+
+        Return whether the default world's state is new.
+        """
         settings = self._settings
         source = settings.state or settings.scenario
         is_new = self.worlds.open(settings.seed, world_source(settings))
@@ -164,7 +168,7 @@ class Emulator:
             return is_new
         if state is not None:
             world = state
-            title = f"begun from {source}"
+            title = f"created from {source}"
         else:
             world, title = self._build(self._library.find(str(source)))
         if is_new:
@@ -177,7 +181,7 @@ class Emulator:
         if not settings.only_new:
             raise self._replacement_refusal()
         _log.warning(
-            "continuing with the kept world in %s; %s is not loaded (--replace loads it)",
+            "continuing with the stored world in %s; %s is not loaded (use --replace to load it)",
             settings.data_dir,
             source,
         )
@@ -185,17 +189,17 @@ class Emulator:
         return False
 
     def _warn_of_replacement(self) -> None:
-        """Warn of a changed world that is replaced, and name the command that restores it."""
+        """Warn about a changed world that is replaced, with the command that restores it."""
         if not self._default.has_changed:
             return
         _log.warning(
-            "the kept world in %s was replaced; while this emulator runs, `%s` restores it",
+            "the stored world in %s was replaced; while this emulator runs, `%s` restores it",
             self._settings.data_dir,
             _command(self._settings, f"world rewind {self._default.world.commit}"),
         )
 
     def _replacement_refusal(self) -> StartError:
-        """Return the refusal to replace a kept world without `--replace`."""
+        """Return the refusal to replace a stored world without `--replace`."""
         settings = self._settings
         option = "--import"
         if settings.state is None:
@@ -203,7 +207,7 @@ class Emulator:
         export_command = _command(settings, "world export --with-seed --output old.json")
         import_command = _command(settings, "world import old.json --replace")
         return StartError(
-            f"{settings.data_dir} already has a kept world, which {option} would replace: start "
+            f"{settings.data_dir} already has a stored world, which {option} would replace: start "
             f"without {option} to continue with it, with --ephemeral to keep nothing, with "
             "--data-dir for another directory, or with --replace to replace it by "
             f"{settings.state or settings.scenario}. To be able to get it back, start without "
@@ -216,13 +220,16 @@ class Emulator:
         self._vary()
 
     def become(self, other: Emulator) -> None:
-        """Replace the default world by a copy of another emulator's. Raises StoreFailed."""
+        """Replace the default world with a copy of another emulator's default world.
+
+        Raises StoreFailed.
+        """
         self._default.replace_world(other._default.world, "copied", reason="loaded")
 
     def _build(self, scenario: Scenario) -> tuple[World, str]:
         """Return a scenario's world and its title.
 
-        Raises ScenarioError, and StartError for a fault at the TLS port if there is none.
+        Raises ScenarioError, and StartError for a TLS handshake fault if there is no TLS port.
         """
         world = build_scenario_world(scenario, self._settings, self._default.world.seed)
         if self._settings.tls_port is None:
@@ -259,7 +266,10 @@ class Emulator:
         await self.stop()
 
     async def start(self) -> None:
-        """Open the sockets. Raises StartError if a port is taken or an address is not this machine's."""
+        """Open the sockets.
+
+        Raises StartError if a port is in use or an address is not on this machine.
+        """
         settings = self._settings
         site = self._site
         allowed = {*settings.allowed_hosts, settings.host} - set(_WILDCARDS)
@@ -267,7 +277,7 @@ class Emulator:
             allowed.add(host_name(urlsplit(site.public_url).netloc))
         site.names = frozenset(name.lower() for name in allowed)
         site.origins = frozenset(origin.lower() for origin in settings.allowed_origins)
-        # Whoever reaches it from outside comes through a proxy.
+        # Requests from other machines come through a proxy.
         site.is_behind_proxy = is_reached_from_outside(site.public_url)
         app = App(self.worlds, site, self._facts(), self._library)
         functions = ServerFunctions(app.docs_url, app.date_s, app.request_id, self._refuse)
@@ -289,7 +299,7 @@ class Emulator:
             raise
 
     def _facts(self) -> Facts:
-        """Return what the control API reports about this process."""
+        """Return the control API's facts about this process."""
         durability = "none"
         if self._directory is not None:
             durability = self._settings.durability
@@ -304,7 +314,7 @@ class Emulator:
         )
 
     def _storage_problem(self) -> str | None:
-        """Return what is wrong with the data directory, or None."""
+        """Return the problem with the data directory, or None if there is none."""
         if self._directory is None:
             return None
         return self._directory.problem
@@ -318,10 +328,10 @@ class Emulator:
 
     async def _load_when_changed(self, path: Path) -> None:
         """Load a scenario whenever its file changes. An error is logged and changes nothing."""
-        # Imported here: only a start with `--watch` needs it.
+        # Imported here because only a start with `--watch` needs it.
         from watchfiles import awatch
 
-        # Watch the folder, because editors replace the file by a new one.
+        # Watch the folder, because editors replace the file with a new file.
         async for _ in awatch(path.parent, watch_filter=lambda _, changed: Path(changed) == path):
             try:
                 world, title = self._build(read_file(path))
@@ -364,7 +374,8 @@ class Emulator:
             self._reopening = asyncio.create_task(reopen())
 
     def _server_context(self) -> SSLContext:
-        # Imported here: few emulators serve TLS, and this loads cryptography, which takes 60 ms.
+        # Imported here because few emulators serve TLS, and this import loads cryptography, which
+        # takes 60 ms.
         from hosting_emulator.http.handshakes import certificate_problem
         from hosting_emulator.http.tls import LocalAuthority
 
@@ -385,9 +396,9 @@ class Emulator:
         return authority.server_context()
 
     def ready(self) -> Ready:
-        """Return what a client needs, with a new access token.
+        """Return everything that a client needs, including a new access token.
 
-        Raises StartError if the user of the settings does not exist.
+        Raises StartError if the user in the settings does not exist.
         """
         base_url = self._site.own_url
         world = self._default.world
@@ -444,7 +455,7 @@ class Emulator:
         )
 
     def _ready_user(self, world: World) -> User | None:
-        """Return the user of the settings, or the world's default user. Raises StartError."""
+        """Return the user in the settings, or the world's default user. Raises StartError."""
         name = self._settings.user
         if name is None:
             return default_user(world)
@@ -478,9 +489,10 @@ class Emulator:
 
 
 def _command(settings: Settings, words: str) -> str:
-    """Return a command line for the default world of an emulator that starts with these settings.
+    """Return a command line for the default world of an emulator with these settings.
 
-    The line has no address if the system chooses the port, which is unknown before the start.
+    The line has no address if the system chooses the port, because the port is unknown before the
+    start.
     """
     host = settings.host
     if host in _WILDCARDS:
@@ -490,7 +502,7 @@ def _command(settings: Settings, words: str) -> str:
 
 
 def _url_host(host: str) -> str:
-    """Return a host as URLs write it."""
+    """Return a host in the form used in URLs."""
     if ":" in host:
         return f"[{host}]"
     return host
@@ -507,12 +519,12 @@ def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
         raise_file_limit()
         loop.set_exception_handler(FileLimitReports())
         async with Emulator(settings) as emulator:
-            # In a thread, because it loads cryptography, for which no request should wait.
+            # In a thread, because it loads cryptography, and no request should wait for that.
             announce(await asyncio.to_thread(emulator.ready))
             await warm_up()
             await stopping.wait()
-        # Everything is stored. The process must not wait for a thread that still works, such as one
-        # that reads a large scenario.
+        # Everything is stored. The process must not wait for a thread that is still working, such
+        # as a thread that reads a large scenario.
         end.start()
 
     log_to_stderr(settings)

@@ -1,6 +1,6 @@
 """The id of this build, because two builds between releases have the same version.
 
-The id is a digest of the packaged files, which the build hook writes beside this file. An editable
+The id is a digest of the packaged files. The build hook writes it beside this file. An editable
 install has no id, because its files change.
 """
 
@@ -20,17 +20,17 @@ def _read() -> str:
         return _EDITABLE
 
 
-#: The id of this build, such as `3f9c1b2a77d0`; `editable` for an editable install.
+#: The id of this build, such as `3f9c1b2a77d0`, or `editable` for an editable install.
 BUILD_ID = _read()
 #: Version and build, such as `0.1.0+3f9c1b2a77d0`.
 FULL_VERSION = f"{__version__}+{BUILD_ID}"
 
 
 def name_builds(other: str, version: str = __version__) -> tuple[str, str] | None:
-    """Return the names of another build (`VERSION+BUILD`) and of this one. None: they are the same.
+    """Return the names of another build (`VERSION+BUILD`) and of this build, or None if they are the same.
 
-    If the versions differ, they are the names. If the other has no build id, only the versions are
-    compared.
+    If the versions differ, the names are the versions. If the other build has no id, only the
+    versions are compared.
     """
     other_version, _, other_build = other.partition("+")
     if other_version != version:

@@ -1,4 +1,4 @@
-"""The default world at a start: from a scenario, from an exported state, or from the settings alone."""
+"""The default world at a start: from a scenario, from an exported state, or only from the settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from hosting_emulator.world.value import World
 
 
 def read_state(path: Path, seed: str | None) -> World:
-    """Return the default world of an exported state. Raises StartError with the file and the place."""
+    """Return the default world of an exported state.
+
+    Raises StartError with the file and the position.
+    """
     try:
         world = import_state(read_json(path.read_bytes()), DEFAULT_WORLD, 0, seed)
     except OSError as error:
@@ -36,12 +39,12 @@ def read_state(path: Path, seed: str | None) -> World:
 
 
 def build_scenario_world(scenario: Scenario, settings: Settings, seed: str) -> World:
-    """Build the world of a scenario, with the clock and the assumptions of the settings.
+    """Build the world of a scenario, with the clock and the assumptions in the settings.
 
-    A reset drops these overrides. `seed` applies to a scenario without a seed. Raises ScenarioError,
-    ClockRefused or AssumptionRefused.
+    A reset drops these overrides. `seed` applies to a scenario without a seed. Raises
+    ScenarioError, ClockRefused or AssumptionRefused.
     """
-    # Imported here: few starts have a scenario, and this takes 20 ms.
+    # Imported here because few starts have a scenario, and the import takes 20 ms.
     from hosting_emulator.scenario.build import build_world
 
     now_ms = machine_ms()
@@ -51,8 +54,8 @@ def build_scenario_world(scenario: Scenario, settings: Settings, seed: str) -> W
 
 
 def rebuild(world: World, source: WorldSource, now_machine_ms: int) -> World:
-    """Build a scenario's world again, from the text in its source. Raises ScenarioError."""
-    # Imported here: few worlds have a scenario, and this takes 20 ms.
+    """Rebuild a scenario's world from the text in its source. Raises ScenarioError."""
+    # Imported here because few worlds have a scenario, and the import takes 20 ms.
     from hosting_emulator.scenario.build import build_world
 
     scenario = read_scenario(str(source.scenario), source.scenario_file or "scenario.yaml")
@@ -70,7 +73,10 @@ def world_source(settings: Settings) -> WorldSource:
 
 
 def clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
-    """Return the clock's mode and rate in the settings. None: the settings do not set it."""
+    """Return the clock's mode and rate in the settings.
+
+    They are None if the settings do not set them.
+    """
     mode, _, rate = (settings.clock or "").partition(":")
     rate_value = None
     if rate:

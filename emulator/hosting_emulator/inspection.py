@@ -1,6 +1,6 @@
-"""A look from outside at a data directory: its worlds, what is damaged, and files that others can read.
+"""Inspects a data directory from outside: its worlds, damaged state, and files that others can read.
 
-It opens nothing for writing, so it may look at a directory that an emulator uses.
+It opens nothing for writing, so it can inspect a directory that an emulator is using.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from hosting_emulator.storage.recovery import recover
 class Inspection:
     """The state of a data directory.
 
-    `held`: an emulator uses it, so no world was read. `refused` says of each world that `start` would
-    not read why, and what to do. `exposed` are files with secrets that other users can read.
+    `held` means that an emulator uses it, so no world was read. `refused` describes why `start`
+    would not read a world, and what to do. `exposed` are files with secrets that other users can
+    read.
     """
 
     held: bool = False
@@ -49,7 +50,7 @@ def inspect(path: Path) -> Inspection:
 
 
 def _read_world(folder: Path, inspection: Inspection) -> None:
-    """Read a world, and note what is damaged."""
+    """Read a world, and record its damage."""
     try:
         world = recover(folder)
     except StateRefused as refused:
@@ -76,7 +77,7 @@ def _exposed_files(path: Path, worlds: Path) -> list[Path]:
 
 
 def _mode(path: Path) -> int:
-    """Return a file's mode, or 0 if the file has disappeared: a running emulator removes files."""
+    """Return a file's mode, or 0 if the file has disappeared, because a running emulator removes files."""
     with suppress(FileNotFoundError):
         return path.lstat().st_mode
     return 0

@@ -1,4 +1,4 @@
-"""JUnit XML, which build servers show: a report of suites of test cases, with their counts."""
+"""JUnit XML, which build servers display: a report with suites of test cases and their counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 
 #: Characters that XML does not allow, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: The counts of a suite, and the element of a case that each of them counts.
+#: The counts of a suite, with the element of a case that each of them counts.
 _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
@@ -23,7 +23,10 @@ def element(tag: str, text: str | None = None, /, **attributes: object) -> Xml.E
 def case(
     classname: str, name: str, outcome: Xml.Element | None = None, /, **attributes: object
 ) -> Xml.Element:
-    """Return a case. `outcome` is its `failure`, `error`, `skipped` or `system-out`, if it has one."""
+    """Return a case.
+
+    `outcome` is its `failure`, `error`, `skipped` or `system-out` element, if any.
+    """
     new = element("testcase", classname=classname, name=name, **attributes)
     if outcome is not None:
         new.append(outcome)
@@ -43,7 +46,7 @@ def suite(name: str, cases: Sequence[Xml.Element], **attributes: object) -> Xml.
 
 
 def report(name: str, suites: Sequence[Xml.Element]) -> str:
-    """Return a report as one document, which ends in a newline."""
+    """Return a report as one document, which ends with a newline."""
     # The schema of Jenkins has no count of skipped cases here, and refuses unknown attributes.
     counts = {
         count: sum(int(suite.get(count, 0)) for suite in suites)

@@ -1,9 +1,10 @@
-"""What a running emulator writes to stderr: which records of `logging`, and in which of two formats.
+"""Logging of a running emulator to stderr: the records of `logging`, in one of two formats.
 
-Loggers have names below `hosting_emulator`. Warnings and errors concern the emulator itself. At the
-level info there is also a line for each request (`requests`) and for each event of a world's life
-(`worlds`, `storage`), at debug one for each commit (`commits`) and each run of due events (`due_events`).
-Requests and commits are logged by listeners, which exist only at the levels that need them.
+Loggers have names under `hosting_emulator`. Warnings and errors concern the emulator itself. At
+level info there is also a line for each request (`requests`) and for each event in a world's life
+(`worlds`, `storage`). At level debug there is a line for each commit (`commits`) and for each run
+of due events (`due_events`). Requests and commits are logged by listeners, which exist only at the
+levels that need them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _log = logging.getLogger("hosting_emulator")
 _requests_log = logging.getLogger("hosting_emulator.requests")
 _commits_log = logging.getLogger("hosting_emulator.commits")
 _due_events_log = logging.getLogger("hosting_emulator.due_events")
-#: The members of a request's view that its record has as fields.
+#: The members of a request's view that become fields of its record.
 _REQUEST_FIELDS = (
     "n",
     "method",
@@ -49,7 +50,7 @@ _REQUEST_FIELDS = (
     "duration_us",
     "why",
 )
-#: Messages of asyncio about a response to a client that has disconnected, which is no problem.
+#: Messages of asyncio about a response to a disconnected client, which is not a problem.
 _DISCONNECT_MESSAGES = ("SSL connection is closed", "socket.send() raised exception.")
 #: Wide enough for the longest name of a call.
 _CALL_WIDTH = 27
@@ -61,9 +62,9 @@ _YELLOW = "\x1b[33m"
 
 
 def log_to_stderr(settings: Settings) -> None:
-    """Send log records of this process to stderr, at the level and in the format of the settings.
+    """Send this process's log records to stderr, at the level and in the format of the settings.
 
-    Records of other packages are written from warnings on, whatever the level.
+    Records of other packages are written from level warning on, whatever the level.
     """
     handler = logging.StreamHandler(sys.stderr)
     if settings.log_format == "json":
@@ -81,7 +82,7 @@ def log_to_stderr(settings: Settings) -> None:
 
 
 def log_worlds(settings: Settings, worlds: Worlds) -> None:
-    """Log the requests and commits of these worlds from now on, as far as the settings ask for them."""
+    """Log the requests and commits of these worlds from now on, at the level of the settings."""
     if settings.log_requests or settings.log_level in ("info", "debug"):
         worlds.tally.listener = _log_request
     if settings.log_level == "debug":
@@ -121,10 +122,13 @@ def _log_commit(commit: Commit) -> None:
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line, in ASCII: time (RFC 3339), level, logger, message, fields, `exception`."""
+    """Formats records as one JSON object per line, in ASCII.
+
+    The members are time (RFC 3339), level, logger, message, the fields, and `exception`.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record as one line."""
+        """Return a record as one line."""
         line: dict[str, Any] = {
             "time": format_timestamp(int(record.created * 1000)),
             "level": record.levelname.lower(),
@@ -138,14 +142,14 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """Lines for a user: warnings with the name of the program, requests and the rest with their time."""
+    """Lines for a user: warnings with the name of the program, all other records with their time."""
 
     def __init__(self, *, color: bool) -> None:
         super().__init__("hosting-emulator: %(message)s")
         self._color = color
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record as one line. A traceback adds more lines."""
+        """Return a record as one line. A traceback adds more lines."""
         fields = getattr(record, "fields", None)
         if fields is not None and "method" in fields:
             return self._request_line(record, fields)
@@ -157,7 +161,7 @@ class TextLines(logging.Formatter):
         return f"{head}  {_printable(record.getMessage())}"
 
     def _request_line(self, record: logging.LogRecord, fields: dict[str, Any]) -> str:
-        """Write a request in columns: first those of a fixed width, then the long ones."""
+        """Return a request in columns: first the columns of fixed width, then the long ones."""
         head = f"{_clock_time(record)}  {fields['world']:<10}  #{fields['n']:<5}"
         target = fields["path"]
         if fields["query"]:
@@ -202,13 +206,13 @@ def _color_of(fields: dict[str, Any]) -> str:
 
 
 def _clock_time(record: logging.LogRecord) -> str:
-    """Return the machine's local time of a record, to the millisecond."""
+    """Return the time of a record in the machine's time zone, to the millisecond."""
     moment = datetime.fromtimestamp(record.created).astimezone()
     return f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03}"
 
 
 def _printable(text: str) -> str:
-    """Escape what a client could have sent to begin a line or to control a terminal."""
+    """Escape characters that a client could send to forge a line or to control a terminal."""
     if text.isprintable():
         return text
     return "".join(map(_escape, text))
@@ -233,5 +237,5 @@ def _log_uncaught_exceptions() -> None:
     )
     threading.excepthook = partial(log_exception, logging.ERROR, "a thread crashed")
     sys.unraisablehook = lambda exception: log_exception(
-        logging.ERROR, exception.err_msg or "an error nobody could catch", exception
+        logging.ERROR, exception.err_msg or "an exception was ignored", exception
     )

@@ -1,7 +1,7 @@
-"""Settings: everything that a user can choose at the start, and what a running emulator reports then.
+"""Settings: everything that a user can choose at the start, and the report of a running emulator.
 
-The annotations of a field say how the settings file writes it (`Setting`) and which values are allowed
-(`msgspec.Meta`). `settings_model` derives from them the model that judges the file.
+The annotations of a field define its form in the settings file (`Setting`) and its allowed values
+(`msgspec.Meta`). `settings_model` derives the model that checks the file from them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class StartError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How the settings file writes a field: its key, and a description of the right value.
+    """The form of a field in the settings file: its key, and a description of a valid value.
 
     The value of a secret setting never appears in a message.
     """
@@ -32,7 +32,7 @@ class Setting:
     is_secret: bool = False
 
 
-#: The key of a setting that has no field of its own: it is `data_dir` None.
+#: The key of a setting that has no field of its own: it means that `data_dir` is None.
 EPHEMERAL = Setting("ephemeral", "true or false")
 _FLAG = "true or false"
 _PORT = "a port from 0 to 65535, such as 4711"
@@ -40,21 +40,22 @@ _PORT = "a port from 0 to 65535, such as 4711"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How to start. With `data_dir` None nothing is kept. `port` 0 takes a free port.
+    """The settings of a start. With `data_dir` None, nothing is stored. `port` 0 uses a free port.
 
-    A new world: `clock` is `real` (also if None), `frozen`, `skip` or `scaled:RATE`. `at` is the RFC
-    3339 timestamp at which world time starts. These, `seed` and `assumptions` shape a new world and
-    leave a stored one unchanged. `vary` is the seed of the variation of worlds that set none, and
-    `vary_only` limits it to these points.
+    `clock` is `real` (also for None), `frozen`, `skip` or `scaled:RATE`. `at` is the RFC 3339
+    timestamp at which world time starts. These two, `seed` and `assumptions` apply to a new world
+    and do not change a stored world. `vary` is the seed of the variation of worlds that set none,
+    and `vary_only` limits it to these points.
 
-    The default world becomes `scenario` (a scenario of `library`, or a file), overridden by `clock`
-    and `assumptions`. With `watch` it is loaded again whenever its file changes. Or it becomes the
-    exported world in the file `state`, with `state_seed` or its own seed. A stored world is replaced
-    only with `replace`; otherwise the start is refused, or with `only_new` the stored world goes on.
-    `salvage` reads what is readable of damaged state, and keeps the damaged files.
+    The default world is created from `scenario` (a scenario of `library`, or a file), overridden by
+    `clock` and `assumptions`. With `watch` it is loaded again whenever its file changes.
+    Alternatively it is created from the exported world in the file `state`, with `state_seed` or
+    its own seed. A stored world is replaced only with `replace`. Otherwise the start is refused or,
+    with `only_new`, the stored world is used. `salvage` recovers what it can from damaged state,
+    and keeps the damaged files.
 
-    `allowed_origins` are origins of web apps that may use `/v1` and the sign-in, in addition to
-    those of this machine.
+    `allowed_origins` are origins of web apps that may use `/v1` and the sign-in, in addition to the
+    origins on this machine.
     """
 
     host: Annotated[str, Setting("host", "an address to listen on, such as 127.0.0.1")] = (
@@ -68,7 +69,7 @@ class Settings:
     durability: Annotated[Literal["process", "disk"], Setting("durability", "process or disk")] = (
         "process"
     )
-    seed: Annotated[str, Setting("seed", "a text, such as ours")] = DEFAULT_SEED
+    seed: Annotated[str, Setting("seed", "a string, such as ours")] = DEFAULT_SEED
     clock: Annotated[
         str | None, Setting("clock", "real, frozen, skip or scaled:RATE, such as scaled:60")
     ] = None
@@ -88,7 +89,7 @@ class Settings:
         Setting("origins", 'an origin or a list of them, such as ["http://app.test:3000"]'),
     ] = ()
     control_token: Annotated[
-        str | None, Setting("control-token", "a text of printable ASCII", is_secret=True)
+        str | None, Setting("control-token", "a string of printable ASCII", is_secret=True)
     ] = None
     library: Path | None = None
     scenario: Annotated[
@@ -117,11 +118,11 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """What a running emulator reports once it is ready.
+    """The report of a running emulator when it is ready.
 
-    `fresh`: its state was just created. `token` belongs to `user`, an alias; both are empty if the
-    world has no user who could get a token. `local_url` is its address on this machine, whatever its
-    public URL. `clock`, `now`, `vary` and `vary_only` describe the default world.
+    `fresh` means that its state was just created. `token` belongs to `user`, an alias; both are
+    empty if the world has no user who can have a token. `local_url` is its address on this machine,
+    whatever its public URL is. `clock`, `now`, `vary` and `vary_only` describe the default world.
     """
 
     base_url: str

@@ -1,8 +1,8 @@
-"""The file beside an app that holds its settings, so that commands and tests need no options there.
+"""The settings file beside an app, with which commands and tests need no options.
 
-That is `hosting-emulator.yaml`, or the table `[tool.hosting-emulator]` of `pyproject.toml`. Its keys are
-the names of the options of `start`. This module only reads: `settings_model` judges the values, and is
-loaded only if there is a file.
+It is `hosting-emulator.yaml`, or the table `[tool.hosting-emulator]` of `pyproject.toml`. Its keys
+are the names of the options of `start`. This module only reads the file. `settings_model` checks
+the values, and is loaded only if there is a file.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class SettingsFile:
 
     name: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
-    #: The content of the file, in which keys are found.
+    #: The content of the file, for finding the lines of keys.
     text: str = ""
 
     def position_of(self, key: str) -> str:
         """Return the file and line of a key, such as `hosting-emulator.yaml:3`.
 
-        If the key is not found, it is the name of the file alone.
+        If the key is not found, only the file name is returned.
         """
         find_line = _yaml_line
         if self.name.startswith(_TOML):
@@ -44,7 +44,10 @@ class SettingsFile:
 
 
 def read_settings_file(folder: Path = Path()) -> SettingsFile:
-    """Read the settings file of a folder. Its values are not judged yet. Raises ValueError in one line."""
+    """Read the settings file of a folder without checking its values.
+
+    Raises ValueError in one line.
+    """
     if (folder / _YAML).is_file():
         name = _YAML
     elif (folder / _TOML).is_file():
@@ -69,7 +72,7 @@ def read_settings_file(folder: Path = Path()) -> SettingsFile:
 
 
 def port_of_file() -> int:
-    """Return the port in the settings file of this folder. 0: it has none, or cannot be read."""
+    """Return the port in the settings file of this folder, or 0 if it has none or cannot be read."""
     try:
         return int(read_settings_file().values.get("port", 0))
     except (ValueError, TypeError):
@@ -77,19 +80,22 @@ def port_of_file() -> int:
 
 
 def _key(key: object) -> str:
-    """Return a key as options write it."""
+    """Return a key in the form used by options."""
     return str(key).replace("_", "-")
 
 
 def _read_values(name: str, text: str) -> Any:
-    """Return what a file contains: a mapping, if it is right. Raises ValueError."""
+    """Return the parsed content of a settings file. A valid file contains a mapping.
+
+    Raises ValueError.
+    """
     if name == _YAML:
         return _from_yaml(text)
     return _from_toml(name, text)
 
 
 def _from_toml(name: str, text: str) -> Any:
-    # Imported here: few folders have such a file, and this takes 4 ms.
+    # Imported here because few folders have such a file, and the import takes 4 ms.
     import tomllib
 
     try:
@@ -103,7 +109,7 @@ def _from_toml(name: str, text: str) -> Any:
 
 
 def _from_yaml(text: str) -> Any:
-    # Imported here: few folders have such a file, and this takes 20 ms.
+    # Imported here because few folders have such a file, and the import takes 20 ms.
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -137,7 +143,7 @@ def _yaml_line(text: str, key: str) -> int | None:
 
 
 def _toml_line(text: str, key: str) -> int | None:
-    """Return the line of a key in our table, as far as a look at single lines can find it."""
+    """Return the line of a key in our table, or None if looking at single lines cannot find it."""
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         header = _TABLE_HEADER.match(line)

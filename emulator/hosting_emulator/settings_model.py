@@ -1,4 +1,4 @@
-"""The judge of the settings file: a pydantic model whose types and bounds are those of `Settings`.
+"""Checks the settings file with a pydantic model whose types and bounds are those of `Settings`.
 
 Importing this module loads pydantic, which takes 90 ms. It is imported only if there is a file.
 """
@@ -20,7 +20,7 @@ from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.settings import EPHEMERAL, Setting, Settings
 from hosting_emulator.settings_file import SettingsFile
 
-#: How much of a value a message shows.
+#: The maximum number of characters of a value in a message.
 _SHOWN_CHARACTERS = 60
 
 
@@ -33,9 +33,10 @@ class _Rule:
 
 
 def judge(file: SettingsFile) -> SettingsFile:
-    """Return a file with its values as options take them. Raises ValueError: place, key and advice.
+    """Return a file with its values in the form used by options.
 
-    Texts are texts, and several values a list or a mapping of texts. Empty settings are left out.
+    Raises ValueError with position, key and advice. Values are strings, lists of strings or
+    mappings to strings. Empty settings are left out.
     """
     for key in file.values:
         if key not in RULES:
@@ -67,10 +68,11 @@ def _text(value: Any) -> str:
     if isinstance(value, list | Mapping):
         raise ValueError("several values")
     if isinstance(value, datetime):
-        # Both formats have timestamps; one without an offset is UTC.
+        # Both formats have timestamps. A timestamp without an offset is in UTC.
         moment = value.replace(tzinfo=value.tzinfo or UTC).isoformat()
         return moment.replace("+00:00", "Z")
-    # JSON has no date and no time of day. As text they are refused where they are read.
+    # JSON has no dates and no times of day. As strings they are refused by the parser of the
+    # setting.
     return json.dumps(value, default=str).strip('"')
 
 
@@ -82,7 +84,7 @@ def _text_or_json(value: Any) -> str:
 
 
 def _number(value: Any) -> Any:
-    # pydantic would take true for 1.
+    # pydantic would accept true as 1.
     if isinstance(value, bool):
         raise ValueError("a boolean")
     return value

@@ -1,4 +1,4 @@
-"""Checks of the settings, before a start creates or opens anything. Each refusal is a StartError."""
+"""Checks the settings before a start creates or opens anything. Each refusal is a StartError."""
 
 from __future__ import annotations
 
@@ -35,14 +35,16 @@ def check_beginning(settings: Settings) -> None:
 
 
 def check_origins(settings: Settings) -> None:
-    """Refuse an origin of a web app that is not one. Raises StartError."""
+    """Refuse an invalid origin of a web app. Raises StartError."""
     for origin in settings.allowed_origins:
         if not host_of_origin(origin):
-            raise StartError(f"--allow-origin {origin!r} is not like http://app.test:3000")
+            raise StartError(
+                f"--allow-origin {origin!r} is not an origin such as http://app.test:3000"
+            )
 
 
 def check_ports(settings: Settings) -> None:
-    """Refuse ports that are taken. Another process may still take them before the start."""
+    """Refuse ports that are in use. Another process may still take them before the start."""
     family = socket.AF_INET
     if ":" in settings.host:
         family = socket.AF_INET6
@@ -55,11 +57,11 @@ def check_ports(settings: Settings) -> None:
 
 
 def cannot_listen(host: str, port: int, error: OSError) -> StartError:
-    """Return why the emulator cannot listen on a port, and what to do."""
+    """Return an error with the reason why the emulator cannot listen on a port, and the remedy."""
     if error.errno != errno.EADDRINUSE:
         return StartError(f"cannot listen on {host} port {port}: {error.strerror or error}")
     free_port = "--port 0"
-    if "MAKELEVEL" in os.environ:  # `make run` has started us
+    if "MAKELEVEL" in os.environ:  # the emulator was started by `make run`
         free_port = "make run ARGS='--port 0'"
     return StartError(
         f"port {port} on {host} is in use; stop what listens there, or use {free_port} for a free one"
@@ -67,9 +69,9 @@ def cannot_listen(host: str, port: int, error: OSError) -> StartError:
 
 
 def control_token(settings: Settings) -> str | None:
-    """Return the token that the control API requires. None: only this machine can reach it.
+    """Return the token that the control API requires, or None if only this machine can reach it.
 
-    Raises StartError for a token that no header can carry.
+    Raises StartError for a token that is invalid in a header.
     """
     if settings.control_token is not None:
         token = settings.control_token
@@ -90,10 +92,12 @@ def is_reached_from_outside(public_url: str | None) -> bool:
 
 
 def public_url(settings: Settings) -> str | None:
-    """Return the base URL for other machines, without a slash at its end. Raises StartError."""
+    """Return the base URL for other machines, without a trailing slash. Raises StartError."""
     if settings.public_url is None:
         return None
     parts = urlsplit(settings.public_url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
-        raise StartError(f"--public-url {settings.public_url!r} is not like http://host:port")
+        raise StartError(
+            f"--public-url {settings.public_url!r} is not a URL such as http://host:port"
+        )
     return settings.public_url.rstrip("/")

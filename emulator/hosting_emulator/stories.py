@@ -1,6 +1,6 @@
 """The entry point of commands that run a story without a server: the pages that a story visits.
 
-It stands apart from `bootstrap`, because running stories would add a fifth to the time of a start.
+It is separate from `bootstrap`, because running stories would make a start a fifth slower.
 """
 
 from __future__ import annotations

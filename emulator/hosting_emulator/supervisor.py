@@ -29,26 +29,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, Literal, NamedTuple
 
-#: Signals that end the command. The process that started it passes on those that it receives.
+#: Signals that end the command. The process that started it passes on the signals that it receives.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-#: How many real seconds remaining processes may take to end after SIGTERM.
+#: Real seconds that remaining processes have to end after SIGTERM.
 GRACE_S = 1.0
-#: How many real seconds a command may take to end after its time limit.
+#: Real seconds that a command has to end after its time limit.
 _LIMIT_GRACE_S = 0.5
-#: How many real seconds to wait for killed processes. Only one that is stuck in the kernel takes longer.
+#: Real seconds to wait for killed processes. Only a process that is stuck in the kernel takes
+#: longer.
 _PATIENCE_S = 5.0
-#: For how many real seconds to remember that a signal reached the whole process group.
+#: Real seconds for which to remember that a signal reached the whole process group.
 _MEMORY_S = 5.0
-#: The interval of looks at remaining processes, in real seconds.
+#: The interval between two checks for remaining processes, in real seconds.
 _STEP_S = 0.02
-#: How many real seconds a signal may take to reach all processes of a group on a busy machine.
+#: Real seconds that a signal may take to reach all processes of a group on a busy machine.
 _DELIVERY_S = 0.15
 _PR_SET_CHILD_SUBREAPER = 36
 #: The index of `num_threads` in /proc/PID/stat, counted after the name (see proc(5)).
 _THREAD_COUNT_FIELD = 17
-#: How many bytes of a command's output are captured: its end.
+#: The maximum number of bytes captured of a command's output: the end of the output.
 _CAPTURED_BYTES = 32 * 1024
-#: Runs this file alone, as a module, because a script is compiled at each start.
+#: Runs only this file, as a module, because a script would be compiled at each start.
 _ALONE = "import sys; sys.path.append(sys.argv[1]); import supervisor; supervisor.main()"
 
 
@@ -72,7 +73,7 @@ class TimedRun(NamedTuple):
 class RunMessages:
     """The supervisor's messages about one run, collected from pieces of any size in any order.
 
-    Lines that are not messages and messages about other runs are skipped.
+    Lines that are not messages, and messages about other runs, are skipped.
     """
 
     def __init__(self, run: int) -> None:
@@ -80,7 +81,7 @@ class RunMessages:
         self._unread = b""
         #: The command's exit code, once it has ended.
         self.exit_code: int | None = None
-        #: Why the command could not be started, as an errno.
+        #: The reason why the command could not be started, as an errno.
         self.refusal: int | None = None
         #: Whether no process of the run is left.
         self.is_gone = False
@@ -93,12 +94,12 @@ class RunMessages:
 
     @property
     def has_outcome(self) -> bool:
-        """Whether the command has ended, or could not start."""
+        """Whether the command has ended or could not be started."""
         return self.exit_code is not None or self.refusal is not None
 
     @property
     def is_complete(self) -> bool:
-        """Whether no other message about the run will come."""
+        """Whether there will be no more messages about the run."""
         return self.has_outcome and self.is_gone
 
     def _read(self, line: bytes) -> None:
@@ -154,7 +155,7 @@ class ChildCommand:
             inherited = (orders, news)
         for descriptor in (orders, news):
             os.set_inheritable(descriptor, True)
-        # No signal may reach the supervisor before it can handle it.
+        # No signal may reach the supervisor before it can handle signals.
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             self._supervisor = Popen(
@@ -185,7 +186,7 @@ class ChildCommand:
                 os.close(theirs)
 
     def begin(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start the command, which is searched on the environment's PATH."""
+        """Start the command, which is looked up on the PATH of the environment."""
         self._run_count += 1
         self._messages = RunMessages(self._run_count)
         self._order(
@@ -197,7 +198,7 @@ class ChildCommand:
         )
 
     def signal(self, number: int) -> None:
-        """Pass a signal on, unless the whole process group and thus the command has received it."""
+        """Pass a signal on, unless the whole process group, and thus the command, has received it."""
         self._order(signal=number)
 
     def end(self, grace_s: float = _LIMIT_GRACE_S) -> None:
@@ -221,13 +222,14 @@ class ChildCommand:
             self._end_orphans()
             code = 128 + abs(self._supervisor.wait())
             return Outcome(code, "the process that supervises it was killed")
-        # The codes of shells: 127 for an unknown command, 126 for one that cannot be run.
+        # The exit codes of shells: 127 for an unknown command, 126 for a command that cannot be
+        # run.
         if messages.refusal == errno.ENOENT:
             return Outcome(127, "command not found")
         return Outcome(126, os.strerror(messages.refusal).lower())
 
     def finish(self, limit_s: float | None) -> TimedRun:
-        """Wait until a command has ended, and no process of it is left. After `limit_s` it is ended."""
+        """Wait until a command has ended and no process of it is left. After `limit_s` it is ended."""
         began = time.monotonic()
         self.is_free = False
         messages = self._messages
@@ -286,7 +288,10 @@ class ChildCommand:
 
 
 def ending_signals() -> list[signal.Signals]:
-    """Return the signals that end us. A signal that is ignored (`nohup`, a script's `&`) stays ignored."""
+    """Return the signals that end this process.
+
+    Ignored signals (`nohup`, a script's `&`) stay ignored.
+    """
     return [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
 
 
@@ -301,7 +306,7 @@ def end_orphans(not_ours: set[int]) -> None:
 
 
 def _latin(text: str) -> str:
-    """Return a word of the operating system, which need not be text, in a form that JSON can carry."""
+    """Return a string of the operating system, which may not be text, in a form that JSON can represent."""
     return os.fsencode(text).decode("latin-1")
 
 
@@ -322,7 +327,7 @@ class Supervisor:
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
 
     def watch(self) -> None:
-        """Follow orders until no order can come any more and no process of the last command is left."""
+        """Follow orders until no more orders can come and no process of the last command is left."""
         # A handler instead of SIG_IGN, which the command would inherit.
         for number in (*ending_signals(), signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
@@ -338,16 +343,16 @@ class Supervisor:
             self._reap()
 
     def _wait_s(self) -> float | None:
-        """Return how many seconds to wait for an order or a signal. None: without a limit."""
+        """Return the seconds to wait for an order or a signal, or None for no limit."""
         if self._kill_at is None:
             return None
         if sys.platform == "linux":
-            # As a subreaper we receive a signal at the end of each orphan.
+            # As a subreaper, this process receives a signal at the end of each orphan.
             return max(_STEP_S, self._kill_at - time.monotonic())
         return _STEP_S
 
     def _notice(self) -> None:
-        """Remember which signals reached us: those of a terminal reached the command too."""
+        """Remember the signals received by this process. Those of a terminal also reached the command."""
         with suppress(BlockingIOError):
             for number in os.read(self._signals, 4096):
                 if number in self._seen:
@@ -375,7 +380,7 @@ class Supervisor:
             name.encode("latin-1"): value.encode("latin-1")
             for name, value in order["environment"].items()
         }
-        # Python ignores these signals. The command must find their default handling.
+        # Python ignores these signals. The command must start with their default handlers.
         ignored_by_python = [signal.SIGPIPE, signal.SIGXFSZ]
         try:
             self._command = os.posix_spawnp(argv[0], argv, environment, setsigdef=ignored_by_python)
@@ -405,7 +410,7 @@ class Supervisor:
             os.kill(self._command, number)
 
     def _wait_for_signal(self, number: int) -> None:
-        """Wait for a signal of the process group, whose processes receive it one after the other."""
+        """Wait for a signal to the process group, whose processes receive it one after the other."""
         until = time.monotonic() + _DELIVERY_S
         while not self._seen[number]:
             left_s = until - time.monotonic()
@@ -415,7 +420,7 @@ class Supervisor:
             self._notice()
 
     def _end_now(self, grace_s: float) -> None:
-        """End the run. If it has ended before the order arrived, nothing is left to do."""
+        """End the run. If it ended before the order arrived, there is nothing to do."""
         if self._command is not None or self._kill_at is not None:
             self._end(grace_s)
 
@@ -430,7 +435,7 @@ class Supervisor:
         self._kill_at = min(self._kill_at, kill_at)
 
     def _is_done(self) -> bool:
-        """Return whether nothing is left to do: no run, and no process that could order one."""
+        """Return whether nothing is left to do: there is no run, and no process that could order a run."""
         if self._kill_at is None:
             return False
         living = descendants()
@@ -457,7 +462,7 @@ class Supervisor:
                 if pid == self._command:
                     self._command = None
                     code = os.waitstatus_to_exitcode(status)
-                    if code < 0:  # a signal ended it
+                    if code < 0:  # it was ended by a signal
                         code = 128 - code
                     self._report(ended=code)
                     self._end(GRACE_S)
@@ -477,7 +482,7 @@ def become_subreaper() -> None:
 
 
 def descendants() -> set[int]:
-    """Return the living processes below this one."""
+    """Return the pids of the living processes below this process."""
     if sys.platform == "linux":
         try:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -495,7 +500,7 @@ def descendants() -> set[int]:
 
 
 def send(number: int, pids: Iterable[int]) -> None:
-    """Send a signal to those of the processes that still exist and are ours."""
+    """Send a signal to the processes that still exist and belong to this user."""
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
@@ -504,10 +509,10 @@ def send(number: int, pids: Iterable[int]) -> None:
 def _processes() -> Iterable[tuple[int, int]]:
     """Yield the pid and the parent's pid of all processes that have not ended."""
     if sys.platform == "linux":
-        # Without pathlib, whose import takes longer than this function.
+        # Without pathlib, because its import takes longer than this function.
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
             with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-                # pid (name) state parent …; the name may contain any character, also brackets.
+                # pid (name) state parent …; the name may contain any character, including brackets.
                 fields = file.read().rpartition(b")")[2].split()
                 state = fields[0]
                 thread_count = int(fields[_THREAD_COUNT_FIELD])

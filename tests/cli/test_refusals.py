@@ -228,7 +228,7 @@ REFUSALS = [
     ),
     settings_refusal(
         "{port: 1, control-token: [s3cret]}",
-        "Error: hosting-emulator.yaml:1: control-token must be a text of printable ASCII\n",
+        "Error: hosting-emulator.yaml:1: control-token must be a string of printable ASCII\n",
     ),
     Refusal(
         "start",

@@ -173,7 +173,7 @@ def test_a_path_that_would_break_the_request_line_is_refused(
 
 
 def test_a_control_token_that_would_break_its_header_is_refused():
-    with pytest.raises(ValueError, match="plain text of one line"):
+    with pytest.raises(ValueError, match="single line of plain text"):
         ControlClient("http://127.0.0.1:4620/_emulator", token="a\r\nHost: b")
 
 

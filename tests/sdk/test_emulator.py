@@ -259,7 +259,7 @@ def test_a_world_can_be_rewound_to_a_commit_or_forked_at_it(api: HttpWorld):
         assert changed.summary.counts["operations"] == before
     assert emulator.history[-1].title == f"rewound to {hidden.commit}"
     assert len(emulator.requests) == 2
-    with pytest.raises(ControlRefused, match="commit 9999 is not kept"):
+    with pytest.raises(ControlRefused, match="commit 9999 is not in the history"):
         emulator.rewind(9999)
 
 

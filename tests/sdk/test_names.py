@@ -37,7 +37,7 @@ def test_the_refusal_of_an_unknown_alias_names_all():
 
 
 def test_the_refusal_of_an_alias_says_that_there_are_none():
-    with pytest.raises(NoSuchName, match="no project is 'shop'; there is no project at all"):
+    with pytest.raises(NoSuchName, match="there is no project 'shop'; the world has no project"):
         Aliases("project", [])["shop"]
 
 

@@ -199,7 +199,7 @@ def test_assert_made_lists_the_requests_that_it_counted(logged: Requests, api: H
         """
         expected set_project_powered_by_flag with the key flag-1 to be made once, but it was made 3 times
 
-        made in world WORLD, > are those counted:
+        made in world WORLD; > marks the counted requests:
           > #1  PUT  set_project_powered_by_flag    owner   200                         key flag-1
           > #2  PUT  set_project_powered_by_flag    owner   200 replayed                key flag-1
           > #3  PUT  set_project_powered_by_flag    owner   409 idempotency_key_reused  key flag-1
@@ -349,7 +349,7 @@ def test_no_count_is_proved_if_requests_have_left_the_log(ring: Requests):
     message = failure(lambda: ring.assert_made("list_deployments", times=1000))
 
     assert message == (
-        "expected list_deployments to be made 1,000 times, which is no longer known: the log "
+        "expected list_deployments to be made 1,000 times, but this is no longer known: the log "
         "keeps only the last 1,000 requests, 234 older ones have left it\n"
         "in those it was made 1,000 times; take `requests.from_now()` before what you count"
     )

@@ -61,7 +61,7 @@ def test_the_declared_types_are_the_real_ones(hosting_emulator: HostingEmulator)
 
 
 def test_calls_that_a_type_checker_rejects_fail_at_run_time(hosting_emulator: HostingEmulator):
-    with pytest.raises(ValueError, match="no call is 'list_deployment'"):
+    with pytest.raises(ValueError, match="there is no call 'list_deployment'"):
         what_an_editor_underlines(hosting_emulator)
 
 

@@ -1,12 +1,13 @@
-"""The SDK: a world in a user's hands, for tests and scripts in Python; the pytest plugin gives it too.
+"""The Python SDK: controls a world from tests and scripts. The pytest plugin also provides it.
 
     from hosting_emulator.sdk import HostingEmulator
 
     with HostingEmulator.fresh("http://127.0.0.1:4620") as emulator:
         ...
 
-`ControlClient` is the client of the process beneath it. It needs no pytest. A module is loaded when one
-of its names is first used: a program that reads one message does not pay for the rest.
+`ControlClient` is the client of the emulator's process. The SDK does not need pytest. A module is
+loaded when one of its names is first used, so a program that reads one message does not pay for the
+rest.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.requests import Requests as Requests
     from hosting_emulator.sdk.snapshots import WorldSnapshot as WorldSnapshot
 
-#: The module of each name. A type checker reads the imports above, which a test compares with this.
+#: The module of each name. Type checkers read the imports above, which a test compares with this.
 _MODULES = {
     "hosting_emulator.messages": (
         "ChapterReport",

@@ -1,4 +1,4 @@
-"""Where an emulator is: reads an address, or finds it in the environment or the settings file."""
+"""The address of an emulator: parses it, or finds it in the environment or the settings file."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from pathlib import Path
 from hosting_emulator import DEFAULT_PORT, EXEC_URL_VARIABLE
 from hosting_emulator.settings_file import port_of_file
 
-#: Where `hosting-emulator start` listens by default.
+#: The default address of `hosting-emulator start`.
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 _URL = re.compile(r"(?P<server>.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/*")
 
 
 def default_url() -> str:
-    """Return the address of an emulator that was started here.
+    """Return the address of an emulator that was started on this machine.
 
-    It comes from the ready file, from HOSTING_EMULATOR_PORT, or from the settings file of this folder.
+    The address comes from the ready file, from HOSTING_EMULATOR_PORT, or from the settings file of
+    this folder.
     """
-    # The ready file may be missing, or be a file of another program.
+    # The ready file may be missing, or may belong to another program.
     with suppress(OSError, ValueError, TypeError, KeyError):
         ready = Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes()
         return str(json.loads(ready)["local_url"])
@@ -32,9 +33,9 @@ def default_url() -> str:
 
 
 def read_address(url: str | None) -> tuple[str, str | None]:
-    """Read the address of an emulator or of a world: return the control URL and the world's name.
+    """Parse the address of an emulator or of a world. Return the control URL and the world's name.
 
-    Without an address, the environment names both. Raises ValueError.
+    Without an address, both come from the environment. Raises ValueError.
     """
     default_world = None
     text = url
@@ -45,5 +46,5 @@ def read_address(url: str | None) -> tuple[str, str | None]:
         text = default_url()
     match = _URL.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is not an address: write it like {DEFAULT_URL}")
+        raise ValueError(f"{text!r} is not an address, such as {DEFAULT_URL}")
     return f"{match['server'].rstrip('/')}/_emulator", match["world"] or default_world

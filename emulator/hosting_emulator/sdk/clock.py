@@ -11,11 +11,11 @@ from hosting_emulator.sdk.transport import without_none
 from hosting_emulator.sdk.world_handle import WorldHandle
 
 Duration: TypeAlias = str | timedelta | float
-"""A span of world time: text such as `10m`, `1h30m` or `PT10M`, a timedelta, or seconds."""
+"""A span of world time: a string such as `10m`, `1h30m` or `PT10M`, a timedelta, or seconds."""
 
 
 class WorldClock(WorldHandle):
-    """A world's clock. Time only moves forward, and everything that falls due happens."""
+    """A world's clock. Time only moves forward, and all due events happen."""
 
     @property
     def state(self) -> messages.ClockState:
@@ -24,7 +24,7 @@ class WorldClock(WorldHandle):
 
     @property
     def now(self) -> str:
-        """World time, as an RFC 3339 timestamp in UTC."""
+        """World time as an RFC 3339 timestamp in UTC."""
         return self.state.now
 
     @property
@@ -34,13 +34,13 @@ class WorldClock(WorldHandle):
 
     @property
     def next_due_at(self) -> str | None:
-        """When the next event is due, as an RFC 3339 timestamp; None if nothing is."""
+        """The RFC 3339 timestamp at which the next event is due, or None if no event is scheduled."""
         return self.state.next_due_at
 
     def advance(self, by: Duration) -> str:
         """Move time forward, to the millisecond, and return the new time.
 
-        Raises ValueError for a negative span, ControlRefused for text that is no span.
+        Raises ValueError for a negative span, and ControlRefused for a string that is not a span.
         """
         if isinstance(by, str):
             return self.move(by=by).now
@@ -52,7 +52,8 @@ class WorldClock(WorldHandle):
     def advance_to(self, moment: str | datetime) -> str:
         """Move time forward to an RFC 3339 timestamp or a datetime, and return it.
 
-        Raises ValueError for a datetime without a time zone, ControlRefused (409) for a moment that is past.
+        Raises ValueError for a datetime without a time zone, and ControlRefused (409) for a past
+        time.
         """
         if isinstance(moment, datetime):
             if moment.tzinfo is None:
@@ -63,7 +64,8 @@ class WorldClock(WorldHandle):
     def until(self, operation: OperationLike) -> str:
         """Move time forward until an operation ends, and return its final state.
 
-        Raises ControlRefused (409) when time alone does not end it: it is stuck, or waits to be told.
+        Raises ControlRefused (409) if time alone does not end the operation, because it is stuck or
+        waits for a manual step.
         """
         id_ = id_of_operation(operation)
         self.move(until_operation=id_)
@@ -72,16 +74,16 @@ class WorldClock(WorldHandle):
     def move(
         self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
     ) -> messages.ClockMove:
-        """Move time forward in one of these ways, as text, and return the clock as it is then."""
+        """Move time forward in one of these ways, and return the new state of the clock."""
         body = without_none(by=by, to=to, until_operation=until_operation)
         return self._fetch(messages.ClockMove, "POST", "clock", "advance", body=body)
 
     def freeze(self) -> messages.ClockState:
-        """Freeze the clock until it is moved."""
+        """Freeze the clock until it is advanced."""
         return self.set("frozen")
 
     def run(self) -> messages.ClockState:
-        """Run at real speed from now on."""
+        """Run the clock at real speed from now on."""
         return self.set("real")
 
     def skip(self) -> messages.ClockState:
@@ -89,7 +91,7 @@ class WorldClock(WorldHandle):
         return self.set("skip")
 
     def scale(self, rate: float) -> messages.ClockState:
-        """Run at `rate` world seconds for each real second, above 0."""
+        """Run the clock at `rate` world seconds per real second. `rate` is greater than 0."""
         return self.set("scaled", rate=rate)
 
     def set(self, mode: messages.ClockMode, *, rate: float | None = None) -> messages.ClockState:
@@ -97,5 +99,5 @@ class WorldClock(WorldHandle):
         return self.change({"mode": mode} if rate is None else {"mode": mode, "rate": rate})
 
     def change(self, clock: messages.ClockRequest) -> messages.ClockState:
-        """Change mode, rate or time, and return the clock. Moving back is a ControlRefused (409)."""
+        """Change mode, rate or time, and return the clock. Moving back raises ControlRefused (409)."""
         return self._fetch(messages.ClockState, "PUT", "clock", body=clock)

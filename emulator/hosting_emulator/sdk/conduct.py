@@ -1,4 +1,4 @@
-"""How the client of a world behaved, by the emulator's rules: to read and to assert on."""
+"""The conduct of a world's client, according to the emulator's rules: to read and to assert on."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from hosting_emulator.sdk.world_handle import WorldHandle
 
 
 class WorldConduct(WorldHandle):
-    """What the client of a world did that the real service would not accept, by the emulator's rules.
+    """Requests of a world's client that the real service would not accept, by the emulator's rules.
 
-    `skip_rules` are ids of rules that do not count; one that does not exist is a ControlRefused.
+    `skip_rules` are the ids of rules to skip. An unknown id raises ControlRefused.
     """
 
     def read(
         self, *, skip_rules: Collection[str] = (), final: bool = False
     ) -> messages.ConductReport:
-        """Read what was found by now, of any severity; with `final` as for `findings`."""
+        """Return all findings so far, of any severity. `final` works as in `findings`."""
         rules = skip_rules if isinstance(skip_rules, str) else ",".join(skip_rules)
         query = {"skip_rules": rules or None, "final": "true" if final else None}
         return self._fetch(messages.ConductReport, "GET", "conduct", **query)
@@ -30,7 +30,10 @@ class WorldConduct(WorldHandle):
         at_least: messages.Severity = "note",
         final: bool = True,
     ) -> list[messages.ConductFinding]:
-        """Return what was found, in order; if `final`, also operations that were not followed."""
+        """Return the findings in order.
+
+        With `final`, they include operations that were not followed.
+        """
         return of_severity(self.read(skip_rules=skip_rules, final=final), at_least).findings
 
     def report(
@@ -40,7 +43,7 @@ class WorldConduct(WorldHandle):
         at_least: messages.Severity = "note",
         final: bool = True,
     ) -> str:
-        """Tell what was found: each rule with its requests, why it matters and what to do instead."""
+        """Return the findings as text: each rule with its requests, its reason and the remedy."""
         return conduct_text(of_severity(self.read(skip_rules=skip_rules, final=final), at_least))
 
     def assert_clean(
@@ -50,8 +53,11 @@ class WorldConduct(WorldHandle):
         at_least: messages.Severity = "warning",
         final: bool = True,
     ) -> None:
-        """Assert that nothing was found of `at_least` this severity. The AssertionError tells all."""
-        __tracebackhide__ = True  # pytest then shows the test's own line
+        """Assert that there are no findings of severity `at_least` or higher.
+
+        The error lists them all.
+        """
+        __tracebackhide__ = True  # pytest then shows the line of the test
         report = of_severity(self.read(skip_rules=skip_rules, final=final), at_least)
         if report.findings:
             raise AssertionError(f"{headline(report.findings)}\n\n{conduct_text(report)}")

@@ -1,4 +1,4 @@
-"""How the conduct of a client is written, in reports and assertions."""
+"""The text form of a client's conduct, in reports and assertions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from hosting_emulator.sdk.text import count_text, paint, plain
 _WORST = ("error", "warning", "note")
 _SEVERITY_COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 _TEXT_WIDTH = 100
-#: More findings of one rule than these say the same.
+#: The maximum number of findings to show for a rule. More findings would not say more.
 _OF_A_RULE = 10
 _NUMBERS = 6
 _wrapped = partial(wrap, break_long_words=False, break_on_hyphens=False)
 
 
 def of_severity(report: ConductReport, at_least: str) -> ConductReport:
-    """Return a conduct report with only what is at least so severe. ValueError for no severity."""
+    """Return a conduct report limited to findings of severity `at_least` or higher.
+
+    Raises ValueError for an unknown severity.
+    """
     if at_least not in _WORST:
         raise ValueError(f"at_least must be note, warning or error, not {at_least!r}")
     severe = _WORST[: _WORST.index(at_least) + 1]
@@ -30,12 +33,15 @@ def of_severity(report: ConductReport, at_least: str) -> ConductReport:
 
 
 def worst_first(findings: Iterable[ConductFinding]) -> list[ConductFinding]:
-    """Return findings by severity; those of one severity stay in their order."""
+    """Return findings sorted by severity, highest first.
+
+    Findings of the same severity keep their order.
+    """
     return sorted(findings, key=lambda finding: _WORST.index(finding.severity))
 
 
 def conduct_text(report: ConductReport, *, color: bool = False) -> str:
-    """Write a conduct report: by rule, the worst first, each with requests, why and instead."""
+    """Return a conduct report as text: by rule, most severe first, with requests, reason and remedy."""
     findings = worst_first(report.findings)
     what = summary(findings) if findings else "no findings"
     lines = [paint("bold", f"conduct: {what} in {count_text(report.judged, 'request')}")]
@@ -52,7 +58,7 @@ def conduct_text(report: ConductReport, *, color: bool = False) -> str:
 
 
 def _rule_text(findings: Sequence[ConductFinding], count: int) -> list[str]:
-    """Write the findings of one rule, of `count` in all."""
+    """Return the findings of one rule as lines. `count` is their total number."""
     first = findings[0]
     shown = findings[:_OF_A_RULE]
     severity = paint(_SEVERITY_COLORS[first.severity], first.severity)
@@ -67,13 +73,13 @@ def _rule_text(findings: Sequence[ConductFinding], count: int) -> list[str]:
 
 
 def headline(findings: Iterable[ConductFinding]) -> str:
-    """Name the rules that were broken, the worst first, in the line that summaries show."""
+    """Return the broken rules, most severe first, as the line that summaries show."""
     rules = dict.fromkeys(finding.rule for finding in worst_first(findings))
     return f"conduct: {', '.join(rules)}"
 
 
 def finding_lines(findings: Sequence[ConductFinding]) -> list[str]:
-    """Write findings in short, the worst first: severity, rule, requests, what was done."""
+    """Return findings as short lines, most severe first: severity, rule, requests, message."""
     lines: list[str] = []
     for finding in worst_first(findings)[:_OF_A_RULE]:
         rule = f"{finding.severity} {finding.rule}"
@@ -83,7 +89,7 @@ def finding_lines(findings: Sequence[ConductFinding]) -> list[str]:
 
 
 def rule_lines(findings: Iterable[ConductFinding]) -> list[str]:
-    """Write what each rule advises, in the words of its last finding."""
+    """Return the advice of each rule, worded as in its last finding."""
     lines: list[str] = []
     last_of_rule = {finding.rule: finding for finding in findings}
     for rule, finding in last_of_rule.items():
@@ -92,7 +98,7 @@ def rule_lines(findings: Iterable[ConductFinding]) -> list[str]:
 
 
 def request_numbers(finding: ConductFinding) -> str:
-    """Name the requests of a finding: `#3, #5 and 12 more`."""
+    """Return the numbers of a finding's requests: `#3, #5 and 12 more`."""
     text = ", ".join(f"#{n}" for n in finding.requests[:_NUMBERS])
     more = max(0, len(finding.requests) - _NUMBERS) + finding.more_requests
     if more:
@@ -103,12 +109,12 @@ def request_numbers(finding: ConductFinding) -> str:
 
 
 def quotes(findings: Iterable[ConductFinding]) -> str:
-    """Quote what findings of one rule rest upon, each sentence once, with its place."""
+    """Return the contract sentences behind the findings of one rule, each once, with its location."""
     return " ".join(dict.fromkeys(f"“{f.because}” ({f.place})" for f in findings))
 
 
 def summary(findings: Sequence[ConductFinding]) -> str:
-    """Count findings by severity: `3 findings (1 error, 2 warnings)`."""
+    """Return the number of findings by severity: `3 findings (1 error, 2 warnings)`."""
     counts = {kind: sum(f.severity == kind for f in findings) for kind in _WORST}
     parts = [count_text(count, kind) for kind, count in counts.items() if count]
     return f"{count_text(len(findings), 'finding')} ({', '.join(parts)})"

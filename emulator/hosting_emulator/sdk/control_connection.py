@@ -1,6 +1,7 @@
-"""One kept-alive HTTP connection to an emulator, for several threads, with errors of one line.
+"""A kept-alive HTTP connection to an emulator, for several threads, with one-line errors.
 
-It must not read a body. It repeats a request only if the first attempt cannot have taken effect twice.
+It must not interpret a body. It repeats a request only if the first attempt cannot have taken
+effect a second time.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 
-#: A second request of these methods changes nothing more (PATCH only sets named values).
+#: These methods are idempotent: repeating a request has no further effect (PATCH only sets named
+#: values).
 _REPEATABLE = frozenset({"GET", "PUT", "PATCH"})
 
 
 class Response:
-    """A response whose body was read."""
+    """A response whose body has been read."""
 
     def __init__(self, status: int, headers: HTTPMessage, body: bytes) -> None:
         self.status = status
@@ -38,9 +40,9 @@ class Response:
 
 
 class ControlConnection:
-    """Sends requests to the server of `address`. It connects at first use and after a close.
+    """Sends requests to the server at `address`. It connects at first use, and again after a close.
 
-    `timeout_s` is the longest wait for a response, in real seconds. Raises EmulatorUnreachable or
+    `timeout_s` is the maximum wait for a response, in real seconds. Raises EmulatorUnreachable or
     UnexpectedResponse.
     """
 
@@ -51,7 +53,7 @@ class ControlConnection:
         self._process_id = 0
 
     def close(self) -> None:
-        """Close the connection; a later request opens it again."""
+        """Close the connection. A later request opens it again."""
         with self._lock:
             self._connection.close()
 
@@ -64,7 +66,7 @@ class ControlConnection:
             try:
                 return self._exchange(method, target, body, headers)
             except EmulatorUnreachable as error:
-                # The server may have just closed an idle connection: send again if that is harmless.
+                # The server may have just closed an idle connection: retry if this is harmless.
                 was_dropped = isinstance(error.__cause__, ConnectionError)
                 if not (was_open and was_dropped and method in _REPEATABLE):
                     raise
@@ -80,10 +82,10 @@ class ControlConnection:
             return Response(response.status, response.headers, response.read())
 
     def _is_open(self) -> bool:
-        """Return whether the connection can be used again; one that the server closed is closed here too.
+        """Return whether the connection can be reused. If the server closed it, close it here too.
 
-        So a POST survives a restarted server: nothing was sent yet, and nothing is repeated. A forked
-        child does not use the socket of its parent.
+        Therefore a POST survives a restarted server: nothing has been sent yet, so nothing is
+        repeated. A forked child process does not use its parent's socket.
         """
         open_socket = self._connection.sock
         if open_socket is None:
@@ -91,7 +93,7 @@ class ControlConnection:
         if self._process_id == os.getpid():
             if isinstance(self._connection, HTTPSConnection):  # unread data is encrypted
                 return True
-            try:  # between requests there is nothing to read: an end of file means that it is closed
+            try:  # between requests there is nothing to read, so an end of file means that it is closed
                 open_socket.settimeout(0)
                 open_socket.recv(1, socket.MSG_PEEK)
             except BlockingIOError:
@@ -106,7 +108,7 @@ class ControlConnection:
 def open_response(
     address: str, target: str, headers: Mapping[str, str], timeout_s: float
 ) -> tuple[HTTPConnection, HTTPResponse]:
-    """GET over a connection of its own; return both before the body is read."""
+    """Send a GET on a separate connection. Return connection and response before the body is read."""
     connection = connection_to(address, timeout_s)
     with clear_errors(connection, address):
         connection.request("GET", target, headers=dict(headers))
@@ -114,7 +116,7 @@ def open_response(
 
 
 def connection_to(url: str, timeout_s: float) -> HTTPConnection:
-    """Return a connection to the server of an `http` or `https` address; it opens at first use."""
+    """Return a connection to the server of an `http` or `https` address. It opens at first use."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme == "https":
@@ -124,12 +126,12 @@ def connection_to(url: str, timeout_s: float) -> HTTPConnection:
 
 @contextmanager
 def clear_errors(connection: HTTPConnection, address: str) -> Iterator[None]:
-    """Close a connection on which an error occurs, and raise the error as a ControlError."""
+    """Close a connection after an error, and raise the error as a ControlError."""
     __tracebackhide__ = True
     try:
         yield
     except BaseException as error:
-        connection.close()  # half an exchange on the wire, even by Ctrl-C: nothing can follow it
+        connection.close()  # an interrupted exchange: the connection is unusable
         if isinstance(error, OSError | HTTPException):
             _raise_clear_error(error, connection, address)
         raise

@@ -1,6 +1,7 @@
-"""An emulator and its worlds: `ControlClient` is the process, `HostingEmulator` one of its worlds.
+"""An emulator and its worlds.
 
-Both stand in one module because each gives access to the other.
+`ControlClient` is a client of the process, and `HostingEmulator` is a handle of one of its worlds.
+Both are in one module because each gives access to the other.
 """
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ from hosting_emulator.sdk.snapshots import WorldSnapshot
 from hosting_emulator.sdk.transport import Transport, path_of, without_none
 from hosting_emulator.sdk.world_handle import ignore_missing
 
-#: A test may move time far; its tokens should not expire unless it asks for that.
+#: A test may advance time a lot. Its tokens should not expire unless it sets an expiry.
 _TEN_YEARS_S = 10 * 365 * 86_400
 
 
 class TokenOptions(TypedDict, total=False):
-    """What an access token may be, beside whose.
+    """Options of an access token, besides its user.
 
-    It is for the user's own `organization` (alias or id) unless given, and lives for seconds of world
-    time. One that is not `interactive` carries no sign-in.
+    By default the token is for the user's own organization; `organization` is an alias or an id.
+    The lifetime is in seconds of world time. Without `interactive`, the token has no sign-in.
     """
 
     organization: str | None
@@ -55,7 +56,10 @@ class TokenOptions(TypedDict, total=False):
 
 
 class ApiKeyOptions(TypedDict, total=False):
-    """A user API key: its `permissions`, and its `organization` (alias or id) if not the user's own."""
+    """Options of a user API key.
+
+    They are `permissions` and `organization` (alias or id; default: the user's own).
+    """
 
     name: str | None
     organization: str | None
@@ -67,7 +71,7 @@ class AssumptionWarning(UserWarning):
 
 
 def _warn(messages: Sequence[str]) -> None:
-    """Warn of assumptions at the line that called the SDK."""
+    """Issue warnings about assumptions at the line that called the SDK."""
     for message in messages:
         warnings.warn(message, AssumptionWarning, stacklevel=3)
 
@@ -75,38 +79,45 @@ def _warn(messages: Sequence[str]) -> None:
 class ControlClient(Transport):
     """A client of a running emulator, over one kept-alive connection that threads may share.
 
-    `control_url` is such as `http://127.0.0.1:4620/_emulator` (else ValueError), `token` the control
-    token if it needs one, `timeout_s` the longest wait for a response, in real seconds. Nothing is sent
-    before the first call. Every method may raise a ControlError.
+    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`; otherwise ValueError is
+    raised. `token` is the control token, if one is needed. `timeout_s` is the maximum wait for a
+    response, in real seconds. Nothing is sent before the first call. Every method may raise a
+    ControlError.
     """
 
     def health(self) -> messages.Health:
-        """Whether the emulator is up, and its version."""
+        """Report that the emulator is up, and its version."""
         return self.fetch(messages.Health, "GET", "health")
 
     def info(self) -> messages.Info:
-        """The running process and its addresses."""
+        """Describe the running process and its addresses."""
         return self.fetch(messages.Info, "GET", "info")
 
     def contract(self, name: str) -> Any:
-        """A table or document of the contract as JSON: `problems`, `fault-kinds`, `conduct-rules`, …"""
+        """Return a table or document of the contract as JSON.
+
+        Its name is `problems`, `fault-kinds`, `conduct-rules` or another.
+        """
         document = self.get(f"contract/{name}")
         if document.keys() == {"items"}:
             return document["items"]
         return document
 
     def worlds(self) -> list[messages.WorldSummary]:
-        """The summaries of all worlds."""
+        """Return the summaries of all worlds."""
         return self.fetch_list(messages.WorldSummary, "GET", "worlds")
 
     def world(self, name: str = "default") -> HostingEmulator:
-        """Return a handle of a world. It sends nothing before it is used: the world may not exist."""
+        """Return a handle of a world.
+
+        Nothing is sent before it is used, so the world may not exist.
+        """
         return HostingEmulator(self, name)
 
     def create_world(
         self, name: str | None = None, **request: Unpack[WorldRequest]
     ) -> messages.NewWorldSummary:
-        """Create a world as `WorldRequest` describes, by default with a new name.
+        """Create a world according to `WorldRequest`, by default with a new name.
 
         Raises ControlRefused (409) for a name that is in use.
         """
@@ -120,9 +131,10 @@ class ControlClient(Transport):
         skip_rules: Sequence[str] = (),
         replaces: WorldsObservation | None = None,
     ) -> WorldsObservation:
-        """Begin to observe every world, or `worlds` by name with their copies.
+        """Begin to observe all worlds, or `worlds` by name with their copies.
 
-        It does not judge `skip_rules`. It `replaces` another observation, which ends in the same request.
+        The observation does not judge `skip_rules`. It `replaces` another observation, which ends
+        in the same request.
         """
         body: dict[str, Any] = {"worlds": None, "skip_rules": list(skip_rules)}
         if worlds is not None:
@@ -133,11 +145,11 @@ class ControlClient(Transport):
         return WorldsObservation(self, state.id)
 
     def scenarios(self) -> list[messages.ScenarioName]:
-        """The scenario library: names and descriptions."""
+        """Return the names and descriptions of the scenario library."""
         return self.fetch_list(messages.ScenarioName, "GET", "scenarios")
 
     def scenario(self, name: str) -> messages.ScenarioText:
-        """One scenario of the library: its name, description and `text`."""
+        """Return a scenario of the library: its name, description and `text`."""
         return self.fetch(messages.ScenarioText, "GET", path_of("scenarios", name))
 
     def run_scenario(
@@ -149,9 +161,9 @@ class ControlClient(Transport):
         replace: bool = True,
         **scenario: Unpack[ScenarioChoice],
     ) -> messages.StoryReport:
-        """Run a scenario's story in a throw-away world, or in place of `world`; return the report.
+        """Run a scenario's story in a throw-away world, or in place of `world`. Return the report.
 
-        Without `replace`, a kept `world` that has changed is left as it is: ControlRefused (409).
+        Without `replace`, replacing a stored `world` that has changed raises ControlRefused (409).
         """
         body = without_none(world=world, vary=vary, only=only, **scenario)
         if replace and world is not None:
@@ -160,11 +172,12 @@ class ControlClient(Transport):
 
 
 class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", None]):
-    """A world: where it answers, who may ask, what is in it, and what happens to it.
+    """A world: its URL, its tokens, its content, and its events.
 
-    Made by `connect` or `fresh`, by a client's `world`, or given by the pytest plugin. What the
-    emulator refuses is a `ControlRefused` with one clear line; without an emulator it is an
-    `EmulatorUnreachable`. Threads may share a handle. `with` closes it at its end.
+    It is created by `connect` or `fresh`, by a client's `world`, or by the pytest plugin. A refusal
+    by the emulator raises `ControlRefused` with one clear line. Without an emulator,
+    `EmulatorUnreachable` is raised. Threads may share a handle. `with` closes it at the end of the
+    block.
     """
 
     control: ControlClient
@@ -191,7 +204,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         throw_away: bool = False,
         own_connection: bool = False,
     ) -> None:
-        """Open a world by its name or summary; `close` deletes a `throw_away` one."""
+        """Open a world by its name or summary. With `throw_away`, `close` deletes the world."""
         name = world if isinstance(world, str) else world.name
         super().__init__(control, name)
         self.control = control
@@ -217,12 +230,13 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         world: str | None = None,
         control_token: str | None = None,
     ) -> Self:
-        """Open an existing world, `default` unless named; closing does not change it.
+        """Open an existing world, by default `default`.
 
-        `url` is the emulator's address or a world's, or a client to share; without it
-        HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD hold, then the port of the settings file of this
-        folder, then http://127.0.0.1:4620; and HOSTING_EMULATOR_CONTROL_TOKEN without a `control_token`.
-        Raises ControlRefused (404) for a world that is not there, ValueError for no address.
+        Closing the handle does not change the world. `url` is the address of an emulator or of a
+        world, or a client to share. Without it, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD
+        apply, then the port in the settings file of this folder, then http://127.0.0.1:4620.
+        Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN applies. Raises ControlRefused (404)
+        for a world that does not exist, and ValueError for an invalid address.
         """
         with _reach(url, control_token) as (control, named, own):
             if url is not None and named is not None and world not in (None, named):
@@ -243,14 +257,15 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         control_token: str | None = None,
         **options: Unpack[WorldOptions],
     ) -> Self:
-        """Create a world that is deleted on close. `url` and `control_token` as for `connect`.
+        """Create a world that is deleted on close. `url` and `control_token` work as in `connect`.
 
-        It begins as the default world, its clock frozen; or as a `scenario`: a name of the library, the
-        path of a file, or a document, which errors call `document_name`; or as an exported `state`.
-        Raises ValueError for what cannot be read, ControlRefused (with its place) for a wrong scenario.
+        By default it is a copy of the default world's initial state, with a frozen clock.
+        `scenario` is a name of the library, the path of a file, or a document, which errors call
+        `document_name`. `state` is an exported state. Raises ValueError for an input that cannot be
+        read, and ControlRefused (with the position) for an invalid scenario.
         """
         if scenario is not None and state is not None:
-            raise ValueError("give either scenario or state")
+            raise ValueError("give either scenario or state, not both")
         request = world_request(scenario, document_name, state, **options)
         with _reach(url, control_token) as (control, _, own):
             world = control.create_world(name, **request)
@@ -258,7 +273,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
             return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
-        """Copy this world, as `copy` does, into one that is closed with this one."""
+        """Copy this world like `copy`. Closing this world also closes the copy."""
         copied = self.copy(name, ephemeral=True, commit=commit)
         fork = HostingEmulator(self.control, copied, throw_away=True)
         self._forks.append(fork)
@@ -267,21 +282,24 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def copy(
         self, name: str | None = None, *, ephemeral: bool | None = None, commit: int | None = None
     ) -> messages.WorldSummary:
-        """Copy this world, as it is or was after a kept `commit` of its `history`; return the summary."""
+        """Copy this world, or its state after a stored `commit` of its `history`.
+
+        Return the summary.
+        """
         body = without_none(name=name, ephemeral=ephemeral, commit=commit)
         return self._fetch(messages.WorldSummary, "POST", "fork", body=body)
 
     def delete(self) -> None:
-        """Delete this world and its state; the default world cannot be deleted (409)."""
+        """Delete this world and its state. The default world cannot be deleted (409)."""
         self._ask("DELETE")
 
     def close(self) -> None:
-        """Delete the forks, and the world if it is temporary. Calling it again is no error."""
+        """Delete the forks, and the world if it is temporary. Closing is idempotent."""
         while self._forks:
             self._forks.pop().close()
         if self._throw_away:
             self._throw_away = False
-            # Gone already, or gone with its emulator: that is what was wanted.
+            # The world or its emulator is already gone, so there is nothing to delete.
             with suppress(EmulatorUnreachable), ignore_missing():
                 self.delete()
         if self._own_connection:
@@ -290,15 +308,15 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # --- What is in it, and who may ask ------------------------------------------------------
+    # --- Content and credentials -----------------------------------------------------------------
 
     @property
     def summary(self) -> messages.WorldSummary:
-        """This world's current summary."""
+        """The current summary of this world."""
         return self._fetch(messages.WorldSummary, "GET")
 
     def _know(self, summary: messages.WorldSummary) -> messages.WorldSummary:
-        """Take over what a summary says."""
+        """Store the values of a summary."""
         self.base_url = summary.base_url
         self.control_url = summary.control_url
         self.projects = Aliases("project", summary.projects)
@@ -307,7 +325,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         self._homes = {project.id: project.organization_id for project in summary.projects}
         return summary
 
-    if not TYPE_CHECKING:  # what a summary says is asked for once it is needed
+    if not TYPE_CHECKING:  # the values of a summary are fetched when they are first needed
 
         def __getattr__(self, name: str) -> Any:
             if name not in HostingEmulator.__annotations__:
@@ -316,24 +334,30 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
             return vars(self)[name]
 
     def _take_over(self, summary: messages.WorldSummary) -> messages.WorldSummary:
-        self._tokens = {}  # those of an earlier past may be refused by now
+        self._tokens = {}  # tokens from an earlier state may be refused now
         return self._know(summary)
 
     def _replace(
         self, method: str, *parts: str | int, body: Any, **query: Any
     ) -> messages.WorldSummary:
-        """Send a request that replaces the state of this world, and take over the new summary."""
+        """Send a request that replaces the state of this world, and store the new summary."""
         summary = self._fetch(messages.WorldSummary, method, *parts, body=body, **query)
         return self._take_over(summary)
 
     @property
     def project(self) -> str:
-        """The id of the world's first project, `shop` in the default world. NoSuchName if there is none."""
+        """The id of the world's first project, in the default world `shop`.
+
+        Raises NoSuchName without one.
+        """
         return self._first(self.projects, "project")
 
     @property
     def organization(self) -> str:
-        """The id of the first project's organization, or else of the first. NoSuchName if there is none."""
+        """The id of the first project's organization or, without projects, of the first organization.
+
+        Raises NoSuchName if there is none.
+        """
         if self.projects:
             return self._homes[self.project]
         return self._first(self.organizations, "organization")
@@ -344,13 +368,14 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return next(iter(ids.values()))
 
     def url(self, path: str, /, *, project: str | None = None) -> str:
-        """Return the whole URL of a path of this world, such as `/v1/projects/{project}/domains`.
+        """Return the whole URL for a path of this world, such as `/v1/projects/{project}/domains`.
 
-        `{project}` stands for the id of `project` (an alias), or else of the first, and `{organization}`
-        for that of its organization. ValueError without a leading `/`, NoSuchName for no such project.
+        `{project}` is replaced with the id of `project` (an alias; default: the first project), and
+        `{organization}` with the id of its organization. Raises ValueError without a leading `/`,
+        and NoSuchName for an unknown project.
         """
         if not path.startswith("/"):
-            raise ValueError(f"a path starts with /, as in /v1/projects: not {path[:80]!r}")
+            raise ValueError(f"a path must start with /, as in /v1/projects, not {path[:80]!r}")
         if "{project}" in path:
             id_ = self.project if project is None else self.projects[project]
             path = path.replace("{project}", id_)
@@ -360,15 +385,16 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return self.base_url + path
 
     def redeem_url(self, ticket: str) -> str:
-        """Return where a ticket's `redeem_url` is over plain HTTP on the main port, for any client."""
+        """Return the URL of a ticket's `redeem_url` over plain HTTP on the main port, for any client."""
         parts = urlsplit(ticket)
         return self.url(f"{parts.path}?{parts.query}")
 
     def token(self, user: str | None = None, **options: Unpack[TokenOptions]) -> str:
-        """Return an access token for a user, by alias or id; ControlRefused (404) if there is none.
+        """Return an access token for a user, by alias or id.
 
-        Unless told otherwise it is valid for ten years of world time, and the same each time: `mint_token`
-        makes one for a new session.
+        Raises ControlRefused (404) for an unknown user. By default the token is valid for ten years
+        of world time, and every call returns the same token. `mint_token` creates a token for a new
+        session.
         """
         options = TokenOptions(**without_none(**options))  # type: ignore[typeddict-item]
         plain = options in ({}, {"interactive": True})
@@ -388,7 +414,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return self._fetch(messages.AccessToken, "POST", "tokens", body=body)
 
     def headers(self, user: str | None = None, *, key: str | None = None) -> dict[str, str]:
-        """Return a user's Authorization header, and with `key` the Idempotency-Key."""
+        """Return a user's Authorization header and, with `key`, an Idempotency-Key header."""
         headers = {"Authorization": f"Bearer {self.token(user)}"}
         return headers if key is None else {**headers, "Idempotency-Key": key}
 
@@ -399,22 +425,22 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def create_api_key(
         self, user: str | None = None, **options: Unpack[ApiKeyOptions]
     ) -> messages.NewApiKey:
-        """Create a user API key, valid for 90 days of world time, without a call."""
+        """Create a user API key, valid for 90 days of world time, without a call of the API."""
         body = without_none(**options, user=user)
         return self._fetch(messages.NewApiKey, "POST", "api-keys", body=body)
 
     def openapi(self) -> messages.JsonObject:
-        """The OpenAPI 3.1 document of this world's public API, under its assumptions."""
+        """Return the OpenAPI 3.1 document of this world's public API, under its assumptions."""
         document: messages.JsonObject = self._ask("GET", "openapi.json")
         return document
 
     @property
     def assumptions(self) -> list[messages.AssumptionRow]:
-        """What is assumed where the contract is silent: each with name, value and sentence."""
+        """The assumptions where the contract is silent, each with name, value and sentence."""
         return self._fetch_list(messages.AssumptionRow, "GET", "assumptions")
 
     def set_assumptions(self, values: Mapping[str, Any]) -> list[messages.AssumptionRow]:
-        """Change some assumptions by name, and return them all.
+        """Change some assumptions by name, and return all assumptions.
 
         A value that contradicts a sentence of the contract raises an `AssumptionWarning`.
         """
@@ -425,16 +451,18 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     # --- Changes and reports -------------------------------------------------------------------
 
     def intervene(self, word: str, /, **fields: Any) -> str:
-        """Change this world from outside the contract, and return what was done in one sentence.
+        """Change this world from outside the contract, and return a one-sentence description.
 
-        Such as `intervene("stick_operation", project="shop")`, or with `all=True` for all that match.
+        For example `intervene("stick_operation", project="shop")`, or with `all=True` for all
+        matches.
         """
         return str(self._ask("POST", "interventions", body={word: fields})["message"])
 
     def add(self, **parts: Sequence[Mapping[str, Any]]) -> str:
-        """Add `organizations`, `users`, `projects` and `keys`, all or none; return what was done.
+        """Add `organizations`, `users`, `projects` and `keys`, all or none. Return a description.
 
-        As in a world file: `add(users=[{"alias": "zoe", "organizations": {"acme": "member"}}])`.
+        The form is that of a world file: `add(users=[{"alias": "zoe", "organizations": {"acme":
+        "member"}}])`.
         """
         said = self.intervene("add", **parts)
         self._know(self.summary)
@@ -442,7 +470,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def variation(self) -> messages.VariationState | None:
-        """How this world's responses vary: seed, points, and what has varied so far; None: not."""
+        """The variation of this world's responses: seed, points, and changes so far, or None without one."""
         kind: Any = messages.VariationState | None
         state: messages.VariationState | None = self._fetch(kind, "GET", "variation")
         return state
@@ -465,56 +493,60 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return Requests(self._transport, self)
 
     def why(self, operation: OperationLike) -> messages.Why:
-        """Explain the state of an operation, given by id or document; `str()` is the full text."""
+        """Explain the state of an operation, given by id or document.
+
+        `str()` returns the full text.
+        """
         return self._fetch(messages.Why, "GET", "operations", id_of_operation(operation), "why")
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
-        """Tell this world's story: clock, last requests with reasons, pending operations, faults."""
+        """Return this world's report as text: clock, latest requests, unfinished operations, faults."""
         return report_text(self.report_document(requests=requests), color=color)
 
     def report_document(self, *, requests: int = 20) -> messages.WorldReport:
-        """This world's report as one document, with its last `requests` exchanges."""
+        """Return this world's report as a document, with the latest `requests` exchanges."""
         return self._fetch(messages.WorldReport, "GET", "report", requests=requests)
 
     @property
     def conduct(self) -> WorldConduct:
-        """How the client behaved: `assert_clean()`, `findings()`, `report()`."""
+        """The client's conduct: `assert_clean()`, `findings()`, `report()`."""
         return WorldConduct(self._transport, self.name)
 
-    # --- Going back --------------------------------------------------------------------------
+    # --- Going back ------------------------------------------------------------------------------
 
     def snapshot(self) -> WorldSnapshot:
-        """Take a snapshot; a `with` block restores it at the end."""
+        """Take a snapshot. A `with` block restores it at the end."""
         state = self._fetch(messages.SnapshotState, "POST", "snapshots", body={})
         return WorldSnapshot(self._transport, self.name, state, self.restore)
 
     def restore(self, snapshot: WorldSnapshot) -> messages.WorldSummary:
-        """Restore state, clock, faults and assumptions; the request log continues."""
+        """Restore state, clock, faults and assumptions. The request log is not affected."""
         return self._replace("POST", "snapshots", snapshot.id, "restore", body={})
 
     @property
     def history(self) -> list[messages.CommitEntry]:
-        """The last kept commits, oldest first, each with its cause; at most 1,000."""
+        """The latest stored commits, oldest first, each with its cause; at most 1,000."""
         return self.commits(1000)[::-1]
 
     def commits(self, limit: int = 100) -> list[messages.CommitEntry]:
-        """The last kept commits, newest first, 1 to 1000 of them."""
+        """Return the latest stored commits, newest first. `limit` is from 1 to 1000."""
         return self._fetch(messages.CommitHistory, "GET", "history", limit=limit).items
 
     def rewind(self, commit: int) -> messages.WorldSummary:
-        """Rewind to the state after a commit of `history`; the request log continues."""
+        """Rewind to the state after a commit of `history`. The request log is not affected."""
         return self._replace("POST", "rewind", body={"commit": commit})
 
     def reset(self) -> messages.WorldSummary:
-        """Reset the world to how it started; its request log is emptied."""
+        """Reset the world to its initial state. The request log is cleared."""
         return self._replace("POST", "reset", body={})
 
     def load_scenario(
         self, *, replace: bool = True, **scenario: Unpack[ScenarioChoice]
     ) -> messages.WorldSummary:
-        """Replace this world by a scenario's. The old state stays until the new one is ready.
+        """Replace this world with a scenario's world.
 
-        Without `replace`, a kept world that has changed is left as it is: ControlRefused (409).
+        The old state stays until the new state is ready. Without `replace`, replacing a stored
+        world that has changed raises ControlRefused (409).
         """
         body = {**scenario, "replace": True} if replace else scenario
         return self._replace("POST", "scenario", body=body)
@@ -527,9 +559,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         last: int | str | None = None,
         name: str | None = None,
     ) -> messages.RecordedScenario:
-        """Write what was done here as a scenario whose story passes, to `path` if given.
+        """Write the session of this world as a scenario whose story passes, also to `path` if given.
 
-        `first` and `last` are a request (its number) or a commit (`"commit:40"`).
+        `first` and `last` are the number of a request or a commit (`"commit:40"`).
         """
         span = {"first": first, "last": last, "name": name}
         recorded = self._fetch(messages.RecordedScenario, "GET", "scenario", **span)
@@ -540,9 +572,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def import_state(
         self, state: Mapping[str, Any], *, replace: bool = True
     ) -> messages.WorldSummary:
-        """Replace this world's state by an exported document; a missing world is made.
+        """Replace this world's state with an exported document. A missing world is created.
 
-        Without `replace`, a kept world that has changed is left as it is: ControlRefused (409).
+        Without `replace`, replacing a stored world that has changed raises ControlRefused (409).
         """
         query = {} if replace else {"replace": "false"}
         return self._replace("PUT", "state", body=state, **query)
@@ -552,8 +584,8 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     ) -> messages.JsonObject:
         """Return the whole state as one document, and write it to `path` if given.
 
-        `hosting-emulator start --import PATH` and `fresh(state=…)` take it up again; with its seed, from
-        which its secrets can be computed, with the same ids.
+        `hosting-emulator start --import PATH` and `fresh(state=…)` import it. With its seed, from
+        which its secrets can be computed, the imported world has the same ids.
         """
         seed = "true" if with_seed else None
         state: messages.JsonObject = self._ask("GET", "state", seed=seed)
@@ -566,7 +598,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 def _reach(
     url: str | ControlClient | None, control_token: str | None
 ) -> Iterator[tuple[ControlClient, str | None, bool]]:
-    """Give a client, the world that the address names, and whether the client is ours to close."""
+    """Yield a client, the world in the address, and whether the client must be closed here."""
     if isinstance(url, ControlClient):
         yield url, None, False
         return

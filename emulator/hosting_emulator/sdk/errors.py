@@ -1,4 +1,4 @@
-"""What can go wrong between the SDK and an emulator. The text of each error is one line."""
+"""Errors between the SDK and an emulator. The text of each error is one line."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hosting_emulator import DEFAULT_PORT
 
 
 class ControlError(Exception):
-    """Anything that kept the control API from doing what was requested; its text is one line."""
+    """Base class of all errors of the control API. The text is one line."""
 
 
 def start_command(address: str) -> str:
-    """Return the command that starts an emulator, with the port if `address` is of this machine."""
+    """Return the command that starts an emulator, with the port if `address` is on this machine."""
     parts = urlsplit(address)
     is_local = parts.hostname in ("127.0.0.1", "localhost")
     if is_local and parts.port not in (None, DEFAULT_PORT):
@@ -22,7 +22,10 @@ def start_command(address: str) -> str:
 
 
 class EmulatorUnreachable(ControlError):
-    """Nothing responds at `address`, or it stopped responding; `reason` is the error of the network."""
+    """Nothing responds at `address`, or the emulator stopped responding.
+
+    `reason` is the network error.
+    """
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(
@@ -33,14 +36,14 @@ class EmulatorUnreachable(ControlError):
 
 
 class UnexpectedResponse(ControlError):
-    """A server responds at the address, but not as the control API of an emulator would."""
+    """A server responds at the address, but not like the control API of an emulator."""
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(f"the server at {address} is not a hosting emulator: {reason}")
 
 
 class UnreadableMessage(ControlError):
-    """The emulator sent a message that lacks what this version of the SDK needs."""
+    """The emulator sent a message without the members that this version of the SDK needs."""
 
     def __init__(self, address: str, kind: type[Any], reason: str) -> None:
         super().__init__(
@@ -50,7 +53,7 @@ class UnreadableMessage(ControlError):
 
 
 class ControlRefused(ControlError):
-    """The emulator refused the request, with the `status`, `title` and `detail` of its problem."""
+    """The emulator refused the request. The problem has a `status`, a `title` and a `detail`."""
 
     def __init__(self, status: int, title: str, detail: str | None = None) -> None:
         super().__init__(" ".join((detail or title).split()))

@@ -1,4 +1,4 @@
-"""The events of a world as they happen, over a connection of their own."""
+"""The events of a world as they occur, over a separate connection."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 
 
 class EventStream(AbstractContextManager["EventStream", None]):
-    """The events of a world as they happen; iterating waits for the next. `close` it, or use `with`.
+    """The events of a world as they occur. Iterating waits for the next event.
 
-    It ends when the world is deleted. When the emulator stops, it raises EmulatorUnreachable.
+    Call `close`, or use a `with` block. The stream ends when the world is deleted. If the emulator
+    stops, EmulatorUnreachable is raised.
     """
 
     def __init__(self, address: str, connection: HTTPConnection, response: HTTPResponse) -> None:
@@ -37,7 +38,8 @@ class EventStream(AbstractContextManager["EventStream", None]):
                 name, _, value = line.partition(":")
                 fields[name] = value.removeprefix(" ")
                 continue
-            # An empty line ends an event. One without data shows that the emulator is there.
+            # An empty line ends an event. An event without data only shows that the emulator is
+            # alive.
             event = fields
             fields = {}
             if "data" in event:
@@ -55,7 +57,7 @@ class EventStream(AbstractContextManager["EventStream", None]):
             yield line.decode().rstrip("\r\n")
 
     def _read(self, fields: dict[str, str]) -> messages.WorldEvent:
-        """Return an event of its fields. Raises UnexpectedResponse."""
+        """Return the event with these fields. Raises UnexpectedResponse."""
         try:
             data = decode_json(fields["data"].encode(), messages.JsonObject)
             id_ = int(fields.get("id", "0"))

@@ -1,4 +1,4 @@
-"""How one exchange of the request log is written, in a line of the log and in reports."""
+"""The text form of an exchange, in a line of the log and in reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{22}([0-9A-HJKMNP-TV-Z]{4})")
 
 @dataclass(frozen=True, slots=True)
 class ExchangeCells:
-    """An exchange as a line of the log, cell by cell. A cell is empty if there is nothing to show."""
+    """The cells of an exchange's line in the log. A cell is empty if there is nothing to show."""
 
     number: str
     at: str
@@ -30,9 +30,9 @@ class ExchangeCells:
 def exchange_cells(
     exchange: ExchangeSummary, projects: Mapping[str, str], trail: Sequence[TrailStep] = ()
 ) -> ExchangeCells:
-    """Write an exchange; `projects` are aliases by id.
+    """Return the cells of an exchange. `projects` are aliases by id.
 
-    A 404 for something out of reach says who could see it, if that is in the `trail`.
+    For a 404 caused by missing access, `why` names the users with access, if the `trail` does.
     """
     why = "; ".join(exchange.why)
     scope = [step.text for step in trail if step.step == "scope"]
@@ -56,14 +56,14 @@ def exchange_cells(
 
 
 def trail_of(exchange: ExchangeSummary) -> Sequence[TrailStep]:
-    """Return the trail of an exchange that has one, or else nothing."""
+    """Return the trail of an exchange, or an empty sequence if it has none."""
     if isinstance(exchange, Exchange | WholeExchange):
         return exchange.trail or ()
     return ()
 
 
 def exchange_row(exchange: ExchangeSummary) -> list[str]:
-    """Write an exchange in short: number, request (ids cut to their ends), user, response."""
+    """Return the cells of a short line: number, request (ids shortened to their ends), user, response."""
     target = exchange.call or _ULID.sub(r"…\1", exchange.path)
     return [
         f"  #{exchange.n}",

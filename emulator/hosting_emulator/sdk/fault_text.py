@@ -1,4 +1,4 @@
-"""How a fault or outcome is written, in reports and lists."""
+"""The text form of a fault or outcome, in reports and lists."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: What a fault may match, when it may act, and what every armed fault has. The rest is its effect.
+#: The fields for matching, for conditions, and for the counts of every armed fault. Other fields
+#: are effects.
 _MATCHES = (
     "call",
     "project",
@@ -46,7 +47,7 @@ _COUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class FaultWords:
-    """A fault as users read it: its effect with its options, what it matches, when it acts."""
+    """The parts of a fault as text: its effect with options, its match, and its conditions."""
 
     effect: str
     matches: str
@@ -54,10 +55,10 @@ class FaultWords:
 
 
 def fault_words(fault: Mapping[str, Any]) -> FaultWords:
-    """Write a fault: `abort code=rate_limited`, `call=list_deployments`, `times=2`."""
+    """Return the parts of a fault: `abort code=rate_limited`, `call=list_deployments`, `times=2`."""
     effects = []
     for member in fault:
-        # Any other member is an effect, so that a kind of a newer emulator is shown too.
+        # Any other member is an effect, so that kinds of a newer emulator are also shown.
         if member not in (*_MATCHES, *_CONDITIONS, *_COUNTS):
             options = fault[member]
             effects.append(" ".join([member, *_pairs(options, options)]))
@@ -69,12 +70,12 @@ def fault_words(fault: Mapping[str, Any]) -> FaultWords:
 
 
 def unused_text(entry: Mapping[str, Any]) -> str:
-    """Say that a fault or outcome has never acted, and why."""
+    """Return a sentence that a fault or outcome has never acted, with the reason."""
     return f"{entry['id']} never acted: {entry['unused']}."
 
 
 def value_text(value: Any) -> str:
-    """Write a value of an option or assumption in short."""
+    """Return a short form of the value of an option or assumption."""
     if isinstance(value, Mapping):
         return ",".join(f"{name}:{value_text(part)}" for name, part in value.items())
     return str(value)

@@ -19,7 +19,7 @@ ConnectionUse: TypeAlias = Literal["new", "reused"]
 
 
 class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
-    """A fault or outcome that was armed. `id` is its id in its world; the end of `with` disarms it."""
+    """An armed fault or outcome. `id` is its id in its world. The end of a `with` block disarms it."""
 
     def __init__(
         self, transport: Transport, world: str, collection: str, document: messages.JsonObject
@@ -27,7 +27,7 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
         super().__init__(transport, world)
         self._collection = collection
         self.state = self._read(document)
-        """The fault as it was when it was armed or listed."""
+        """The state of the fault when it was armed or listed."""
         self.id: str = self.state.id
         self._last: messages.FaultState | messages.OutcomeState | None = None
 
@@ -36,32 +36,35 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
 
     @property
     def considered(self) -> int:
-        """How many requests have been compared with it so far."""
+        """The number of requests that have been compared with it so far."""
         return self.now.considered
 
     @property
     def unused(self) -> str | None:
-        """Why it has never acted; None once it has."""
+        """The reason why it has never acted, or None if it has acted."""
         return self.now.unused
 
     @property
     def seen(self) -> int:
-        """How many requests it has matched so far."""
+        """The number of requests that it has matched so far."""
         return self.now.seen
 
     @property
     def hits(self) -> int:
-        """How many requests it has acted on so far."""
+        """The number of requests that it has acted on so far."""
         return self.now.hits
 
     @property
     def spent(self) -> bool:
-        """Whether it has acted as often as it may."""
+        """Whether it is used up."""
         return self.now.spent
 
     @property
     def now(self) -> messages.FaultState | messages.OutcomeState:
-        """The fault as it is now, or as it was when it was removed from here; else ControlRefused."""
+        """The current state of the fault, or its last state if this object removed it.
+
+        Raises ControlRefused if it was removed elsewhere.
+        """
         return self._last or self._read(self._ask("GET", self._collection, self.id))
 
     def _read(self, document: messages.JsonObject) -> messages.FaultState | messages.OutcomeState:
@@ -72,13 +75,13 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
         return self._transport.read(messages.FaultState, split)
 
     def remove(self) -> None:
-        """Disarm it; its counts can be asked for all the same. Raises ControlRefused if it is gone."""
+        """Disarm the fault. Its counts stay available. Raises ControlRefused if it does not exist."""
         last = self.now
         self._ask("DELETE", self._collection, self.id)
         self._last = last
 
     def __exit__(self, *_: object) -> None:
-        with ignore_missing():  # it was removed inside, or its world was reset
+        with ignore_missing():  # it was removed in the block, or its world was reset
             self.remove()
 
 
@@ -112,30 +115,30 @@ class WorldFaults(WorldHandle):
         optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
-        """Arm a fault in this world; a `with` block removes it at the end.
+        """Arm a fault in this world. A `with` block removes it at the end.
 
-        Reports name a fault that never acted, unless it is `optional`.
-        Options and rule stand side by side: `fault("abort", code="rate_limited", times=2)`; or as in a
-        scenario: `fault(abort={"code": "rate_limited"}, times=2)`. ControlRefused names what is wrong.
+        Reports name a fault that never acted, unless it is `optional`. Options and rule are
+        arguments: `fault("abort", code="rate_limited", times=2)`. The form used in scenarios also
+        works: `fault(abort={"code": "rate_limited"}, times=2)`. ControlRefused names the mistake.
         """
         return self.arm(_entry(locals(), "effect"))
 
     def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
-        """Arm a fault written as in a scenario: one effect, what it matches, when it acts."""
+        """Arm a fault in the form used in scenarios: one effect, its match, and its conditions."""
         return self._armed("faults", self._ask("POST", "faults", body=fault))
 
     @property
     def faults(self) -> list[ArmedFault]:
-        """The armed faults, in the order they apply."""
+        """The armed faults in the order in which they apply."""
         documents = self._ask("GET", "faults")["items"]
         return [self._armed("faults", document) for document in documents]
 
     def remove_fault(self, fault_id: str) -> None:
-        """Disarm one fault, by its id. Raises ControlRefused (404) when it is not armed."""
+        """Disarm a fault by its id. Raises ControlRefused (404) if it is not armed."""
         self._ask("DELETE", "faults", fault_id)
 
     def clear_faults(self) -> int:
-        """Disarm all faults, and return how many there were."""
+        """Disarm all faults, and return their number."""
         return int(self._ask("DELETE", "faults")["removed"])
 
     def outcome(
@@ -157,37 +160,38 @@ class WorldFaults(WorldHandle):
         optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
-        """Set in advance how the next operation (or `times` of them) ends; a `with` block removes it.
+        """Set in advance how the next operation (or `times` of them) ends.
 
-        Such as `outcome("fail", phase="deploying", project="blog")`; or as in a scenario:
-        `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. ControlRefused names what is wrong.
+        A `with` block removes it. For example `outcome("fail", phase="deploying", project="blog")`,
+        or in the form used in scenarios: `outcome(reconcile={"attempts": 2, "then": "exhaust"})`.
+        ControlRefused names the mistake.
         """
         return self.add_outcome(_entry(locals(), "kind"))
 
     def add_outcome(self, outcome: Mapping[str, Any]) -> ArmedFault:
-        """Arm an outcome written as in a scenario."""
+        """Arm an outcome in the form used in scenarios."""
         return self._armed("outcomes", self._ask("POST", "outcomes", body=outcome))
 
     @property
     def outcomes(self) -> list[ArmedFault]:
-        """The armed outcomes, in the order they apply."""
+        """The armed outcomes in the order in which they apply."""
         documents = self._ask("GET", "outcomes")["items"]
         return [self._armed("outcomes", document) for document in documents]
 
     def remove_outcome(self, outcome_id: str) -> None:
-        """Remove one outcome, by its id. Raises ControlRefused (404) when it is not there."""
+        """Remove an outcome by its id. Raises ControlRefused (404) if it is not armed."""
         self._ask("DELETE", "outcomes", outcome_id)
 
     def clear_outcomes(self) -> int:
-        """Remove all outcomes, and return how many there were."""
+        """Remove all outcomes, and return their number."""
         return int(self._ask("DELETE", "outcomes")["removed"])
 
     @property
     def triggers(self) -> list[messages.Trigger]:
-        """What waits to act: faults, outcomes and timeline entries, each with what it waits for.
+        """The faults, outcomes and timeline entries of the world, each with what it waits for.
 
-        `considered`, `seen` and `hits` are the counts that stories use, and `unused` says why it has never
-        acted.
+        `considered`, `seen` and `hits` are the counts that stories use. `unused` is the reason why the
+        entry has never acted.
         """
         return self._fetch_list(messages.Trigger, "GET", "triggers")
 
@@ -196,14 +200,14 @@ class WorldFaults(WorldHandle):
 
 
 def _entry(arguments: Mapping[str, Any], kind_parameter: str) -> dict[str, Any]:
-    """Write a fault or outcome as in a scenario, from the arguments of a method.
+    """Return the fault or outcome for a method's arguments, in the form used in scenarios.
 
-    The argument `kind_parameter` names its kind; without it, the options name kinds themselves.
+    The argument `kind_parameter` names the kind. Without it, the options themselves name kinds.
     """
     rule = dict(arguments)
     del rule["self"]
     kind = rule.pop(kind_parameter)
-    # `for_`, `from_` and `while_` are Python's keywords without the last character.
+    # `for_`, `from_` and `while_` are Python keywords with an underscore.
     options = rule.pop("options")
     options = without_none(**{name.rstrip("_"): value for name, value in options.items()})
     entry = without_none(**{name.rstrip("_"): value for name, value in rule.items()})

@@ -1,4 +1,4 @@
-"""Names of a world: ids by alias, and errors that name the nearest alias."""
+"""The names in a world: ids by alias, and errors that suggest the nearest alias."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hosting_emulator.messages import WorldMember
 
 
 class NoSuchName(KeyError):
-    """A name that nothing in the world has; its text suggests the nearest."""
+    """A name that does not exist in the world. The text suggests the nearest name."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # a KeyError would show its text in quotes
 
 
 class Aliases(dict[str, str]):
-    """Ids by alias. An alias that is not there is a `NoSuchName`, which is a KeyError."""
+    """Ids by alias. An unknown alias raises `NoSuchName`, which is a KeyError."""
 
     def __init__(self, kind: str, members: Iterable[WorldMember]) -> None:
         super().__init__((member.alias, member.id) for member in members)
@@ -26,13 +26,13 @@ class Aliases(dict[str, str]):
         raise NoSuchName(unknown_name_text(self._kind, alias, self))
 
     def id_of(self, name: str) -> str:
-        """Return the id that `name` is, or is the alias of. Raises NoSuchName."""
+        """Return the id for `name`, which is an id or an alias. Raises NoSuchName."""
         if name in self.values():
             return name
         return self[name]
 
     def alias_of(self, id_: str | None) -> str | None:
-        """Return the alias of an id, or the id itself where it has none."""
+        """Return the alias for an id, or the id itself if it has none."""
         for alias, member_id in self.items():
             if member_id == id_:
                 return alias
@@ -40,11 +40,11 @@ class Aliases(dict[str, str]):
 
 
 def unknown_name_text(kind: str, name: object, known_names: Iterable[str]) -> str:
-    """Say that no `kind` has this name, which name is nearest, and which names there are."""
+    """Return the message that no `kind` has this name, with the nearest name and all names."""
     names = sorted(known_names)
-    all_names = f"there is no {kind} at all"
+    all_names = f"the world has no {kind}"
     if names:
-        all_names = f"there are {', '.join(names)}"
+        all_names = f"the {kind}s are {', '.join(names)}"
     lower = str(name).lower()
     hint = nearest(lower.replace("-", "_"), names) or nearest(lower, names) or ";"
-    return f"no {kind} is {name!r}{hint} {all_names}"
+    return f"there is no {kind} {name!r}{hint} {all_names}"

@@ -1,4 +1,4 @@
-"""How a world begins: reads scenario, clock and variation, and writes the request that creates it."""
+"""Creating a world: reads scenario, clock and variation, and writes the request."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from typing import Any, TypeAlias, TypedDict
 from hosting_emulator import messages
 from hosting_emulator.sdk.text import one_line
 
-#: A name in the library, a file, or the document itself (all of its keys may be left out).
+#: A name in the library, a file, or the document itself (all of its keys are optional).
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any]
-#: `frozen`, `real`, `skip`, `scaled:60`, or as the control API takes it: {"mode": …, "rate": …}.
+#: `frozen`, `real`, `skip`, `scaled:60`, or the form of the control API: {"mode": …, "rate": …}.
 ClockLike: TypeAlias = str | messages.ClockRequest | Mapping[str, Any]
-#: A seed, or seed and points as a scenario writes them: {"seed": 7, "only": ["page-size"]}.
+#: A seed, or a mapping with a seed and variation points, as in a scenario: {"seed": 7, "only":
+#: ["page-size"]}.
 VaryLike: TypeAlias = str | int | Mapping[str, Any]
 
 
 class ScenarioChoice(TypedDict, total=False):
-    """A scenario: one of the library by `name`, or YAML or JSON `text`, which errors call `file`."""
+    """A scenario: the `name` of a library scenario, or YAML or JSON `text`, which errors call `file`."""
 
     name: str
     text: str
@@ -30,13 +31,14 @@ class ScenarioChoice(TypedDict, total=False):
 
 
 class WorldRequest(TypedDict, total=False):
-    """How a world begins: as a `scenario`, as an exported `state`, or else as the default world.
+    """A world to create: from a `scenario`, from an exported `state`, or the default world.
 
-    Clock and assumptions replace those of a scenario; a `state` allows neither. `vary` is a seed by which
-    responses vary, at the points in `only` or at all points. With `token`, which may be {}, an access token
-    comes with the summary: {"user": …, "organization": …, "expires_in_seconds": …}. With `ttl` the
-    world is deleted after no request reached it for so long. `observation` is the id of an observation that
-    watches it from the first request on.
+    Clock and assumptions override those of a scenario; with a `state` they are not allowed. `vary`
+    is the seed of the variation, at the points in `only` or at all points. With `token`, which may
+    be {}, the summary includes an access token: {"user": …, "organization": …,
+    "expires_in_seconds": …}. With `ttl`, the world is deleted after this much time without a
+    request. `observation` is the id of an observation that watches the world from the first
+    request.
     """
 
     scenario: ScenarioChoice | None
@@ -53,12 +55,13 @@ class WorldRequest(TypedDict, total=False):
 
 
 class WorldOptions(TypedDict, total=False):
-    """Options of a fresh world. Each replaces what a scenario says.
+    """Options of a fresh world. Each overrides the scenario.
 
-    `clock` is `frozen`, `real`, `skip`, `scaled:60` or {mode, rate}. `vary` is a seed by which responses
-    vary, at the points in `vary_only` or at all points, or both: {"seed": 7, "only": […]}. Without it,
-    HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY apply. `ttl` is a span like `6h`, or None for no
-    end: the world is deleted after no request reached it for so long, in case its creator was killed.
+    `clock` is `frozen`, `real`, `skip`, `scaled:60` or {mode, rate}. `vary` is the seed of the
+    variation, at the points in `vary_only` or at all points, or both: {"seed": 7, "only": […]}.
+    Without it, HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY apply. `ttl` is a span such as
+    `6h`, or None for no limit: the world is deleted after this much time without a request, in case
+    its creator was killed.
     """
 
     clock: ClockLike | None
@@ -69,7 +72,7 @@ class WorldOptions(TypedDict, total=False):
     ttl: str | None
 
 
-_NO_SEED = 'vary is a seed, a text or a whole number, or {"seed": …, "only": […]}'
+_NO_SEED = 'vary must be a seed (a string or a whole number) or {"seed": …, "only": […]}'
 
 
 def world_request(
@@ -82,10 +85,10 @@ def world_request(
     assumptions: Mapping[str, Any] | None = None,
     vary: VaryLike | None = None,
     vary_only: str | Sequence[str] | None = None,
-    # Longer than anybody looks at a world in a debugger, in case nothing closes it.
+    # Longer than anybody inspects a world in a debugger, in case nothing closes it.
     ttl: str | None = "6h",
 ) -> WorldRequest:
-    """Return how a world begins as the control API takes it. Raises ValueError, OSError."""
+    """Return the request of the control API that creates a world. Raises ValueError, OSError."""
     if clock is None and scenario is None and state is None:
         clock = "frozen"
     request: WorldRequest = {
@@ -117,7 +120,8 @@ def world_request(
 
 def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoice:
     if isinstance(scenario, Mapping):
-        # Only a library needs these to list a scenario. Members of the scenario itself replace them.
+        # Only a library needs these, to list a scenario. Members of the scenario itself override
+        # them.
         defaults = {"name": "inline", "description": "Written where it is used."}
         document = defaults | dict(scenario)
         if isinstance(document.get("clock"), str):
@@ -133,7 +137,7 @@ def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoi
 
 
 def is_file_name(text: str) -> bool:
-    """Return whether a text names the file of a scenario: names in the library have no dot or slash."""
+    """Return whether a string is the file name of a scenario. Library names have no dot or slash."""
     return "/" in text or os.sep in text or text.endswith((".yaml", ".yml", ".json"))
 
 
@@ -150,7 +154,10 @@ def find_file(path: str | Path, folders: Sequence[Path] = ()) -> Path:
 
 
 def clock_request(clock: ClockLike) -> messages.ClockRequest:
-    """Read `frozen`, `real`, `skip` or `scaled:RATE`. Raises ValueError with what to write."""
+    """Parse `frozen`, `real`, `skip` or `scaled:RATE`.
+
+    The message of a ValueError lists these forms.
+    """
     if not isinstance(clock, str):
         return clock  # type: ignore[return-value] # the emulator refuses what is wrong with it
     mode, _, rate = clock.partition(":")
@@ -162,7 +169,10 @@ def clock_request(clock: ClockLike) -> messages.ClockRequest:
 
 
 def read_rate(text: str) -> float:
-    """Read world seconds per real second, a finite number above 0. Raises ValueError."""
+    """Parse a rate, which is a finite number of world seconds per real second above 0.
+
+    Raises ValueError.
+    """
     with suppress(ValueError):
         rate = float(text)
         if 0 < rate < float("inf"):
@@ -173,7 +183,7 @@ def read_rate(text: str) -> float:
 def read_vary(
     vary: VaryLike, only: str | Sequence[str] | None = None
 ) -> tuple[str, list[str] | None]:
-    """Return seed and points. A text separates points by commas or spaces.
+    """Return seed and points. In a string, points are separated by commas or spaces.
 
     Raises ValueError in one line.
     """
@@ -186,9 +196,11 @@ def read_vary(
         own_points = vary.get("only")
         if own_points is not None:
             if only:
-                raise ValueError("the points of vary are given twice: give only or vary_only")
+                raise ValueError("the points are given twice: use either only or vary_only")
             if not own_points:
-                raise ValueError("only of vary: name at least one point, or leave it out for all")
+                raise ValueError(
+                    "only must name at least one point; leave it out to vary all points"
+                )
             points = own_points
     if isinstance(seed, bool) or not isinstance(seed, str | int):
         raise ValueError(f"{_NO_SEED}, not {one_line(repr(seed), 80)}")
@@ -196,11 +208,13 @@ def read_vary(
 
 
 def _read_points(points: object) -> list[str] | None:
-    """Return the names of points, or None for all. Raises ValueError."""
+    """Return the names of points, or None for all points. Raises ValueError."""
     if points is None:
         return None
     if isinstance(points, str):
         return [name for name in re.split(r"[,\s]+", points) if name] or None
     if isinstance(points, Sequence) and all(isinstance(name, str) for name in points):
         return list(points) or None
-    raise ValueError(f"the points of vary are a list of names, not {one_line(repr(points), 80)}")
+    raise ValueError(
+        f"the points of vary must be a list of names, not {one_line(repr(points), 80)}"
+    )

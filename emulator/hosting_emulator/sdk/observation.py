@@ -1,4 +1,4 @@
-"""An observation of a running emulator: every world and request from its beginning to its end."""
+"""An observation of a running emulator: all worlds and requests from its start to its end."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hosting_emulator.sdk.transport import Transport, path_of
 
 
 class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
-    """Watches worlds of an emulator until it is closed, deleted and reset worlds included.
+    """Watches the worlds of an emulator, including deleted and reset worlds, until it is closed.
 
-    A chapter is one life of one world name, from its creation (or the beginning of the observation)
-    until it is deleted, reset, loaded or replaced.
+    A chapter is the life of a world: from its creation, or from the start of the observation, until
+    the world is deleted, reset, loaded or replaced.
     """
 
     def __init__(self, transport: Transport, id_: str) -> None:
@@ -23,14 +23,14 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         self.id = id_
 
     def __exit__(self, *_: object) -> None:
-        with suppress(ControlError):  # the emulator may have ended first
+        with suppress(ControlError):  # the emulator may have stopped first
             self.close()
 
     def report(self, *, final: bool = False, wait_s: float = 0) -> messages.ObservationReport:
         """Report every chapter with its verdict.
 
-        With `final` the clients have finished. `wait_s` is how long to wait at most, in real seconds,
-        until no request is in progress.
+        `final` means that the clients have finished. `wait_s` is the maximum wait for requests in
+        progress, in real seconds.
         """
         wait_ms = max(0, min(60_000, round(wait_s * 1000)))
         query = {"final": str(final).lower(), "wait_ms": wait_ms}
@@ -38,9 +38,9 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         return self._transport.fetch(messages.ObservationReport, "GET", path)
 
     def state(self, index: int, *, seed: bool = False, began: bool = False) -> messages.JsonObject:
-        """Export the world of a chapter, as it is or as it was when the chapter ended.
+        """Export the state of a chapter's world: the current state, or the state at the chapter's end.
 
-        With `began`, export it as it was when the chapter began.
+        With `began`, export the state at the start of the chapter.
         """
         path = self._path("chapters", index, "state")
         query = {}
@@ -54,18 +54,18 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         return state
 
     def world_report(self, index: int, *, requests: int = 20) -> messages.WorldReport:
-        """Report the world of a chapter with its last `requests` exchanges."""
+        """Report the world of a chapter with its latest `requests` exchanges."""
         path = self._path("chapters", index, "report")
         return self._transport.fetch(messages.WorldReport, "GET", f"{path}?requests={requests}")
 
     def requests(self, index: int, *, limit: int = 1000) -> list[messages.Exchange]:
-        """Return the last exchanges of a chapter, oldest first."""
+        """Return the latest exchanges of a chapter, oldest first."""
         path = self._path("chapters", index, "requests")
         page = self._transport.fetch(messages.RequestPage, "GET", f"{path}?limit={limit}")
         return page.items[::-1]
 
     def whole_request(self, index: int, n: int) -> messages.WholeExchange:
-        """Return one exchange of a chapter with headers, bodies and trail, secrets cut out."""
+        """Return one exchange of a chapter with headers, bodies and trail. Secrets are removed."""
         path = self._path("chapters", index, "requests", n)
         return self._transport.fetch(messages.WholeExchange, "GET", path)
 

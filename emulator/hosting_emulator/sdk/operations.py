@@ -1,4 +1,4 @@
-"""Operations as arguments: an id, or the document that a call responded with."""
+"""Operations as arguments: an id, or the document in a call's response."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 OperationLike: TypeAlias = str | Mapping[str, Any]
-"""An operation's id, or its document as a call responded with it."""
+"""An operation's id, or its document in a call's response."""
 
 
 def id_of_operation(operation: OperationLike) -> str:
     """Return an operation's id. Raises ValueError for a document without one."""
     if isinstance(operation, str):
         return operation
-    if not isinstance(operation, Mapping):  # such as a response whose JSON nobody read
+    if not isinstance(operation, Mapping):  # such as a response whose JSON was not read
         kind = type(operation).__name__
         raise ValueError(f"this is not an operation ({kind}): give its id, or its JSON")
     id_ = operation.get("id")

@@ -1,4 +1,4 @@
-"""The requests that reached a world, each with its response."""
+"""The requests that reached a world, with their responses."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hosting_emulator.sdk.exchange_text import response_text
 class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
     """A request that reached the world, and its response.
 
-    Headers and bodies, redacted and cut at 16 KiB, are fetched when first asked for: ControlRefused
-    (404) once the log has dropped the request.
+    Headers and bodies are redacted and cut at 16 KiB. They are fetched at first use. This raises
+    ControlRefused (404) if the log no longer has the request.
     """
 
     _fetch_whole: Callable[[int], messages.WholeExchange]
@@ -25,7 +25,7 @@ class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
 
     @property
     def body(self) -> Any:
-        """The body of the request: parsed JSON, other text unchanged, None for no body."""
+        """The body of the request: parsed JSON, other text unchanged, or None without a body."""
         return self._whole.request.content
 
     @property
@@ -35,7 +35,7 @@ class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
 
     @property
     def response(self) -> Any:
-        """The body of the response: parsed JSON, other text unchanged, None for no body."""
+        """The body of the response: parsed JSON, other text unchanged, or None without a body."""
         return self._whole.response.content
 
     @property
@@ -50,10 +50,10 @@ class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
 
 @dataclass(frozen=True, slots=True)
 class HeldRequests:
-    """The requests that the log holds, oldest first.
+    """The requests in the log, oldest first.
 
-    `dropped` older ones have left it because it is full. `was_cleared`: it was emptied after the first
-    request that counts.
+    `dropped` is the number of older requests that left the full log. `was_cleared` means that the
+    log was cleared after the first request that counts.
     """
 
     requests: Sequence[RecordedRequest]

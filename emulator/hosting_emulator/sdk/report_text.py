@@ -1,4 +1,4 @@
-"""How the report of a world is written: short enough to stand below a failed test."""
+"""The text form of a world's report, short enough to follow a failed test."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WIDEST_VARIED = 1000
 def report_text(
     report: WorldReport, conduct: ConductReport | None = None, *, color: bool = False
 ) -> str:
-    """Write the report of a world as about 40 lines of text, with what was found about `conduct`."""
+    """Return the report of a world as about 40 lines of text, with the findings about `conduct`."""
     rows = _head(report)
     lines = [f"{paint('bold', name.ljust(7))}  {text}" for name, text in rows]
     lines += [paint("red", f"timeline: {reason}") for reason in report.refused]
@@ -49,7 +49,7 @@ def report_text(
 
 
 def _head(report: WorldReport) -> list[tuple[str, str]]:
-    """Return the first lines of a report as rows: a word and its text."""
+    """Return the first lines of a report as rows with a label and a text."""
     scenario = f", scenario {report.scenario}" if report.scenario else ""
     world = f"{report.world} at {report.base_url}{scenario}, commit {report.commit}"
     clock = report.clock
@@ -65,20 +65,20 @@ def _head(report: WorldReport) -> list[tuple[str, str]]:
         )
         rows.append(("assumed", one_line(values, _WIDEST)))
     if report.variation is not None:
-        # Hardly cut: it is what is needed to see the same failure again.
+        # Hardly shortened, because it is needed to reproduce the failure.
         for name, text in variation_lines(report.variation):
             rows.append((name, one_line(text, _WIDEST_VARIED)))
     return rows
 
 
 def without_commands(report: WorldReport) -> WorldReport:
-    """Return a report whose operations name no commands: the world will be gone."""
+    """Return a report whose operations have no commands, because the world will be deleted."""
     operations = [replace(why, commands=[]) for why in report.operations]
     return replace(report, operations=operations)
 
 
 def variation_lines(variation: VariationState) -> list[tuple[str, str]]:
-    """Say how a world's responses varied and how to repeat that, as rows: a word and its text."""
+    """Return how a world's responses varied and how to repeat this, as rows: a label and a text."""
     seed = shlex.quote(variation.seed)
     only = variation.only or []
     points = ", ".join(variation.varied) or "nothing yet"

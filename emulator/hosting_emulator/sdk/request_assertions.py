@@ -1,4 +1,4 @@
-"""Whether a number of matching requests is the expected one, and the text of the failure."""
+"""Checks whether the number of matching requests is as expected, and describes the failure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from hosting_emulator.sdk.request_filters import ImpossibleFilter
 from hosting_emulator.sdk.request_matching import RequestMatcher
 from hosting_emulator.sdk.text import align, count_text
 
-#: More rows than these bury what matters; the newest are shown.
+#: The maximum number of rows. More rows would bury the relevant ones, so the newest are shown.
 _ROWS = 20
 _NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCount:
-    """How often requests may be made. None: no limit."""
+    """The allowed numbers of requests. None means no limit."""
 
     at_least: int | None
     at_most: int | None
 
     def text(self) -> str:
-        """Say what is expected."""
+        """Return the expectation in words."""
         at_least = self.at_least
         at_most = self.at_most
         if at_most == 0:
@@ -41,9 +41,10 @@ class ExpectedCount:
 
 
 def expected_count(times: int | None, at_least: int | None, at_most: int | None) -> ExpectedCount:
-    """Return the expected count of the arguments of an assertion; by default at least one request.
+    """Return the expected count from an assertion's arguments; by default at least one request.
 
-    Raises TypeError for arguments that contradict each other, ImpossibleFilter for an impossible count.
+    Raises TypeError for arguments that contradict each other, and ImpossibleFilter for an
+    impossible count.
     """
     if times is not None:
         if at_least is not None or at_most is not None:
@@ -67,9 +68,9 @@ def check_made(
     world_name: str,
     base_url: str,
 ) -> None:
-    """Raise AssertionError unless as many requests match as expected.
+    """Raise AssertionError unless the expected number of requests matches.
 
-    A highest count also fails if the log no longer holds all requests that could match.
+    A maximum also fails if the log no longer holds all requests that could match.
     """
     __tracebackhide__ = True
     at_least = count.at_least
@@ -91,26 +92,26 @@ def check_made(
         return
     if held.was_cleared:
         raise AssertionError(
-            f"{expected}, which is no longer known: the world was reset or replaced after "
+            f"{expected}, but this is no longer known: the world was reset or replaced after "
             "`requests.from_now()`, and that cleared its log\nsince then it was "
             f"{made}; take `requests.from_now()` after the reset"
         )
     if held.dropped:
         raise AssertionError(
-            f"{expected}, which is no longer known: the log keeps only the last "
+            f"{expected}, but this is no longer known: the log keeps only the last "
             f"{count_text(len(held.requests), 'request')}, {held.dropped:,} older ones have left it\n"
             f"in those it was {made}; take `requests.from_now()` before what you count"
         )
 
 
 def check_none_failed(held: HeldRequests) -> None:
-    """Raise AssertionError if a request failed, or if the log no longer holds all of them."""
+    """Raise AssertionError if a request failed, or if the log no longer holds all requests."""
     __tracebackhide__ = True
     failed = [request for request in held.requests if request.failed]
     if not failed:
         if held.dropped or held.was_cleared:
             raise AssertionError(
-                "expected every request to succeed, which is no longer known: earlier requests "
+                "expected every request to succeed, but this is no longer known: earlier requests "
                 "have left the log; take `requests.from_now()` later, or assert more often"
             )
         return
@@ -118,7 +119,7 @@ def check_none_failed(held: HeldRequests) -> None:
     lines = [f"expected every request to succeed, but {len(failed)} of {total} did not", ""]
     listed = failed[-_ROWS:]
     if len(failed) > len(listed):
-        lines.append(f"  … {count_text(len(failed) - len(listed), 'earlier one')} left out")
+        lines.append(f"  … {count_text(len(failed) - len(listed), 'earlier request')} left out")
     rows = align([exchange_row(request) for request in listed])
     for request, row in zip(listed, rows, strict=True):
         lines.append(row)
@@ -127,12 +128,12 @@ def check_none_failed(held: HeldRequests) -> None:
 
 
 def _table(held: HeldRequests, marked: set[int], world_name: str, base_url: str) -> list[str]:
-    """Return the last requests as lines, those with a marked number behind `>`."""
+    """Return the latest requests as lines. A `>` marks the requests with the `marked` numbers."""
     if not held.requests:
         return [f"no request has reached this world; its base URL is {base_url}"]
     title = f"made in world {world_name}"
     if marked:
-        title += ", > are those counted"
+        title += "; > marks the counted requests"
     lines = [f"{title}:"]
     listed = held.requests[-_ROWS:]
     omitted = len(held.requests) - len(listed) + held.dropped
@@ -148,12 +149,13 @@ def _table(held: HeldRequests, marked: set[int], world_name: str, base_url: str)
 
 
 def _nearest_lines(matcher: RequestMatcher, requests: Iterable[RecordedRequest]) -> list[str]:
-    """Return what differs in the requests that come nearest to the filters."""
+    """Return the differences of the requests that are nearest to the filters."""
     ranked: list[tuple[int, RecordedRequest, list[str]]] = []
     for request in requests:
         mismatches = matcher.mismatches(request)
         is_other_call = "call" in mismatches
-        # A request that matches no filter is not near, unless it may be a misspelled path of the call.
+        # A request that matches no filter is not near, unless it may have a misspelled path of the
+        # call.
         is_near = len(mismatches) < len(matcher.values) or (is_other_call and request.call is None)
         if mismatches and is_near:
             ranked.append((len(mismatches) + is_other_call, request, mismatches))
@@ -172,12 +174,12 @@ def _nearest_lines(matcher: RequestMatcher, requests: Iterable[RecordedRequest])
 
 
 def times_text(times: int | None) -> str:
-    """Write a number of times: `once`, `twice`, `1,000 times`."""
+    """Return a number of times in words: `once`, `twice`, `1,000 times`."""
     return {1: "once", 2: "twice"}.get(times or 0, f"{times:,} times")
 
 
 def _check_count(name: str, count: object) -> None:
-    """Raise ImpossibleFilter for a count that is no whole number of 0 or more."""
+    """Raise ImpossibleFilter for a count that is not a whole number, 0 or greater."""
     is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
     if count is not None and not is_count:
-        raise ImpossibleFilter(f"{name} must be a whole number of 0 or more, not {count!r}")
+        raise ImpossibleFilter(f"{name} must be a whole number, 0 or greater, not {count!r}")

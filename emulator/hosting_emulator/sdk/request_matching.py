@@ -1,4 +1,4 @@
-"""Compares requests with filters, and says what differs.
+"""Compares requests with filters, and describes the differences.
 
 It loads the calls of the contract and the language of filters, which takes 60 ms.
 """
@@ -24,12 +24,12 @@ from hosting_emulator.sdk.request_filters import (
 )
 
 _FLAGS = {"replayed": "replayed", "lost": "lost", "failed": "refused or lost"}
-#: Members of a request whose filter has another name.
+#: Members of a request for which the filter has another name.
 _MEMBERS = {"user": "principal", "key": "idempotency_key"}
 
 
 class NamedWorld(Protocol):
-    """The names of a world, which filters may use."""
+    """The names in a world, for use in filters."""
 
     users: Aliases
     projects: Aliases
@@ -46,7 +46,7 @@ class RequestMatcher:
         self._check()
 
     def _read(self, call: TextFilter | None, filters: Filters) -> dict[str, Any]:
-        """Return the value of each filter, with ids instead of aliases and documents."""
+        """Return the value of each filter, with ids in place of aliases and documents."""
         filter_names = Filters.__annotations__
         for name in filters:
             if name not in filter_names:
@@ -56,7 +56,7 @@ class RequestMatcher:
             values["call"] = _call_filter(call)
         for name in filter_names:
             value = filters.get(name)
-            # None counts as absent, so that a test can pass an optional filter on.
+            # None counts as missing, so that a test can pass on an optional filter.
             if value is None:
                 continue
             if name in self._aliases and isinstance(value, str):
@@ -92,7 +92,7 @@ class RequestMatcher:
         return not self.mismatches(request)
 
     def difference(self, request: RecordedRequest, name: str) -> str:
-        """Say what a request has at the filter `name`, which it does not match."""
+        """Describe a request's value for the filter `name`, which the request does not match."""
         value = _value(request, name)
         if name in _FLAGS:
             return _flag_text(name, value)
@@ -131,7 +131,7 @@ class RequestMatcher:
 
 
 def known_call(name: str | None) -> str | None:
-    """Return the call_id of the call that `name` is, or None. Raises ValueError, naming the nearest."""
+    """Return the call_id of a call, or None. Raises ValueError with the nearest name."""
     if name is None:
         return None
     call_id = call_named(name)
@@ -142,7 +142,7 @@ def known_call(name: str | None) -> str | None:
 
 
 def _value(request: RecordedRequest, name: str) -> Any:
-    """Return what a request has at the filter `name`."""
+    """Return a request's value for the filter `name`."""
     value = getattr(request, _MEMBERS.get(name, name))
     if name in _FLAGS:
         return bool(value)
@@ -150,7 +150,7 @@ def _value(request: RecordedRequest, name: str) -> Any:
 
 
 def _view(request: RecordedRequest, projects: Aliases) -> dict[str, Any]:
-    """Return what filters compare of a request: users and projects by their ids and aliases."""
+    """Return the values of a request that filters compare, with ids and aliases of users and projects."""
     project_names: tuple[str | None, ...] = ()
     if request.project:
         project_names = (request.project, projects.alias_of(request.project))
@@ -181,7 +181,7 @@ def _flag_text(name: str, value: object) -> str:
 
 
 def _call_filter(call: TextFilter) -> Any:
-    """Return the call_id of a named call. Raises ValueError, naming the nearest."""
+    """Return the call_id of a named call. Raises ValueError with the nearest name."""
     if not isinstance(call, str) or call == "none" or _is_pattern(call):
         return call
     return known_call(call)
@@ -198,12 +198,12 @@ def _id_of_name(name: str, aliases: Aliases, value: str) -> str:
 
 
 def _is_pattern(value: str) -> bool:
-    """Return whether a text stands for any value, or is a regular expression."""
+    """Return whether a string matches any value, or is a regular expression."""
     return value == "*" or (len(value) > 2 and value[0] == value[-1] == "/")
 
 
 def _operation_ids(value: Any) -> Any:
-    """Return a filter with the id of an operation in the place of each operation's document."""
+    """Return a filter with an operation's id in place of each operation's document."""
     if isinstance(value, Mapping):
         id_ = value.get("id")
         if isinstance(id_, str):
@@ -220,7 +220,7 @@ def _is_collection(value: Any) -> bool:
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    """Yield every text in a filter."""
+    """Yield every string in a filter."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -232,14 +232,14 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _value_text(value: Any) -> str:
-    """Write the value of a filter into a sentence."""
+    """Return the value of a filter in words."""
     if isinstance(value, list):
         return " or ".join(map(str, value))
     return str(value)
 
 
 def _with_lists(value: Any) -> Any:
-    """Return a value with every collection as a list."""
+    """Return a value with all collections converted to lists."""
     if isinstance(value, Mapping):
         return {name: _with_lists(inner) for name, inner in value.items()}
     if _is_collection(value):

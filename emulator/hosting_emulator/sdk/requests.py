@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.event_stream import EventStream
     from hosting_emulator.sdk.request_matching import RequestMatcher
 
-#: How many requests a world remembers.
+#: The number of requests that a world's log holds.
 CAPACITY = 1000
 
 
 class LoggedWorld(Protocol):
-    """What filters and messages need of the world whose log this is."""
+    """The parts of the log's world that filters and messages need."""
 
     name: str
     base_url: str
@@ -34,17 +34,19 @@ class LoggedWorld(Protocol):
 
 
 class Requests(WorldHandle, Sequence[RecordedRequest]):
-    """The last 1,000 requests that reached a world, oldest first, read anew each time.
+    """The last 1,000 requests that reached a world, oldest first, fetched anew at each use.
 
-    Filters are those of `Filters`: `user`, `status`, `code`, `project`, `operation`, `method`, `path`,
-    `key`, `replayed`, `lost`, `failed`. A name that does not exist is an error that names the nearest.
+    For the filters see `Filters`: `user`, `status`, `code`, `project`, `operation`, `method`,
+    `path`, `key`, `replayed`, `lost`, `failed`. An unknown name is an error that suggests the
+    nearest name.
     """
 
     def __init__(self, transport: Transport, world: LoggedWorld) -> None:
         super().__init__(transport, world.name)
         self._world = world
         self._after = 0
-        #: How often the log had been cleared when `from_now` was called; None: it was not called.
+        #: How many times the log had been cleared when `from_now` was called; None if it was not
+        #: called.
         self._times_cleared: int | None = None
 
     def __iter__(self) -> Iterator[RecordedRequest]:
@@ -64,15 +66,16 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
 
     @property
     def total(self) -> int:
-        """How many requests there were in all, held or not."""
+        """The total number of requests, including those that the log no longer holds."""
         page = self.page(limit=1)
         return max(0, page.total - self._offset(page))
 
     def from_now(self) -> Requests:
         """Return the requests that will be made from now on.
 
-        A reset of the world, or a scenario that is loaded, clears the log. The result then holds the
-        requests since that. Assertions about a highest count fail, because earlier requests are gone.
+        Resetting the world or loading a scenario clears the log. The result then holds the requests
+        since the log was cleared. Assertions about a maximum fail, because earlier requests are
+        gone.
         """
         page = self.page(limit=1)
         later = copy(self)
@@ -81,22 +84,22 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return later
 
     def _was_cleared(self, page: messages.RequestPage) -> bool:
-        """Return whether the log was cleared since `from_now`."""
+        """Return whether the log has been cleared since `from_now`."""
         return self._times_cleared not in (None, page.times_cleared)
 
     def _offset(self, page: messages.RequestPage) -> int:
-        """Return the number after which requests count: numbers begin at 1 again in a cleared log."""
+        """Return the number after which requests count. In a cleared log, numbers start at 1 again."""
         return 0 if self._was_cleared(page) else self._after
 
     def of(
         self, call: RequestName | None = None, **filters: Unpack[Filters]
     ) -> list[RecordedRequest]:
-        """Return the requests of a call (of any, for None) that match all filters, oldest first."""
+        """Return the requests to a call (None: to any) that match all filters, oldest first."""
         matcher = self._matcher(call, filters)
         return [request for request in self if matcher.matches(request)]
 
     def _matcher(self, call: RequestName | None, filters: Filters) -> RequestMatcher:
-        # Imported here because it takes 60 ms, which programs that do not filter save.
+        # Imported here because the import takes 60 ms, which only programs that filter should pay.
         from hosting_emulator.sdk.request_matching import RequestMatcher
 
         return RequestMatcher(call, filters, self._world)
@@ -104,20 +107,26 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     def page(
         self, *, limit: int = 50, trail: bool = True, **filters: Unpack[messages.RequestFilters]
     ) -> messages.RequestPage:
-        """The last 1 to 1000 exchanges, newest first, and their total; with their `trail` or without."""
+        """Return the latest exchanges, newest first, and their total. `limit` is from 1 to 1000.
+
+        With `trail`, each exchange includes its trail.
+        """
         query: dict[str, Any] = {"limit": limit}
         if not trail:
             query["trail"] = "false"
         return self._fetch(messages.RequestPage, "GET", "requests", **query, **filters)
 
     def whole(self, n: int) -> messages.WholeExchange:
-        """One exchange with headers and bodies; 404 when newer ones have taken its place."""
+        """Return one exchange with headers and bodies; 404 if the log no longer holds it."""
         return self._fetch(messages.WholeExchange, "GET", "requests", n)
 
     def har(
         self, *, limit: int = 1000, state: bool = False, **filters: Unpack[messages.RequestFilters]
     ) -> messages.JsonObject:
-        """The last exchanges as an HTTP Archive 1.2, with the `state` that the first found if wanted."""
+        """Return the latest exchanges as an HTTP Archive 1.2.
+
+        With `state`, the archive includes the world's state before the first exchange.
+        """
         query: dict[str, Any] = {"limit": limit}
         if state:
             query["state"] = "true"
@@ -125,7 +134,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return archive
 
     def resend(self, n: int, *, same_key: bool = False) -> messages.WholeExchange:
-        """Send a request again, with a new Idempotency-Key or its own. 409 if it was not kept whole."""
+        """Resend a request, with a new Idempotency-Key or its own; 409 if the log has only a part of it."""
         body = {"same_key": same_key}
         return self._fetch(messages.WholeExchange, "POST", "requests", n, "resend", body=body)
 
@@ -136,7 +145,10 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         last_id: int | None = None,
         **filters: Unpack[messages.RequestFilters],
     ) -> EventStream:
-        """Listen to events (`only` some kinds) from now on or after `last_id`, on a connection of its own."""
+        """Listen to events from now on or after `last_id`, on a separate connection.
+
+        `only` selects kinds of events.
+        """
         path = self.control_path("events", only=",".join(only) or None, **filters)
         headers = {}
         if last_id is not None:
@@ -152,13 +164,13 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         at_most: int | None = None,
         **filters: Unpack[Filters],
     ) -> list[RecordedRequest]:
-        """Assert that such requests were made, at least once by default; return them.
+        """Assert that matching requests were made, at least once by default. Return them.
 
-        The AssertionError lists the requests and what differs in the nearest. It also fails if the log has
-        dropped requests that could change the count.
+        The AssertionError lists the requests and the differences of the nearest. It is also raised
+        if the log has dropped requests that could change the count.
         """
         __tracebackhide__ = True  # pytest then shows the line of the test
-        # Imported here for the reason that `_matcher` names.
+        # Imported here for the same reason as in `_matcher`.
         from hosting_emulator.sdk.request_assertions import check_made, expected_count
 
         count = expected_count(times, at_least, at_most)
@@ -170,14 +182,14 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return matching
 
     def assert_not_made(self, call: RequestName | None = None, **filters: Unpack[Filters]) -> None:
-        """Assert that no such request was made. Errors as for `assert_made`."""
+        """Assert that no matching request was made. Errors are the same as for `assert_made`."""
         __tracebackhide__ = True
         self.assert_made(call, times=0, **filters)
 
     def assert_none_failed(self) -> None:
-        """Assert that every request got a status below 400, and that its response arrived.
+        """Assert that every request received a status below 400, and that its response arrived.
 
-        It fails if requests have left the log, because nobody can tell whether they failed.
+        The assertion fails if requests have left the log, because they may have failed.
         """
         __tracebackhide__ = True
         from hosting_emulator.sdk.request_assertions import check_none_failed
@@ -185,7 +197,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         check_none_failed(self._read())
 
     def _check_operations(self, ids: set[str], requests: Iterable[RecordedRequest]) -> None:
-        """Raise ImpossibleFilter for the id of an operation that was never in the world."""
+        """Raise ImpossibleFilter for the id of an operation that never existed in the world."""
         for id_ in ids - {request.operation for request in requests}:
             try:
                 self._fetch(messages.Why, "GET", "operations", id_, "why")

@@ -11,10 +11,10 @@ from hosting_emulator.sdk.world_handle import WorldHandle, ignore_missing
 
 
 class WorldSnapshot(WorldHandle, AbstractContextManager["WorldSnapshot", None]):
-    """A world as it was: `id`, `commit`, and `at`, a timestamp of world time.
+    """A saved state of a world: `id`, `commit`, and `at`, a timestamp of world time.
 
-    Restoring does not touch the request log. The end of a `with` block restores and forgets it; otherwise
-    it lives as long as its world.
+    Restoring does not affect the request log. The end of a `with` block restores the snapshot and
+    deletes it. Otherwise it lives as long as its world.
     """
 
     def __init__(
@@ -34,11 +34,14 @@ class WorldSnapshot(WorldHandle, AbstractContextManager["WorldSnapshot", None]):
         return f"<WorldSnapshot {self.id!r} of {self.name!r} at {self.at}>"
 
     def restore(self) -> None:
-        """Restore the world, as often as you like. Raises ControlRefused if forgotten."""
+        """Restore the world, any number of times.
+
+        Raises ControlRefused if the snapshot was deleted.
+        """
         self._restore(self)
 
     def forget(self) -> None:
-        """Delete the snapshot; it is no error if it is already deleted."""
+        """Delete the snapshot. Deleting it again is not an error."""
         with ignore_missing():
             self._ask("DELETE", "snapshots", self.id)
 

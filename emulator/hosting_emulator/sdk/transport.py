@@ -1,6 +1,6 @@
-"""Requests to the control API: JSON there and back, problems as exceptions.
+"""Requests to the control API: JSON in both directions, problems as exceptions.
 
-It must not know what a path means, or print anything.
+It must not know the meaning of a path, or print anything.
 """
 
 from __future__ import annotations
@@ -25,18 +25,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 M = TypeVar("M", bound=messages.ControlMessage)
 
-#: The emulator sends a sign of life every 15 s; after so many real seconds of silence it is gone.
+#: The emulator sends a sign of life every 15 s. After this many real seconds of silence it is gone.
 _SILENCE_S = 45.0
 _EVENTS = "text/event-stream"
-_encode = json.JSONEncoder(separators=(",", ":"), default=dict).encode  # any mapping is an object
+_encode = json.JSONEncoder(
+    separators=(",", ":"), default=dict
+).encode  # any mapping is encoded as an object
 
 
 class Transport:
     """Sends requests to the control API of one emulator, over a connection that threads may share.
 
-    `control_url` is such as `http://127.0.0.1:4620/_emulator` (else ValueError), `token` the control
-    token if it needs one, `timeout_s` the longest wait for a response, in real seconds. Nothing is sent
-    before the first call. Every method may raise a ControlError.
+    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`; otherwise ValueError is
+    raised. `token` is the control token, if one is needed. `timeout_s` is the maximum wait for a
+    response, in real seconds. Nothing is sent before the first call. Every method may raise a
+    ControlError.
     """
 
     def __init__(
@@ -45,13 +48,14 @@ class Transport:
         parts = urlsplit(control_url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             example = f"{DEFAULT_URL}/_emulator"
-            raise ValueError(f"{control_url!r} is not an address: write it like {example}")
+            raise ValueError(f"{control_url!r} is not an address, such as {example}")
         self.control_url = control_url.rstrip("/")
         self._root = parts.path.rstrip("/")
         self._headers = {"Accept": "application/json"}
         if token:
             self._headers["X-Control-Token"] = _sendable(token)
-        # Imported here because http.client takes 30 ms, which help and shell completion do without.
+        # Imported here because http.client takes 30 ms, which help and shell completion should not
+        # pay.
         from hosting_emulator.sdk.control_connection import ControlConnection
 
         self._connection = ControlConnection(control_url, timeout_s)
@@ -63,13 +67,13 @@ class Transport:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; a later call opens another."""
+        """Close the connection. A later call opens a new connection."""
         self._connection.close()
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Send JSON (None: no body) to a path below the control URL; return the JSON of the response.
+        """Send JSON (None: no body) to a path under the control URL.
 
-        Returns None for a response without a body.
+        Return the JSON of the response. Returns None for a response without a body.
         """
         __tracebackhide__ = True  # pytest then shows the line of the caller
         return self._send(Any, method, path, body)
@@ -81,28 +85,28 @@ class Transport:
     delete = partialmethod(ask, "DELETE")
 
     def fetch(self, kind: type[T], method: str, path: str, body: Any = None) -> T:
-        """Send JSON as `ask` does; return the response as a message of a kind.
+        """Send JSON like `ask`, and return the response as a message of type `kind`.
 
-        Raises UnreadableMessage if the response lacks a member that the kind requires.
+        Raises UnreadableMessage if the response lacks a member that the type requires.
         """
         __tracebackhide__ = True
         message: T = self._send(kind, method, path, body)
         return message
 
     def fetch_list(self, kind: type[M], method: str, path: str, body: Any = None) -> list[M]:
-        """Send JSON as `ask` does; return the items of the response as messages of a kind."""
+        """Send JSON like `ask`, and return the items of the response as messages of type `kind`."""
         __tracebackhide__ = True
         return self.fetch(messages.ItemList[kind], method, path, body).items  # type: ignore[valid-type]
 
     def read(self, kind: type[M], document: messages.JsonObject) -> M:
-        """Return JSON of a response as a message of a kind. Raises UnreadableMessage."""
+        """Return the JSON of a response as a message of type `kind`. Raises UnreadableMessage."""
         try:
             return convert(document, kind)
         except msgspec.ValidationError as error:
             raise UnreadableMessage(self.control_url, kind, str(error)) from None
 
     def open_stream(self, path: str, headers: dict[str, str]) -> EventStream:
-        """GET a stream of events below the control URL, over a connection of its own."""
+        """Open a stream of events under the control URL with GET, over a separate connection."""
         # Imported here because they need http.client, as in `__init__`.
         from hosting_emulator.sdk.control_connection import Response, clear_errors, open_response
         from hosting_emulator.sdk.event_stream import EventStream
@@ -130,11 +134,11 @@ class Transport:
 
     def _target(self, path: str) -> str:
         if " " in path:
-            raise ValueError(f"{path!r} is no target of a request: it has a space")
+            raise ValueError(f"{path!r} is not a request target, because it has a space")
         return f"{self._root}/{_sendable(path).lstrip('/')}"
 
     def _read(self, response: Response, kind: Any) -> Any:
-        """Return the body of a response as a kind. Raises ControlError."""
+        """Return the body of a response as type `kind`. Raises ControlError."""
         __tracebackhide__ = True
         if 200 <= response.status < 300:
             return self._decode(response, kind)
@@ -151,7 +155,7 @@ class Transport:
         raise ControlRefused(response.status, title, str(detail) if detail else None)
 
     def _decode(self, response: Response, kind: Any) -> Any:
-        """Return the JSON of a body as a kind; None for an empty body."""
+        """Return the JSON of a body as type `kind`, or None for an empty body."""
         if not response.body:
             return None
         try:
@@ -167,7 +171,7 @@ class Transport:
 def path_of(*parts: str | int) -> str:
     """Return a path of the control API.
 
-    Raises ValueError for an empty name, whose path would mean the whole collection.
+    Raises ValueError for an empty name, because its path would mean the whole collection.
     """
     path = "/".join(quote(str(part), safe="") for part in parts)
     if "" in parts:
@@ -181,7 +185,7 @@ def without_none(**fields: Any) -> messages.JsonObject:
 
 
 def _sendable(text: str) -> str:
-    """Return a text that can stand in a target or a header. Raises ValueError."""
+    """Return a string if it is valid in a request target or a header. Raises ValueError."""
     if not text.isprintable() or not text.isascii():
-        raise ValueError(f"{text!r} cannot be sent: it is not plain text of one line")
+        raise ValueError(f"{text!r} cannot be sent, because it is not a single line of plain text")
     return text

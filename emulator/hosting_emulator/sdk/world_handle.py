@@ -16,7 +16,7 @@ M = TypeVar("M", bound=messages.ControlMessage)
 
 
 class WorldHandle:
-    """Sends requests below the path of one world. Its subclasses are the parts of the SDK's world."""
+    """Sends requests to paths of one world. Its subclasses are the parts of the SDK's world."""
 
     name: str
     """The world's name."""
@@ -29,7 +29,7 @@ class WorldHandle:
         return f"<{type(self).__name__} of {self.name!r}>"
 
     def control_path(self, *parts: str | int, **query: Any) -> str:
-        """Return the path of this world, or of something in it, as the client takes it."""
+        """Return the path of this world, or of something in it, for the client."""
         path = path_of("worlds", self.name, *parts)
         parameters = {name: value for name, value in query.items() if value is not None}
         if not parameters:
@@ -55,7 +55,7 @@ class WorldHandle:
 
 @contextmanager
 def ignore_missing() -> Iterator[None]:
-    """Ignore that something is already deleted (404)."""
+    """Ignore the error for something that is already deleted (404)."""
     try:
         yield
     except ControlRefused as refused:

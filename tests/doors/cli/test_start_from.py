@@ -60,7 +60,7 @@ def test_a_world_from_a_file_replaces_the_stored_world(stored_world: Path, tmp_p
         process.stop()
 
     refused = failed_start(*data, "--import", str(stored_world)).stderr
-    assert "already has a kept world" in refused
+    assert "already has a stored world" in refused
     assert "--replace" in refused
 
     with emulator(*data, "--import", str(stored_world), "--replace") as process:
@@ -82,7 +82,7 @@ def test_a_scenario_replaces_the_stored_world_only_on_request(tmp_path: Path):
         process.stop()
 
     refused = failed_start(*data, "--scenario", "provider-outage").stderr
-    assert "already has a kept world, which --scenario would replace" in refused
+    assert "already has a stored world, which --scenario would replace" in refused
     with emulator(*data) as process:
         assert process.client().state()["tables"]["projects"] == before["tables"]["projects"]
         process.stop()
