@@ -77,7 +77,7 @@ def test_requests_from_the_dashboard_are_not_checked_for_conduct(
         page.click("button", "Send")
         page.wait("document.querySelector('main').innerText.includes('200')")
     with dashboard(panel("conduct")) as page:
-        page.read("1 request came from the emulator's own pages and tools: not checked.")
+        page.read("Not checked: 1 request from the emulator's own pages and tools.")
 
 
 def test_the_conduct_panel_with_findings_is_accessible(

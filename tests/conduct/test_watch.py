@@ -27,7 +27,7 @@ def test_the_first_check_counts_requests_that_left_the_log():
     conduct = watch_of(api.engine).look()
 
     assert (conduct.judged, conduct.unseen) == (CAPACITY, 25)
-    assert conduct.remarks == ["25 requests left the log before the first check: not checked."]
+    assert conduct.remarks == ["Not checked: 25 requests that left the log before the first check."]
 
 
 def test_a_judged_request_keeps_only_what_is_compared_later():

@@ -70,7 +70,7 @@ def test_the_trail_says_when_no_project_has_the_id():
     api = InProcess()
     api.call("GET", f"/v1/projects/{'0' * 26}/edge-dns")
 
-    assert says(api, "scope") == [f"No project has the id {'0' * 26}."]
+    assert says(api, "scope") == [f"There is no project with the id {'0' * 26}."]
 
 
 def test_the_trail_names_the_project_of_an_operation_outside_the_scope():
@@ -231,7 +231,7 @@ def test_a_replay_commits_nothing():
             "it was not drawn this time",
         ),
         ({"abort": {"code": "rate_limited"}, "from": "2030-01-01T00:00:00Z"}, "acts from 2030"),
-        ({"rate_limit": {"limit": 5, "window": "1m"}}, "its limit is not reached"),
+        ({"rate_limit": {"limit": 5, "window": "1m"}}, "its limit has not been reached"),
         ({"abort": {"code": "rate_limited"}, "call": "list_deployments"}, "1 armed fault does not"),
         ({"connection_reset": {}}, "The response did not arrive: connection_reset."),
     ],

@@ -35,7 +35,7 @@ def test_why_names_the_next_change_of_an_operation_that_moves_with_time():
 
 @pytest.mark.parametrize(
     ("mode", "rate", "word"),
-    [("real", None, "wait for it"), ("scaled", 2.0, "rate"), ("skip", None, "next poll")],
+    [("real", None, "so wait"), ("scaled", 2.0, "rate"), ("skip", None, "next poll")],
 )
 def test_why_says_how_time_passes_in_each_clock_mode(mode, rate, word):
     api = stage(mode=mode, rate=rate)

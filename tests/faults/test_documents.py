@@ -22,7 +22,11 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"timeout": 5}, "timeout", ["object of options"]),
     ({"timeout": []}, "timeout", ["object of options"]),
     ({"timeout": {"seconds": 1}}, "timeout.seconds", ["'seconds'", "it takes nothing"]),
-    ({"nonsense": {}}, "nonsense", ["there is no fault 'nonsense'; there are abort, ", "timeout"]),
+    (
+        {"nonsense": {}},
+        "nonsense",
+        ["there is no fault 'nonsense'; the kinds are abort, ", "timeout"],
+    ),
     ({"latenci": {}}, "latenci", ["there is no fault 'latenci'; did you mean latency?"]),
     ({"timeout": {}, "tims": 2}, "tims", ["a fault has no field 'tims'; did you mean times?"]),
     ({"abort": {}}, "abort", ["code"]),
@@ -141,7 +145,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"slow_upload": {"bytes_per_second": 0}}, "slow_upload.bytes_per_second", [">= 1"]),
     ({"reset_in_upload": {}, "phase": "after_commit"}, "phase", ["only act before_commit"]),
     ({"reset_in_upload": {}, "body": {"name": "x"}}, "body", ["before the body", "known"]),
-    ({"reset_in_upload": {}, "call": "idp_token"}, "call", ["idp_token is none of them"]),
+    ({"reset_in_upload": {}, "call": "idp_token"}, "call", ["idp_token is not a call"]),
     (
         {"reset_in_upload": {}, "call": "apply_project_domains"},
         "call",
@@ -196,7 +200,11 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         "call",
         ["idp_token belongs to the identity provider"],
     ),
-    ({"reset_in_upload": {}, "method": "GET"}, "method", ["what it matches has no request body"]),
+    (
+        {"reset_in_upload": {}, "method": "GET"},
+        "method",
+        ["every matching call has no request body"],
+    ),
     (
         {"reset_in_upload": {}, "path": "/v1/projects/*/edge-dns"},
         "path",

@@ -95,7 +95,7 @@ def test_an_impossible_timeline_intervention_fails_its_step_and_time_goes_on():
         """
     )
 
-    key = "revoke_key was refused: there is no API key 'nobodys' (by id or name)"
+    key = "revoke_key was refused: there is no API key with the id or name 'nobodys'"
     assert [differences_of(step) for step in report["steps"]] == [
         [("timeline[2]", "to be possible", key)]
     ]

@@ -283,7 +283,7 @@ def test_truncate_cuts_where_it_says_and_at_least_one_byte(client: SocketClient,
     assert (outcome.kind, len(outcome.response.body)) == ("cut", min(size, whole - 1))
     assert flag_is_on(client)
     [entry] = client.api.emulator.requests.page().items
-    note = f"bytes=1000000 would have sent the whole body: {whole - 1} were sent"
+    note = f"bytes=1000000 would have sent the whole body, so {whole - 1} were sent"
     assert (note in str(entry.why), note in str(entry.trail)) == (size > 1, size > 1)
 
 

@@ -37,7 +37,7 @@ def test_the_detail_names_a_world_that_does_not_exist(api: CheckedWorld) -> None
     response = visit(api, "http://localhost/worlds/nope/v1/projects/x/edge-dns")
 
     detail = expect_problem(response, 404, "resource_not_found")["detail"]
-    assert detail == "No world is named 'nope': GET /_emulator/worlds lists them."
+    assert detail == "There is no world 'nope'; GET /_emulator/worlds lists all worlds."
 
 
 def test_the_log_names_the_world_of_a_foreign_token(

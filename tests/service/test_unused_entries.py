@@ -56,7 +56,7 @@ UNUSED = {
     "skip_first": ("faults: [{abort: {code: forbidden}, skip_first: 9}]", "skips the first 9"),
     "every": ("faults: [{abort: {code: forbidden}, every: 9}]", "1 of 9"),
     "probability": ("faults: [{abort: {code: forbidden}, probability: 0.000001}]", "probability"),
-    "rate limit": ("faults: [{rate_limit: {limit: 9, window: 1s}}]", "limit is not reached"),
+    "rate limit": ("faults: [{rate_limit: {limit: 9, window: 1s}}]", "limit has not been reached"),
     "after commit": (
         "faults: [{connection_reset: {}, call: list_deployments, phase: after_commit}]",
         "list_deployments",

@@ -178,7 +178,7 @@ def test_why_announces_that_the_next_step_fails_the_operation(api: HttpWorld, pr
 
     explanation = says(api, operation)
 
-    assert "Its next step fails it" in explanation
+    assert "It fails in its next step" in explanation
     assert "becomes running" not in explanation
     if profile.startswith("timed"):
         assert "fails at" in explanation

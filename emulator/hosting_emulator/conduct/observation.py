@@ -189,8 +189,8 @@ class ProcessObservation:
             remarks.append(f"{self._omitted:,} worlds that received no request are not listed.")
         if released:
             remarks.append(
-                f"The state and the requests of {released:,} worlds that ended first were released. "
-                "Their verdicts are complete."
+                f"The state and the requests of the first {released:,} worlds that ended were "
+                "released. Their verdicts are complete."
             )
         return remarks
 

@@ -55,7 +55,7 @@ _RULES = (
         ),
         place="the contract, Endpoints",
         matters=(
-            "The request is refused; and without a key, a lost response cannot be requested again."
+            "The request is refused. Without a key, a lost response cannot be requested again."
         ),
         instead="Create one key per intended change, and send it with every attempt.",
     ),
@@ -110,8 +110,8 @@ _RULES = (
         because="Same key and same body: first result returned without switching again.",
         place="the contract, Endpoints, 1",
         matters=(
-            "Something else was changed since. The old response is replayed: it says that the "
-            "change was made, but nothing was done."
+            "The flag has changed since. The replayed response says that the change was made, "
+            "but nothing was done."
         ),
         instead=(
             "Create a new key for each intended change, even one that repeats an earlier change. "
@@ -140,10 +140,10 @@ _RULES = (
     ConductRule(
         id="api-key-value-lost",
         severity="note",
-        title="An API key was created whose value nobody has",
+        title="An API key was created, but nobody has its value",
         message=(
-            "The client did not get the value of the API key that it created with the key "
-            "{last.key!r}."
+            "The client did not get the value of the API key that it created with the "
+            "Idempotency-Key {last.key!r}."
         ),
         because=(
             "value | string or null | the full token; returned only by the first creation; null "
@@ -155,7 +155,7 @@ _RULES = (
         ),
         instead=(
             "Check value before storing it. If it is null, create another key under a new name, "
-            "and have the lost one revoked."
+            "and have the lost key revoked."
         ),
     ),
     ConductRule(
@@ -171,7 +171,7 @@ _RULES = (
         matters="A null value was stored as if it were a token. It is always refused.",
         instead=(
             "Check value before storing it. If it is null, create another key under a new name, "
-            "and have the lost one revoked."
+            "and have the lost key revoked."
         ),
     ),
     ConductRule(
@@ -213,8 +213,9 @@ _RULES = (
             "are blocked for longer."
         ),
         instead=(
-            "Wait as many seconds as Retry-After (or `retry_after_seconds`) says before the next "
-            "attempt. Without either, wait longer after each attempt, and give up after a few."
+            "Wait for the number of seconds in Retry-After (or `retry_after_seconds`) before the "
+            "next attempt. Without either, wait longer after each attempt, and give up after a few "
+            "attempts."
         ),
     ),
     ConductRule(
@@ -228,10 +229,10 @@ _RULES = (
         because=("progress object: [...] next_poll_after_seconds (integer; a value of 60 appears)"),
         place="the contract, Resources, Operation",
         matters=(
-            "There is nothing new that early. Clients that poll like this are rate limited, and "
-            "then see the result later than necessary."
+            "There is no news that early. Clients that poll like this are rate limited, and then see "
+            "the result later than necessary."
         ),
-        instead="Wait the next_poll_after_seconds of the last response before polling again.",
+        instead="Wait for the next_poll_after_seconds of the last response before polling again.",
     ),
     ConductRule(
         id="polled-after-end",
@@ -267,8 +268,8 @@ _RULES = (
     ConductRule(
         id="first-page-for-all",
         severity="note",
-        title="Only the first page of a list was read, although there are more",
-        message="{last.name} was requested for one page, although there are more.",
+        title="Only the first page of a list was read, although there are more pages",
+        message="{last.name} was requested for one page, although there are more pages.",
         because="next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)",
         place="the contract, Resources, Page of deployments",
         matters=(
@@ -320,7 +321,7 @@ _RULES = (
             "origin."
         ),
         place="the contract, Endpoints, 7",
-        matters="It is refused: stored or forwarded tickets do not work.",
+        matters="The request is refused, so stored or forwarded tickets do not work.",
         instead="Create the ticket when it is needed, and check expires_at before using it.",
     ),
     ConductRule(
@@ -333,9 +334,10 @@ _RULES = (
         ),
         place="the contract, States and transitions, Dev access ticket lifecycle",
         matters=(
-            "It is refused: two windows that each create a ticket revoke each other's tickets."
+            "The request is refused. Two windows that each create a ticket revoke each other's "
+            "tickets."
         ),
-        instead="Redeem a ticket before creating the next one, or use the newest only.",
+        instead="Redeem a ticket before creating the next ticket, or use only the newest.",
     ),
     ConductRule(
         id="key-where-session-needed",
@@ -344,7 +346,7 @@ _RULES = (
         message="{last.name} was sent with {credentials}.",
         because="Operation 3 requires a current interactive user session.",
         place="the contract, Authentication, 4",
-        matters="It is always refused: a program cannot create API keys with an API key.",
+        matters="It is always refused, so a program cannot create API keys with an API key.",
         instead=(
             "Let the user sign in, and send the request with the access token of that session."
         ),
@@ -363,7 +365,10 @@ _RULES = (
             "URLs end up in logs, histories and Referer headers. Anyone who reads those can act "
             "as the owner."
         ),
-        instead=("Send it in the Authorization header; open a ticket's redeem_url as it is, once."),
+        instead=(
+            "Send tokens and keys in the Authorization header. Open a ticket's redeem_url unchanged, "
+            "and only once."
+        ),
     ),
     ConductRule(
         id="secret-in-referer",
@@ -374,7 +379,10 @@ _RULES = (
             "URIs are intended to be shared, not secured, even when they identify secure resources."
         ),
         place="RFC 9110, 17.9",
-        matters=("The page's own URL contains the secret, and every site it links to receives it."),
+        matters=(
+            "The page's own URL contains the secret, and every site that the page links to receives "
+            "it."
+        ),
         instead=(
             "Keep secrets out of page URLs, and serve pages with Referrer-Policy: no-referrer."
         ),
@@ -425,8 +433,8 @@ _RULES = (
             "taken from another list is refused, or returns the wrong page."
         ),
         instead=(
-            "Send the next_cursor of the previous page, unchanged, for the same project; start "
-            "without one."
+            "Start without a cursor. Then send the next_cursor of the previous page, unchanged, for "
+            "the same project."
         ),
     ),
     ConductRule(
@@ -437,7 +445,7 @@ _RULES = (
         because="no such header is listed for operations 5 to 8",
         place="the contract, Endpoints",
         matters=(
-            "It has no effect: a repeated request is applied again, so two requests create two "
+            "The key has no effect. A repeated request is applied again, so two requests create two "
             "tickets."
         ),
         instead="Send it only with operations 1 to 4.",
@@ -450,8 +458,8 @@ _RULES = (
         because=("Query: a continuation cursor [...] and a maximum page size (integer 1 to 100)."),
         place="the contract, Endpoints: the body and the query of each",
         matters=(
-            "It has no effect, and no response says so. Another version of the service may refuse "
-            "it."
+            "It has no effect, and responses do not say so. Another version of the service may "
+            "refuse it."
         ),
         instead="Send only the fields and parameters that the call lists, spelled as listed.",
     ),

@@ -129,17 +129,17 @@ class Watch:
         remarks = []
         if self._unseen:
             requests = requests_text(self._unseen)
-            remarks.append(f"{requests} left the log before the first check: not checked.")
+            remarks.append(f"Not checked: {requests} that left the log before the first check.")
         if self._has_skip_clock:
             remarks.append(
-                "While polling moved the clock ahead (it skips), early polling was not checked."
+                "Early polling was not checked, because with the clock `skip` a poll itself moves time."
             )
         if self._own_count:
             requests = requests_text(self._own_count)
-            remarks.append(f"{requests} came from the emulator's own pages and tools: not checked.")
+            remarks.append(f"Not checked: {requests} from the emulator's own pages and tools.")
         if self._fault_count:
             requests = requests_text(self._fault_count)
-            remarks.append(f"{requests} came from faults, as second deliveries: not checked.")
+            remarks.append(f"Not checked: {requests} from faults, as second deliveries.")
         return remarks
 
     def _standing(self, *, final: bool) -> _Findings:

@@ -83,13 +83,13 @@ class WorldWatch:
         remarks = []
         if self._unseen:
             remarks.append(
-                f"{requests_text(self._unseen)} before a reset left the log before the first check: "
-                "not checked."
+                f"Not checked: {requests_text(self._unseen)} from before a reset, which left the log "
+                "before the first check."
             )
         if self._restarts:
             began = format_timestamp(self._chapter.began_at_ms)
             remarks.append(
-                f"The emulator was restarted: requests before {began} (world time) were not checked."
+                f"The emulator was restarted, so requests before {began} (world time) were not checked."
             )
         return remarks
 

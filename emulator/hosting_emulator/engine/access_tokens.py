@@ -34,7 +34,7 @@ _LONGEST_TOKEN = 8192
 _TOKEN = re.compile(r"[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*")
 #: The reason for refusing an access token, by the name of PyJWT's exception.
 _REFUSALS = {
-    "InvalidSignatureError": "The access token's signature is not this issuer's.",
+    "InvalidSignatureError": "The access token was not signed by this issuer.",
     "InvalidAudienceError": "The access token is for another audience.",
     "MissingRequiredClaimError": "The access token lacks the claim {0.claim}.",
     "InvalidAlgorithmError": "The access token is signed with another algorithm; this issuer "
@@ -168,7 +168,7 @@ class AccessTokens:
         texts = [claims["sub"], *(claims.get(name, "") for name in ("org_id", "sid", "jti"))]
         # JSON parsers accept a lone surrogate in a string, but it cannot be encoded.
         if not all(isinstance(text, str) and text.isprintable() for text in texts):
-            raise _unauthenticated("The access token's claims are not text.")
+            raise _unauthenticated("The access token's claims are not printable strings.")
         session_id = claims.get("sid") or None
         principal = Principal(claims["sub"], claims.get("org_id") or None, session_id)
         return _VerifiedToken(
@@ -206,7 +206,9 @@ def bearer_token(credentials: Sequence[str]) -> str:
     scheme, _, token = credentials[0].partition(" ")
     token = token.strip()
     if len(credentials) > 1 or scheme.lower() != "bearer" or not token:
-        raise _unauthenticated("The Authorization header must be `Bearer <token>`, once.")
+        raise _unauthenticated(
+            "The request must have exactly one Authorization header, `Bearer <token>`."
+        )
     return token
 
 
@@ -238,7 +240,9 @@ def _check_validity(change: Change, token: _VerifiedToken) -> None:
     grant = change.get(AUTHORIZATION_GRANTS, token.grant)
     if grant is None:
         # The world was rewound to a state before the sign-in, or was reset.
-        raise _unauthenticated("The access token is from a sign-in that this world did not have.")
+        raise _unauthenticated(
+            "The access token belongs to a sign-in that does not exist in this world."
+        )
     if grant.revoked:
         raise _unauthenticated(
             "The access token was revoked: its authorization code or refresh token was used twice."

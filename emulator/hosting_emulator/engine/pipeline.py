@@ -108,11 +108,11 @@ def _misplaced(path: str) -> Refused | None:
     """Return the refusal of a path that was meant for an unknown world or for a dev origin."""
     _, first, name, *_ = [*path.split("/"), "", ""]
     if first == "worlds" and name:
-        detail = f"No world is named {name[:64]!r}: GET /_emulator/worlds lists them."
+        detail = f"There is no world {name[:64]!r}; GET /_emulator/worlds lists all worlds."
     elif first == ".service":
         detail = (
-            f"Redeem a ticket with GET {REDEEM_PATH}?stage=dev&ticket=…, with a ticket "
-            "of this world, at its redeem_url, or here if the client cannot reach that host."
+            f"Redeem a ticket of this world with GET {REDEEM_PATH}?stage=dev&ticket=… at its "
+            "redeem_url, or here if the client cannot reach that host."
         )
     else:
         return None

@@ -78,7 +78,7 @@ class SignIns:
         key = _grant_key(code)
         grant = change.get(AUTHORIZATION_GRANTS, key)
         if grant is None:
-            raise GrantRefused("the code is not from this world, or was forgotten")
+            raise GrantRefused("the code was not issued by this world, or expired long ago")
         if grant.redeemed:
             _revoke(change, key, grant)
             raise GrantRefused("the code was used before; its tokens are revoked")
@@ -89,7 +89,7 @@ class SignIns:
         if grant.client_id != client_id:
             raise GrantRefused("the code was issued to another client_id")
         if grant.redirect_uri != redirect_uri:
-            raise GrantRefused("redirect_uri is not the one the code was issued for")
+            raise GrantRefused("redirect_uri differs from the one for which the code was issued")
         if base64url(sha256(verifier.encode()).digest()) != grant.challenge:
             raise GrantRefused("code_verifier does not match the code_challenge")
         return RedeemedGrant(key, redeemed)
@@ -129,7 +129,7 @@ class SignIns:
         key = "" if claims is None else str(claims["grant"])
         grant = change.get(AUTHORIZATION_GRANTS, key)
         if claims is None or grant is None:
-            raise GrantRefused("the refresh token is not from this world, or has expired")
+            raise GrantRefused("the refresh token was not issued by this world, or has expired")
         if grant.revoked or claims["generation"] != grant.generation:
             _revoke(change, key, grant)
             raise GrantRefused("the refresh token was used before, or revoked; sign in again")

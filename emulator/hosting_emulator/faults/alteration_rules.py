@@ -34,7 +34,7 @@ def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None
     If the contract forbids the alteration, the message names the contract's sentence.
     """
     if rule.call in DOORS:
-        message = f"alter changes responses of the API, and {rule.call} is none; use respond"
+        message = f"alter changes only responses of the API, and {rule.call} is not part of it; use respond"
         raise DocumentRefused(message, "call")
     code = "unauthenticated" if rule.credentials in ("none", "invalid") else None
     specs = possible_calls(rule, calls_at(assumptions.operation_path))
@@ -53,7 +53,7 @@ def _check_acts_always(alter: Alter, rule: Rule) -> None:
             continue
         word = name.removesuffix("_")
         message = (
-            f"{alter.pointers[0]} of an operation that has ended never changes, so each response "
-            f"must show the same: leave out {word}, or write `breaking: true`"
+            f"{alter.pointers[0]} of an operation that has ended never changes, so all responses "
+            f"must show the same value; leave out {word}, or write `breaking: true`"
         )
         raise DocumentRefused(message, word)

@@ -129,7 +129,7 @@ def idle_reason(
     reason = _idle_reason(fault, now_ms, world, project_id, organization_id)
     if reason is None and fault.rule.probability < 1:
         reason = f"its probability is {fault.rule.probability:g}, and it was not drawn this time"
-    return reason or "its limit is not reached"
+    return reason or "its limit has not been reached"
 
 
 def _idle_reason(

@@ -75,7 +75,7 @@ def _check_without_user(rule: Rule) -> None:
         field = "phase"
     else:
         return
-    reason = f"with credentials {rule.credentials} no user is known and nothing is committed"
+    reason = f"with credentials {rule.credentials} there is no user, and nothing is committed"
     raise DocumentRefused(f"it could never act: {reason}", field)
 
 
@@ -85,7 +85,9 @@ def check_at_identity_provider(kind: str, rule: Rule) -> None:
     It sends no problem documents, and its responses can only be broken after the commit.
     """
     if kind in ("abort", "rate_limit"):
-        message = f"{kind} returns a problem of the API, and {rule.call} has none; use respond"
+        message = (
+            f"{kind} returns a problem of the API, and {rule.call} sends no problems; use respond"
+        )
         raise DocumentRefused(message, kind)
     effect = fault_kinds()[kind]
     breaks_response = not (
@@ -95,5 +97,5 @@ def check_at_identity_provider(kind: str, rule: Rule) -> None:
         or effect.delivers_response
     )
     if rule.commit_phase == "before_commit" and breaks_response:
-        message = f"{kind} breaks a response: at {rule.call} it can only act after_commit"
+        message = f"{kind} breaks a response, so at {rule.call} it can only act after_commit"
         raise DocumentRefused(message, "phase")

@@ -32,7 +32,7 @@ def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) ->
     if usage.considered:
         return "the requests that it matched were not applied"
     if is_outcome:
-        return "no operation began while it was armed"
+        return "no operation was started while it was armed"
     if stage_of(entry) == "handshake":
         return "there was no TLS handshake while it was armed"
     if stage_of(entry) == "read":

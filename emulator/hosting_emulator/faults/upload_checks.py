@@ -17,11 +17,11 @@ def check_upload_rule(kind: str, rule: Rule, calls: Iterable[CallSpec]) -> None:
         raise DocumentRefused(message, "phase")
     if rule.body is not None:
         message = (
-            f"{kind} acts before the body of the request is known: match by call, path or header"
+            f"{kind} acts before the body of the request is known; match by call, path or header"
         )
         raise DocumentRefused(message, "body")
     if rule.call in DOORS:
-        message = f"{kind} acts on the calls of the API, and {rule.call} is none of them"
+        message = f"{kind} acts only on calls of the API, and {rule.call} is not a call"
         raise DocumentRefused(message, "call")
     matching = [
         spec
@@ -33,7 +33,7 @@ def check_upload_rule(kind: str, rule: Rule, calls: Iterable[CallSpec]) -> None:
     if not any(spec.body for spec in matching):
         names = " and ".join(spec.call_id for spec in matching[:3])
         if len(matching) > 3:
-            names = "what it matches"
+            names = "every matching call"
         field = next(name for name in ("call", "method", "path") if getattr(rule, name) is not None)
         verb = "has" if len(matching) == 1 or len(matching) > 3 else "have"
         raise DocumentRefused(f"it could never act: {names} {verb} no request body", field)

@@ -120,7 +120,7 @@ class UsageCounter:
             differences = _outcome_differences(before, outcome, subject)
             reason = ""
             if applied:
-                reason = "the request was refused, so it began no operation"
+                reason = "the request was refused, so it started no operation"
             elif not differences and ended:
                 reason = f"{applied_id} applied to the operation first"
             elif not differences:
@@ -188,5 +188,5 @@ def _fault_reason(
     if stage_of(fault) == "upload" and not subject.has_body:
         return "the request has no body"
     if refused:
-        return "the request was refused, and a fault after_commit acts only on an applied request"
+        return "the request was refused, and an after_commit fault acts only on an applied request"
     return idle_reason(fault, now_ms, world, subject.project, subject.organization)

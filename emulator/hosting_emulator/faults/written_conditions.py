@@ -16,7 +16,7 @@ from hosting_emulator.world.condition_records import Condition
 def read_condition(document: Any, path: str) -> Condition:
     """Return a condition. `path` is the position of the document, for messages. Raises DocumentRefused."""
     if not isinstance(document, Mapping) or not document:
-        raise DocumentRefused(f"{path} takes conditions, such as {{dns: expired}}", path)
+        raise DocumentRefused(f"{path} must contain conditions, such as {{dns: expired}}", path)
     _check_names(document, path)
     fields = {name: value for name, value in document.items() if name != "not"}
     try:
@@ -35,5 +35,5 @@ def _check_names(document: Mapping[Any, Any], path: str) -> None:
     names = [field.encode_name for field in msgspec.structs.fields(Condition)]
     for name in document:
         if name not in names:
-            hint = nearest(str(name), names) or f"; there are {', '.join(names)}"
-            raise DocumentRefused(f"{path}: no condition is named {name!r}{hint}", path)
+            hint = nearest(str(name), names) or f"; the conditions are {', '.join(names)}"
+            raise DocumentRefused(f"{path}: there is no condition {name!r}{hint}", path)

@@ -25,11 +25,11 @@ def _unknown_field(name: str, value: Any, category: RuleCategory) -> str:
     hint = nearest(name, [*category.kinds, *category.fields])
     if name in PROBLEMS:
         kind = "abort" if category is FAULT else "fail"
-        hint = f"; it is a problem's code: write {kind} code={name}"
+        hint = f"; this is a problem code, so write {kind} code={name}"
     if isinstance(value, Mapping):
         # The value looks like the options of an effect.
         if not hint:
-            hint = f"; there are {', '.join(category.kinds)}"
+            hint = f"; the kinds are {', '.join(category.kinds)}"
         return f"there is no {category.noun} {name!r}{hint}"
     return f"{category.noun_with_article} has no field {name!r}{hint}"
 
@@ -39,13 +39,13 @@ def only_kind(document: Mapping[str, Any], category: RuleCategory) -> str:
     names = [name for name in document if name in category.kinds]
     if len(names) == 1:
         return names[0]
-    rule = "an outcome is exactly one"
+    rule = "an outcome needs exactly one kind"
     if category is FAULT:
         rule = "a fault needs exactly one effect"
     mistake = "none is given"
     if names:
         mistake = f"{' and '.join(names)} are given"
-    raise DocumentRefused(f"{rule} of {', '.join(category.kinds)}; {mistake}")
+    raise DocumentRefused(f"{rule}: {', '.join(category.kinds)}; {mistake}")
 
 
 def read_effect(kind: str, options: Any, category: RuleCategory) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def token(request: IdentityRequest, engine: Engine) -> Any:
 
     `authorization_code` (with PKCE, RFC 7636) and `refresh_token` (which changes each time)
     follow a sign-in at `…/authorize`. `password` with `username` signs a user in by
-    name; `client_credentials` with `client_id` is for a user without a session; for both,
+    name. `client_credentials` with `client_id` is for a user without a session. With both,
     `organization` chooses the organization.
     """
     try:

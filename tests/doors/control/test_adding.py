@@ -70,7 +70,7 @@ def test_added_records_have_the_ids_that_a_scenario_file_gives_them(api: Checked
         ),
         ({"keys": [{"user": "member", "value": KEY}] * 2}, r"keys\.1\.value: "),
         ({"projects": [{"alias": "x", "organization": "acme", "deployments": [{"ago": "soon"}]}]}, "soon"),
-        ({}, "give what to add"),
+        ({}, "name at least one of organizations"),
     ],
 )  # fmt: skip
 def test_impossible_additions_are_refused_with_advice(

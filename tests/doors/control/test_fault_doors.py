@@ -290,8 +290,14 @@ def test_a_fault_matches_by_organization(api: CheckedWorld) -> None:
         ),
         ({"timeout": {}, "organization": "acm"}, "acme?"),
         ({"respond": {"status": 299}}, "299 is not an HTTP status"),
-        ({"respond": {"status": 204, "content": "x"}}, "a response 204 has no content"),
-        ({"respond": {"status": 304, "content": {}}}, "a response 304 has no content"),
+        (
+            {"respond": {"status": 204, "content": "x"}},
+            "a response with status 204 cannot have content",
+        ),
+        (
+            {"respond": {"status": 304, "content": {}}},
+            "a response with status 304 cannot have content",
+        ),
         ({"respond": {"headers": {"Content-Length": "1"}}}, "is not an allowed response header"),
         ({"respond": {"headers": {"X-A": "1\r\nX-B: 2"}}}, "visible ASCII"),
         ({"redirect": {"location": "javascript:1"}}, "is neither a URL"),

@@ -118,7 +118,7 @@ def test_a_key_that_was_ended_cannot_be_ended_again(stage: Stage):
 
     with pytest.raises(DocumentRefused, match="is already expired"):
         stage.intervene("revoke_key", key="ci")
-    with pytest.raises(DocumentRefused, match="there is no API key 'cd'"):
+    with pytest.raises(DocumentRefused, match="there is no API key with the id or name 'cd'"):
         stage.intervene("revoke_key", key="cd")
 
 

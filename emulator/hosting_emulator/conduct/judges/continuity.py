@@ -153,7 +153,9 @@ class UnfinishedLists(_Continuity):
             # A client that sets the page size may want only that many items.
             has_limit = page.world.assumptions.limit_parameter in page.query
             if unknown:
-                message = f"{page.name} stopped at a page with {unknown}, although there are more."
+                message = (
+                    f"{page.name} stopped at a page with {unknown}, although there are more pages."
+                )
                 # A client that requests the first page may want only this page.
                 yield self._stop(page, message, may_be_meant=_is_first(page))
             elif not has_limit and page.credentials not in self._reaches_end:

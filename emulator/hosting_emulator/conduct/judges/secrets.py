@@ -72,7 +72,7 @@ class Tokens(ConductJudge):
         redirect = self._redirects.get((exchange.credentials, host))
         is_dev_host = exchange.call is None and host.startswith("dev-")
         if redirect is not None:
-            route = f"through the redirect of #{redirect.n}"
+            route = f"by following the redirect in the response to #{redirect.n}"
             exchanges = [redirect, exchange]
         elif exchange.call == REDEEM_TICKET or is_dev_host:
             route = "to a dev origin"

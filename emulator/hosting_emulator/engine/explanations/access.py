@@ -69,8 +69,8 @@ def _organization_access(world: World, entry: Entry, spec: CallSpec) -> Iterator
     elif is_current(world, principal.session_id, principal.user_id):
         session = "has one"
     else:
-        session = "is from one that ended"
-    sentence = f"Any member may do this; the call needs a current session, and the token {session}."
+        session = "belongs to a session that has ended"
+    sentence = f"Any member may do this. The call needs a current session, and the token {session}."
     yield ExplainedStep("role", sentence)
 
 
@@ -121,7 +121,7 @@ def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Expl
 
 
 def _unknown_subject(spec: CallSpec, subject_id: str) -> ExplainedStep:
-    return ExplainedStep("scope", f"No {spec.subject} has the id {subject_id}.")
+    return ExplainedStep("scope", f"There is no {spec.subject} with the id {subject_id}.")
 
 
 def _organization_of_token(world: World, principal: Principal) -> str:

@@ -33,13 +33,13 @@ from hosting_emulator.world.records import Operation, OperationOutcome, Project
 from hosting_emulator.world.value import Change, World
 
 _CLOCK_SENTENCES = {
-    "real": "The clock is real: wait for it.",
-    "scaled": "The clock is scaled: wait for it, at the clock's rate.",
-    "frozen": "The clock is frozen: move it.",
+    "real": "The clock is real, so wait.",
+    "scaled": "The clock is scaled, so wait at the clock's rate.",
+    "frozen": "The clock is frozen, so move it.",
     "skip": "The clock skips: the next poll of the operation moves time there.",
 }
 _STALE = (
-    "Its next step fails it: the source generation that it expects is no longer the current one "
+    "It fails in its next step, because the source generation that it expects is no longer current "
     "(assumption source_generation)."
 )
 
@@ -128,7 +128,7 @@ def _decision(operation: Operation) -> str:
     """Explain what decided how an operation ended."""
     ending = operation.ending
     if ending is None:
-        return "No call started it: it was put into the world with its deployment."
+        return "No call started it. It was added to the world with its deployment."
     if ending.by == "outcome":
         outcome = operation.outcome
         if outcome is not None and outcome.while_ is not None:
@@ -141,11 +141,11 @@ def _decision(operation: Operation) -> str:
         return f"The intervention {ending.name} ended it."
     if ending.by == "generation":
         return (
-            "Its expected source generation was no longer the current one when it was to start "
+            "Its expected source generation was no longer current when it was due to start "
             "(assumption source_generation)."
         )
     if ending.name:
-        return f"The intervention {ending.name} took the last step of its plan."
+        return f"The intervention {ending.name} completed the last step of its plan."
     if profile_of(operation)[0] != parse_profile(operation.profile)[0]:
         return "It completed its plan in the time that an outcome had set."
     return f"It completed its plan under its profile, {operation.profile}."
@@ -211,7 +211,7 @@ def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: 
     """Explain an unfinished operation by its own state, without faults and outcomes."""
     if operation.kind == HELD:
         sentence = (
-            "No call started it: the intervention hold_claim created it, and it "
+            "No call started it. The intervention hold_claim created it, and it "
             f"holds the mutation claim of {project.alias} until you release it."
         )
         command = f"intervene release_claim project={project.alias}"

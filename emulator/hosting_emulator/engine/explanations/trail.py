@@ -99,7 +99,9 @@ class Explanations:
         yield from explain_faults(entry, counting_commits, "before_commit")
         yield from _other_faults(world, entry, counting_commits)
         if not entry.response_number:
-            yield ExplainedStep("progress", "The request is in progress: no response has left.")
+            yield ExplainedStep(
+                "progress", "The request is in progress, and no response has been sent."
+            )
             return
         if spec is not None and entry.judged:
             if entry.principal:

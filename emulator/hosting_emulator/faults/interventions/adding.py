@@ -48,5 +48,5 @@ def add(
     names = [item.alias for section in (organizations, users, projects) for item in section]
     names += [f"an API key of {key.user}" for key in keys]
     if not names:
-        raise DocumentRefused("give what to add: organizations, users, projects or keys")
+        raise DocumentRefused("name at least one of organizations, users, projects and keys to add")
     return f"added {', '.join(names)}"

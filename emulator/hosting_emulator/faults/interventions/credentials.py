@@ -57,12 +57,12 @@ def revoke_key(change: Change, key: ApiKey) -> str:
 
 @intervention
 def end_session(change: Change, user: User) -> str:
-    """All sessions of a user end: their tokens cannot create API keys until they sign in again."""
+    """All sessions of a user end. Their tokens cannot create API keys until they sign in again."""
     sessions.end_implicit_session(change, user.id)
     for session_id, session in change.applied().rows(SESSIONS):
         if session.user_id == user.id:
             sessions.end_session(change, session_id)
-    return f"{user.alias} has no session: a new sign-in, or a new token, starts one"
+    return f"{user.alias} has no session; a new sign-in or a new token starts one"
 
 
 @intervention
@@ -71,7 +71,7 @@ def leave_key_creation_uncertain(
 ) -> str:
     """The next API keys are created, but the response is api_key_creation_uncertain.
 
-    If `optional`, a story also passes if no key is created then.
+    With `optional`, a story also passes if no key is created.
     """
     fault = arm(
         change,

@@ -37,7 +37,7 @@ def add_deployments(
     ago: str | None = None,
     at: str | None = None,
 ) -> str:
-    """A project gets more deployments, one after the other, created now unless `ago` or `at` set a time."""
+    """A project gets more deployments, created one after the other, now or at `ago` or `at`."""
     try:
         created_ms = DeploymentPart(ago=ago, at=at).began_ms(change.now_ms, change.now_ms)
     except ValueError as error:
@@ -46,8 +46,8 @@ def add_deployments(
     for latest in latest_deployments(change.world.indexes, project.id, 1):
         if created_at < latest.created_at:  # deployments are listed in creation order
             raise DocumentRefused(
-                f"{project.alias} has a later deployment, from {latest.created_at}: give a time "
-                "after it"
+                f"{project.alias} has a later deployment, from {latest.created_at}; give a later "
+                "time"
             )
     for _ in range(count):
         digests = draw(change, "digests", 64)

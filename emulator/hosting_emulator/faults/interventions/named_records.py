@@ -106,7 +106,9 @@ def _find_operation(change: Change, operation_id: str | None, project: str | Non
     """
     is_ambiguous = operation_id is None and project is None and not _has_only_project(change)
     if is_ambiguous or (operation_id is not None and project is not None):
-        raise DocumentRefused("name either the operation (by id) or the project it holds")
+        raise DocumentRefused(
+            "name either the operation (by id) or the project whose claim it holds"
+        )
     if operation_id is None:
         holder = find_named_record(PROJECTS, change, project)
         if holder.claim is None:
@@ -129,7 +131,7 @@ def _has_only_project(change: Change) -> bool:
 def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Ticket:
     """Return an unused ticket by its id, or a user's latest ticket."""
     if (ticket_id is None) == (user is None):
-        raise DocumentRefused("name either the ticket (by id) or the user it was issued to")
+        raise DocumentRefused("name either the ticket (by id) or the user to whom it was issued")
     if ticket_id is None:
         holder = find_record(USERS, change, str(user))
         ticket_id = change.world.indexes.get(f"last_ticket:{holder.id}")
@@ -167,12 +169,12 @@ def _find_key_by_name(change: Change, name: str) -> ApiKey:
     """Return the only active key with a name or, if none is active, the newest. Raises DocumentRefused."""
     keys = [key for _, key in change.applied().rows(API_KEYS) if key.name == name]
     if not keys:
-        raise DocumentRefused(f"there is no API key {name[:80]!r} (by id or name)")
+        raise DocumentRefused(f"there is no API key with the id or name {name[:80]!r}")
     active = [key for key in keys if _key_state(key, change.now_ms) == "active"]
     if len(active) > 1:
         ids = ", ".join(sorted(key.id for key in active))
         raise DocumentRefused(
-            f"{len(active)} active API keys are named {name!r}; name one by id: {ids}"
+            f"{len(active)} active API keys are named {name!r}; use one of these ids: {ids}"
         )
     if active:
         return active[0]

@@ -36,7 +36,7 @@ Text = Annotated[str, Meta(min_length=1)]
 
 @intervention
 def stick_operation(change: Change, operation: Operation) -> str:
-    """An operation stops moving, whatever the clock does, until it is released."""
+    """An operation stops moving until it is released, regardless of the clock."""
     if operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is already stuck")
     operations.stick(change, operation, "stick_operation")
@@ -50,7 +50,7 @@ def release_operation(change: Change, operation: Operation) -> str:
         raise DocumentRefused(f"operation {operation.id} is not stuck")
     if operation.reconciliation and operation.reconciliation.state in ("required", "running"):
         raise DocumentRefused(
-            f"operation {operation.id} waits for its reconciliation: complete or exhaust it"
+            f"operation {operation.id} waits for its reconciliation; complete or exhaust it"
         )
     operations.release(change, operation)
     return f"operation {operation.id} is no longer stuck"
@@ -58,15 +58,15 @@ def release_operation(change: Change, operation: Operation) -> str:
 
 @intervention
 def step_operation(change: Change, operation: Operation) -> str:
-    """An operation takes its next step now, whatever its profile says."""
+    """An operation takes its next step now, regardless of its profile."""
     claim = change.row(PROJECTS, operation.project_id).claim
     if claim != operation.id:
         raise DocumentRefused(
             f"operation {operation.id} waits: operation {claim} holds the project's "
-            "claim; step that one first"
+            "claim; step that operation first"
         )
     if operation.kind == HELD:
-        raise DocumentRefused(f"operation {operation.id} only holds the claim: use release_claim")
+        raise DocumentRefused(f"operation {operation.id} only holds the claim; use release_claim")
     if operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is stuck; release it first")
     stepped = operations.step(change, operation.id, "step_operation")
@@ -95,7 +95,10 @@ def fail_operation(
 def cancel_operation(
     change: Change, operation: Operation, leaves: PartialEffects | None = None
 ) -> str:
-    """An operation is cancelled; a waiting one leaves the queue. `leaves` is what it leaves behind."""
+    """An operation is cancelled. A waiting operation leaves the queue.
+
+    `leaves` are the effects that it leaves behind.
+    """
     _check_effects(operation, leaves)
     ending = Ending("intervention", "cancel_operation", leaves)
     operations.finish(change, operation, "cancelled", ending)
@@ -139,7 +142,7 @@ def run_reconciliation(change: Change, operation: Operation) -> str:
 def complete_reconciliation(change: Change, operation: Operation) -> str:
     """The reconciliation attempt is completed, and the operation continues.
 
-    One that was stuck before stays stuck until it is released.
+    An operation that was stuck before stays stuck until it is released.
     """
     moved = _reconcile(change, operation, "completed")
     if moved.reconciliation and moved.reconciliation.was_stuck:
@@ -150,7 +153,7 @@ def complete_reconciliation(change: Change, operation: Operation) -> str:
 
 @intervention
 def exhaust_reconciliation(change: Change, operation: Operation) -> str:
-    """Reconciliation has no attempts left: the operation fails with reconciliation_exhausted."""
+    """Reconciliation has no attempts left, so the operation fails with reconciliation_exhausted."""
     moved = _reconcile(change, operation, "exhausted")
     ending = Ending("intervention", "exhaust_reconciliation")
     operations.fail(change, moved, operations.EXHAUSTED, ending)
@@ -169,7 +172,7 @@ def _reconcile(change: Change, operation: Operation, state: str) -> Operation:
 
 @intervention
 def hold_claim(change: Change, project: Project) -> str:
-    """Another operation takes a project's mutation claim: new operations wait."""
+    """Another operation takes a project's mutation claim, so new operations wait."""
     if project.claim is not None:
         raise DocumentRefused(
             f"operation {project.claim} already holds the claim of {project.alias}"

@@ -41,7 +41,7 @@ def set_credits(
     organization: Organization,
     credits: Annotated[int, Meta(ge=0, le=1_000_000_000)],
 ) -> str:
-    """An organization has this many credits."""
+    """An organization gets this number of credits."""
     change.put(ORGANIZATIONS, organization.id, replace(organization, credits=credits))
     return f"{organization.alias} has {credits} credits"
 
@@ -67,12 +67,12 @@ def add_member(
     """A user joins an organization, or changes their role in it."""
     membership = Membership(organization.id, user.id, role)
     change.put(MEMBERSHIPS, f"{organization.id}/{user.id}", membership)
-    return f"{user.alias} is {role} of {organization.alias}"
+    return f"{user.alias} now has the role {role} in {organization.alias}"
 
 
 @intervention
 def remove_member(change: Change, organization: Organization, user: User) -> str:
-    """A user leaves an organization; their tokens and keys lose access to it at once."""
+    """A user leaves an organization. Their tokens and keys lose access to it immediately."""
     key = f"{organization.id}/{user.id}"
     if change.get(MEMBERSHIPS, key) is None:
         raise DocumentRefused(f"{user.alias} does not belong to {organization.alias}")
@@ -87,7 +87,7 @@ def set_role(
     user: User,
     role: Literal[Role, "none"],
 ) -> str:
-    """A user has this role in a project, or none."""
+    """A user gets this role in a project, or none."""
     membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{user.id}")
     if membership is None:
         raise DocumentRefused(
@@ -96,7 +96,7 @@ def set_role(
         )
     if membership.role == "owner":
         raise DocumentRefused(
-            f"{user.alias} owns the organization of {project.alias}, and so each of its projects"
+            f"{user.alias} owns the organization of {project.alias}, and therefore all of its projects"
         )
     key = f"{project.id}/{user.id}"
     if role == "none":
@@ -105,12 +105,12 @@ def set_role(
         change.delete(GRANTS, key)
         return f"{user.alias} has no role in {project.alias}"
     change.put(GRANTS, key, Grant(project.id, user.id, role))
-    return f"{user.alias} is {role} of {project.alias}"
+    return f"{user.alias} now has the role {role} in {project.alias}"
 
 
 @intervention
 def transfer_ownership(change: Change, organization: Organization, to: User) -> str:
-    """An organization gets another owner; previous owners become members."""
+    """An organization gets a new owner. Previous owners become members."""
     owners = {
         key: membership
         for key, membership in change.applied().rows(MEMBERSHIPS)

@@ -48,7 +48,7 @@ def move_dns(
 ) -> str:
     """A project's DNS authorization takes the next step: pending, authorized, expired or revoked.
 
-    `zone` is the customer's zone, `expires_in` the authorization's lifetime (world time).
+    `zone` is the customer's zone. `expires_in` is the authorization's lifetime in world time.
     """
     dns = change.get(DNS, project.id) or Dns()
     lifecycle = lifecycles.DNS_AUTHORIZATION
@@ -74,7 +74,7 @@ Environment = Literal["dev", "prod", "both"]
 def fail_database_provider(
     change: Change, project: Project, environment: Environment = "both"
 ) -> str:
-    """The provider of a project's databases fails: reading their compute returns a problem."""
+    """The provider of a project's databases fails, so reading their compute returns a problem."""
     return _set_provider_failing(change, project, environment, failing=True)
 
 
@@ -90,13 +90,14 @@ def _set_provider_failing(
     change: Change, project: Project, environment: Environment, *, failing: bool
 ) -> str:
     databases = _databases(change, project, environment)
-    verb = "fails" if failing else "answers"
-    text = f"the database provider of {project.alias} {verb} ({' and '.join(databases)})"
+    verb = "fails" if failing else "works"
+    subject = f"the database provider of {project.alias}"
+    scope = " and ".join(databases)
     if all(record.provider_failing == failing for record in databases.values()):
-        raise DocumentRefused(f"{text} already")
+        raise DocumentRefused(f"{subject} already {verb} ({scope})")
     for name, record in databases.items():
         change.put(DATABASES, f"{project.id}/{name}", replace(record, provider_failing=failing))
-    return text
+    return f"{subject} {verb} ({scope})"
 
 
 def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
@@ -127,12 +128,12 @@ def set_database(
     details = {name: value for name, value in details.items() if value is not None}
     if not details and (state, data_mode) == (None, None):
         raise DocumentRefused(
-            "give what changes: state, pending_state, data_mode or suspend_timeout_seconds"
+            "set at least one of state, pending_state, data_mode and suspend_timeout_seconds"
         )
     if state == "absent" and details:
-        raise DocumentRefused("an absent database has only a state")
+        raise DocumentRefused("an absent database has no properties except its state")
     if data_mode is not None and environment != "both":
-        raise DocumentRefused("data_mode applies to both environments: leave environment out")
+        raise DocumentRefused("data_mode applies to both environments; leave out environment")
     databases = _databases(change, project, environment)
     before = databases
     if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
@@ -152,7 +153,7 @@ def _new_placement(
 ) -> Placement | None:
     """Return the placement of a changed database, or None if it is absent. Raises DocumentRefused."""
     if before is None and state is None and details:
-        raise DocumentRefused("the database is absent; give it a state too")
+        raise DocumentRefused("the database is absent; set its state too")
     if state == "absent" or (before is None and state is None):
         return None
     after = before or Placement(0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1")
@@ -163,7 +164,7 @@ def _new_placement(
 
 @intervention
 def connect_domain(change: Change, project: Project, domain: str) -> str:
-    """A project gets its own domain; in a Free workspace that requires the flag to be shown."""
+    """A project gets its own domain. In a Free workspace, that requires the flag to be shown."""
     _check_dns_name(domain, "domain")
     plan = change.row(ORGANIZATIONS, project.organization_id).plan
     if plan == "free" and not project.flag_enabled:
@@ -177,13 +178,13 @@ def connect_domain(change: Change, project: Project, domain: str) -> str:
 def _check_dns_name(text: str, noun: str) -> None:
     """Raise DocumentRefused if a string is not a DNS name. `noun` names its meaning in the message."""
     if not 4 <= len(text) <= 253 or not re.fullmatch(DNS_NAME, text):
-        raise DocumentRefused(f"{text[:80]!r} is not a {noun}: write it like example.com")
+        raise DocumentRefused(f"{text[:80]!r} is not a {noun}, such as example.com")
 
 
 @intervention
 def disconnect_domain(change: Change, project: Project) -> str:
     """A project loses its own domain."""
     if project.custom_domain is None:
-        raise DocumentRefused(f"{project.alias} has no own domain")
+        raise DocumentRefused(f"{project.alias} has no domain of its own")
     change.put(PROJECTS, project.id, replace(project, custom_domain=None))
     return f"{project.alias} no longer has {project.custom_domain}"

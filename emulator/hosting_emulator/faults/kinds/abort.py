@@ -11,10 +11,10 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class Abort(FaultKind, frozen=True):
-    """Return a problem: any code, with its usual status unless you give another.
+    """Return a problem with any code. Its status is the code's usual status unless you set another.
 
-    With rate_limited, retry_after_seconds defaults to 1; with other codes it is outside the contract,
-    which has it only for a rate limit.
+    With rate_limited, retry_after_seconds defaults to 1. With other codes it is outside the contract,
+    which allows it only for a rate limit.
     """
 
     example: ClassVar = {"code": "service_unavailable"}
@@ -28,7 +28,9 @@ class Abort(FaultKind, frozen=True):
 
     def __post_init__(self) -> None:
         if self.code not in PROBLEMS:
-            raise ValueError(f"no problem has the code {self.code!r}{nearest(self.code, PROBLEMS)}")
+            raise ValueError(
+                f"there is no problem code {self.code!r}{nearest(self.code, PROBLEMS)}"
+            )
         if self.status is not None:
             PROBLEMS[self.code].check_status(self.status)
 

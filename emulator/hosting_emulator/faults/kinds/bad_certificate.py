@@ -10,10 +10,10 @@ CertificateProblem: TypeAlias = Literal["expired", "wrong_host", "untrusted"]
 
 
 class BadCertificate(FaultKind, frozen=True):
-    """Show a certificate that has expired, is for the wrong host, or is of an untrusted issuer.
+    """Show a certificate that has expired, is for the wrong host, or comes from an untrusted issuer.
 
-    It acts at the TLS port: with `project` on the handshakes with the dev origin of this project,
-    otherwise on those with every host of the port. The plain port, with the control API, is unaffected.
+    It acts on handshakes at the TLS port: with `project`, only for the dev origin of this project,
+    otherwise for every host of the port. The plain port, with the control API, is unaffected.
     """
 
     example: ClassVar = {"reason": "expired"}

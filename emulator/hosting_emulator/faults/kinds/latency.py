@@ -13,7 +13,7 @@ Delay = Annotated[int, Meta(ge=0, le=LONGEST_DELAY_MS)]
 
 
 class Latency(FaultKind, frozen=True):
-    """Respond late, by real milliseconds. `jitter_ms` varies the delay, drawn from the seed."""
+    """Delay the response by real milliseconds. `jitter_ms` varies the delay, drawn from the seed."""
 
     example: ClassVar = {"delay_ms": 200, "jitter_ms": 50}
     delays = True

@@ -7,7 +7,7 @@ _GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
 
 
 class MalformedResponse(FaultKind, frozen=True):
-    """Send the correct status and headers, then bytes of that length that are not JSON, and close."""
+    """Send the correct status and headers, then a body of the same length that is not JSON, and close."""
 
     delivers_response = False
     is_explored = True

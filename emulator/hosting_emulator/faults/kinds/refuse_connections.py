@@ -8,9 +8,9 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class RefuseConnections(FaultKind, frozen=True):
-    """Reset the connection, and refuse every new one for this many real milliseconds.
+    """Reset the connection, and refuse every new connection for this many real milliseconds.
 
-    Meanwhile the emulator's ports are closed: all its worlds and the control API are unreachable too.
+    Meanwhile the emulator's ports are closed, so all its worlds and the control API are unreachable too.
     """
 
     example: ClassVar = {"for_ms": 500}

@@ -8,7 +8,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
 
 class ResetInBody(FaultKind, frozen=True):
-    """Send the headers and this many bytes of the body, at most all but one, then reset (TCP RST)."""
+    """Send the headers and this many bytes of the body, but never the last byte, then reset (TCP RST)."""
 
     example: ClassVar = {"bytes": 20}
     delivers_response = False

@@ -8,7 +8,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class ResetInUpload(FaultKind, frozen=True):
-    """Read this many bytes of the request's body, at most all but one, then reset (TCP RST).
+    """Read this many bytes of the request's body, but never the last byte, then reset (TCP RST).
 
     The request is not applied. A client that sends its body in one piece sees the reset afterwards.
     """

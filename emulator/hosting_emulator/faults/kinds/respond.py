@@ -12,7 +12,7 @@ from hosting_emulator.faults.kinds import FaultKind, PageResponse
 
 
 class Respond(FaultKind, frozen=True):
-    """Respond with your own status, headers and content: text as it is, anything else as JSON."""
+    """Respond with your own status, headers and content. Text is sent unchanged, anything else as JSON."""
 
     example: ClassVar = {"status": 418, "content": "short and stout"}
     replaces_response = True
@@ -26,7 +26,9 @@ class Respond(FaultKind, frozen=True):
         if self.status not in {status.value for status in HTTPStatus}:
             raise ValueError(f"{self.status} is not an HTTP status")
         if self.status in (204, 304) and self.content != "":
-            raise ValueError(f"a response {self.status} has no content (RFC 9110, 6.4.1)")
+            raise ValueError(
+                f"a response with status {self.status} cannot have content (RFC 9110, 6.4.1)"
+            )
         for name, value in [*self.headers.items(), ("Content-Type", self.content_type or "")]:
             wrong = header_complaint(name, value)
             if wrong is not None:

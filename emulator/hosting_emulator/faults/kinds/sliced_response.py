@@ -10,7 +10,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 class SlicedResponse(FaultKind, frozen=True):
     """Send the response, headers included, in slices of this many bytes, with a pause between them.
 
-    Each slice is a write of its own, so a client reads parts of lines, of headers and of UTF-8 characters.
+    Each slice is a separate write, so a client reads partial lines, headers and UTF-8 characters.
     """
 
     example: ClassVar = {"bytes": 100, "pause_ms": 5}

@@ -14,8 +14,8 @@ _LONGEST_WORLD_PAUSE_MS = 365 * 86_400_000
 class StalledResponse(FaultKind, frozen=True):
     """Send the response up to this many bytes of its body (default: half), pause, then send the rest.
 
-    The pause is `pause_ms` real milliseconds, or `world_pause`, a duration of world time: while a
-    frozen clock stands still, the response waits until you move the clock; a skip clock moves by itself.
+    The pause is `pause_ms` real milliseconds, or `world_pause`, a duration of world time. With a frozen
+    clock, the response waits until you move the clock. A skip clock moves by itself.
     """
 
     example: ClassVar = {"pause_ms": 300}
@@ -27,7 +27,8 @@ class StalledResponse(FaultKind, frozen=True):
     def __post_init__(self) -> None:
         if (self.pause_ms is None) == (self.world_pause is None):
             raise ValueError(
-                "the pause is either pause_ms (real milliseconds) or world_pause (world time, such as 30s)"
+                "the pause must be either pause_ms (real milliseconds) or world_pause (world time, "
+                "such as 30s)"
             )
         if self.world_pause is None:
             return

@@ -8,7 +8,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut, cut_at
 
 
 class Truncate(FaultKind, frozen=True):
-    """Send the headers and only this many bytes of the body, at most all but one, then close."""
+    """Send the headers and this many bytes of the body, but never the last byte, then close."""
 
     example: ClassVar = {"bytes": 20}
     delivers_response = False
@@ -24,7 +24,7 @@ class Truncate(FaultKind, frozen=True):
         sent = cut_at(self.bytes, body_bytes)
         if sent == self.bytes:
             return None
-        return f"truncate bytes={self.bytes} would have sent the whole body: {sent} were sent"
+        return f"truncate bytes={self.bytes} would have sent the whole body, so {sent} were sent"
 
     @classmethod
     def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:

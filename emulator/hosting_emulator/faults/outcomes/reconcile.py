@@ -15,8 +15,8 @@ class Reconcile(OutcomeKind, frozen=True):
     """The operation needs reconciliation at the end of a phase, this many times, and then continues.
 
     With `then: exhaust` the last attempt is exhausted, and the operation fails with
-    reconciliation_exhausted. `each` is how long each state of an attempt lasts. With `while` it begins
-    as soon as the condition holds in the phase.
+    reconciliation_exhausted. `each` is the duration of each state of an attempt. With `while`, the
+    reconciliation begins as soon as the condition holds in the phase.
     """
 
     example: ClassVar = {"attempts": 2, "then": "exhaust", "each": "5s"}
