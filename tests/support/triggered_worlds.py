@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
@@ -31,6 +32,8 @@ OCCASIONS: dict[str, dict[str, Any]] = {
     "on a condition": {"while": {"flag": True}},
 }
 _PHASES = ("before_commit", "after_commit")
+#: The calls that a fault may match. The first one has a body.
+_CALLS = ("set_project_powered_by_flag", "get_dns_authorization")
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,12 @@ class Combination:
 
     @property
     def call(self) -> str:
-        """The call that it matches: for a fault one with a body, or with the part that `alter` changes."""
+        """The call that it matches. That of `alter` has the part that its example changes."""
         if self.noun == "outcome":
             return "initialize_managed_source"
         if self.kind == "alter":
             return "apply_project_domains"
-        return "set_project_powered_by_flag"
+        return _possible_call(self.kind)
 
 
 def combinations() -> list[Combination]:
@@ -93,9 +96,20 @@ def _occasions_of(kind: str) -> list[str]:
 
 
 def _can_have(kind: str, phase: str) -> bool:
-    api = ControlledWorld(fresh_world())
+    return _can_be_armed(Combination("fault", kind, phase, "frozen").document)
+
+
+@cache
+def _possible_call(kind: str) -> str:
+    """Return the first call on whose requests a kind of fault can act, or else the first call."""
+    options = fault_examples()[kind]
+    possible = (call for call in _CALLS if _can_be_armed({kind: options, "call": call}))
+    return next(possible, _CALLS[0])
+
+
+def _can_be_armed(document: dict[str, Any]) -> bool:
     try:
-        api.add_fault(**Combination("fault", kind, phase, "frozen").document)
+        ControlledWorld(fresh_world()).add_fault(**document)
     except ControlRefusal:
         return False
     return True
@@ -138,9 +152,11 @@ class TriggeredWorld:
             self.api.set_flag(self._key_count % 2 == 0, key=f"{key}-flag")
         elif self._combination.call == "apply_project_domains":
             response = self.api.apply_domains(key=key)
+        elif self._combination.call == "get_dns_authorization":
+            response = self.api.dns()
         else:
             response = self.api.set_flag(self._key_count % 2 == 0, key=key)
-        self.api.dns()
+        self.api.compute()
         return response.status
 
     @property

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from hosting_emulator.contract.access import Role
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.contract.ids import ULID_PATTERN
 from hosting_emulator.contract.json_schema import whole
 from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
@@ -70,7 +70,7 @@ class DeploymentPart(PopulationPart):
 
     status: DeploymentEnd = "ready"
     commit: Annotated[str, whole("^[0-9a-f]{40}$")] | None = None
-    ago: str | None = None
+    ago: Duration | None = None
     at: str | None = None
 
     def began_ms(self, start_ms: int, default_ms: int) -> int:

@@ -8,6 +8,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.contract.durations import Duration
 from hosting_emulator.contract.json_schema import whole
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.faults.interventions.declaration import intervention
@@ -34,7 +35,7 @@ def add_deployments(
     count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
     status: DeploymentEnd = "ready",
     commit: Annotated[str, whole("^[0-9a-f]{40}$")] | None = None,
-    ago: str | None = None,
+    ago: Duration | None = None,
     at: str | None = None,
 ) -> str:
     """A project gets more deployments, created one after the other, now or at `ago` or `at`."""

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.faults.kinds import FaultKind
 
 _LONGEST_AGE_MS = 365 * 86_400_000
@@ -20,7 +20,7 @@ class StaleRead(FaultKind, frozen=True):
     example: ClassVar = {"age": "30s"}
     stage = "read"
 
-    age: str
+    age: Duration
     breaking: bool = False
 
     def __post_init__(self) -> None:
