@@ -51,7 +51,7 @@ class Watch:
         self._judged_count = 0
         #: The number of requests from the emulator's own pages and tools.
         self._own_count = 0
-        #: How many requests a fault sent.
+        #: The number of requests that a fault sent.
         self._fault_count = 0
         self._has_skip_clock = False
         self._world = engine.world
@@ -256,7 +256,7 @@ def _is_abandoned(entry: Entry) -> bool:
 def _as_received(entry: Entry) -> Entry:
     """Return an exchange with the response that its client received.
 
-    That differs from its own if a fault delivered the request twice.
+    If a fault delivered the request twice, this may be the response to the other delivery.
     """
     delivered = entry.delivered
     if delivered is entry:

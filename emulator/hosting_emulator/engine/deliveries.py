@@ -1,8 +1,8 @@
 """Requests that a fault delivers twice. The second delivery is another exchange in the log.
 
-The client receives the response to one delivery; the other response is discarded. Armed faults see only
-the delivery whose response the client receives, and what counts requests of clients does not count the
-second delivery.
+The client receives the response to one delivery, and the other response is discarded. Armed faults see
+only the delivery whose response the client receives. Counts of client requests do not include the second
+delivery.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def prepare_second_delivery(ctx: ExchangeContext, decision: Decision) -> None:
     )
     second.why = (f"{fault.id} ({fault.kind}) sent it: the second delivery of request {ctx.n}",)
     if ctx.is_discarded:
-        # A retry waits as the delivered response says.
+        # The wait before a retry depends on the response that the client receives.
         second.wait_key = ctx.wait_key
         ctx.wait_key = ""
 
 
 def refuse_second_delivery(ctx: ExchangeContext, refused: Refused) -> None:
-    """Let the second delivery of a request be refused as the first was, without being counted itself."""
+    """Refuse the second delivery of a request like the first, without counting the second."""
     second = ctx.second_delivery
     if isinstance(second, ExchangeContext):
         second.refused = refused

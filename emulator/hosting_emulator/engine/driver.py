@@ -66,7 +66,7 @@ async def _deliver_again(
 ) -> Reply:
     """Handle the second delivery of a request, and return the response to it.
 
-    If the client receives that response, the connection breaks as the second delivery's faults say.
+    If the client receives that response, the faults of the second delivery act on the connection.
     """
     assert isinstance(second, ExchangeContext)
     engine.log.hold(ctx)

@@ -102,7 +102,7 @@ class History(deque[Commit]):
         return next((commit for commit in self if commit.number == number), None)
 
     def world_at(self, at_ms: int) -> World:
-        """Return the world after its last commit up to a moment of world time.
+        """Return the world after its last commit up to a given world time.
 
         Commits that were rewound do not count. If the world began later, or the history no longer
         holds the moment, it is the oldest state that the history holds.

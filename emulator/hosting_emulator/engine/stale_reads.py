@@ -1,6 +1,6 @@
-"""Where a fault lets a read show an earlier state of the world, which the history holds.
+"""Faults that make a read show an earlier state of the world. The history contains these states.
 
-Access is checked, and the call is made, in the current state. Only then is its response replaced.
+Access is checked and the call is made in the current state. Only then is the response replaced.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from hosting_emulator.world.value import Change, World, apply
 
 
 def read_stale(engine: Engine, ctx: ExchangeContext, reply: Reply) -> Reply:
-    """Return the response to a read as armed faults make it: of an earlier state, or `reply`.
+    """Return the response to a read from an earlier state if an armed fault acts, or else `reply`.
 
-    `count_alterations` commits their counts after the call. Raises Refused if the read was not
-    possible in that state and the fault is breaking.
+    `count_alterations` commits the counts of these faults after the call. Raises Refused if the read
+    was not possible in the earlier state and the fault is breaking.
     """
     if ctx.spec.method != "GET" or ctx.is_discarded:
         return reply
@@ -117,7 +117,7 @@ def _read(change: Change, ctx: ExchangeContext) -> Reply:
 
 
 def _state_at(engine: Engine, at_ms: int) -> tuple[World, int]:
-    """Return the world as it was at a moment, or its oldest known state, and the time of that state."""
+    """Return the state of the world at a time, or its oldest known state, and the time of that state."""
     world = engine.history.world_at(at_ms)
     if world.at_ms >= at_ms:
         return world, world.at_ms
@@ -147,7 +147,7 @@ def _observe(
 
 
 def _note(ctx: ExchangeContext, fault: Fault) -> None:
-    """Note which fault made the response stale, and which state the response shows."""
+    """Note the fault that made the response stale, and the state that the response shows."""
     assert ctx.stale_at_ms is not None
     ctx.acted += (fault,)
     ctx.stale_age_ms = _kind_of(fault).age_ms

@@ -1,6 +1,6 @@
-"""The triggers of a world: its faults, outcomes and timeline entries, with what each waits for.
+"""The triggers of a world: its faults, outcomes and timeline entries, and what each of them waits for.
 
-Stories, lists and reports show the same counts, which all come from here.
+Stories, lists and reports all show the counts from this module.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def rule_triggers(
 ) -> list[Trigger]:
     """Return the faults or the outcomes of a world, in the order in which they were armed.
 
-    `with_removed` adds those that were removed.
+    With `with_removed`, the result includes removed entries.
     """
     world = engine.world
     entries = faults_in_order(world, category.table)
@@ -112,7 +112,7 @@ def _timeline_trigger(engine: Engine, entry: TimelineEntry, due_ms: int | None) 
 
 
 def _awaited(engine: Engine, entry: TimelineEntry, due_ms: int | None) -> tuple[str, str]:
-    """Return what an entry of the timeline waits for, and why it has not acted yet."""
+    """Describe what a timeline entry waits for, and the reason why it has not acted yet."""
     if due_ms is not None:
         due = format_timestamp(due_ms)
         now = format_timestamp(engine.now_ms())

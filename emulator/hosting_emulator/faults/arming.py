@@ -36,7 +36,7 @@ from hosting_emulator.world.fault_records import Fault, Rule
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.value import Change, World
 
-#: Why a kind of a stage has no commit phase.
+#: The reasons why the kinds of some stages have no commit phase.
 _PHASE_REASONS: Mapping[Stage | None, str] = {
     "delivery": "{} has no phase: the request is handled as a whole, twice",
     "read": "{} has no phase: it changes what a read shows, and no read is committed",

@@ -31,7 +31,7 @@ _CLAIM_HELD = (
 def check_outcome(
     outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
 ) -> None:
-    """Refuse an outcome that can act on no operation of these calls. Raises DocumentRefused."""
+    """Raise DocumentRefused for an outcome that cannot act on any operation of these calls."""
     if outcome.reacts and rule.while_ is not None:
         _check_condition(rule.while_)
     applicable: dict[str, OperationOutcome] = {}
@@ -60,7 +60,7 @@ def _no_phase(outcome: OutcomeKind, calls: Sequence[str]) -> str:
 
 
 def _check_condition(condition: Condition) -> None:
-    """Refuse a condition that holds for no operation in progress."""
+    """Raise DocumentRefused for a condition that cannot hold while an operation is in progress."""
     is_free = condition.claim == "free"
     excluded = condition.not_
     if is_free or (excluded is not None and excluded.claim == "held"):
@@ -68,7 +68,7 @@ def _check_condition(condition: Condition) -> None:
 
 
 def _check_transition(outcome: OperationOutcome, call: str) -> None:
-    """Refuse an outcome under a condition whose phase excludes its first step."""
+    """Raise DocumentRefused for an outcome with a condition if its first step is impossible in its phase."""
     if outcome.while_ is None or not outcome.phase:
         return
     phases = phases_that_may_become(plan_for(call), outcome.steps[0])
@@ -94,7 +94,7 @@ class Obstacle:
 def find_obstacle(
     outcome: OperationOutcome, call: str, assumptions: Assumptions
 ) -> Obstacle | None:
-    """Return what keeps an outcome from acting on operations of a call. None: nothing does."""
+    """Return the obstacle that prevents an outcome from acting on operations of a call, or None."""
     reason = _unheld_reason(outcome, call, assumptions)
     if reason is not None:
         return Obstacle("for", reason)
@@ -109,7 +109,10 @@ def find_obstacle(
 
 
 def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumptions) -> str | None:
-    """Say why operations of a call cannot be held for a time. None: they can, or no time is set."""
+    """Return the reason why operations of a call cannot be held for a time.
+
+    Returns None if they can be held, or if the outcome sets no time.
+    """
     if outcome.hold_ms is None:
         return None
     profile = profile_for(call, assumptions)
@@ -133,7 +136,7 @@ def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumption
 def outcome_note(
     outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
 ) -> str | None:
-    """Say on which operations an outcome cannot act, and where a client sees what it leaves behind."""
+    """Return a note on operations to which the outcome cannot apply, and on the visibility of its effects."""
     notes = []
     if rule.call is None:
         excluded = {call: _exclusion(outcome, rule, call, assumptions) for call in calls}
@@ -149,7 +152,7 @@ def outcome_note(
 
 
 def _exclusion(outcome: OutcomeKind, rule: Rule, call: str, assumptions: Assumptions) -> str | None:
-    """Say why an outcome cannot act on operations of a call. None: it can."""
+    """Return the reason why an outcome cannot act on operations of a call, or None if it can."""
     operation_outcome = outcome.operation_outcome("", call, rule.while_)
     if operation_outcome is None:
         return f"those of {call} have no phase {outcome.at}"

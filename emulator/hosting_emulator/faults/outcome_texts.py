@@ -24,7 +24,7 @@ def outcome_text(outcome: OperationOutcome) -> str:
 
 
 def _hold_text(outcome: OperationOutcome) -> str:
-    """Describe for how long an outcome holds an operation in a phase."""
+    """Describe how long an outcome holds an operation in a phase."""
     text = f"it stays in {outcome.phase}"
     if outcome.hold_ms is not None:
         most = "" if outcome.while_ is None else "at most "

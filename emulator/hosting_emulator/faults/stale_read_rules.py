@@ -1,4 +1,4 @@
-"""Refuses a fault that shows earlier states, but could act on no read."""
+"""Refuses a stale_read fault that could not act on any read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator.world.fault_records import Rule
 _FRESH = "read_database_compute"
 
 
-#: Why a read of the database is not stale without `breaking`.
+#: The reason why a read of the database cannot be stale without `breaking`.
 FRESH_REASON = (
     f"the contract promises that {_FRESH} is fresh: "
     '"observed_at | timestamp | fresh, tenant-scoped observation"'
@@ -22,7 +22,7 @@ FRESH_REASON = (
 
 
 def check_stale_read(stale_read: StaleRead, rule: Rule, calls: Iterable[CallSpec]) -> None:
-    """Raise DocumentRefused for a rule that matches no read on which the fault can act.
+    """Raise DocumentRefused if a rule does not match any read on which the fault can act.
 
     If the contract forbids a stale response, the message quotes the contract's sentence.
     """

@@ -1,4 +1,4 @@
-"""Describes in words what an armed fault or outcome does, and what it waits for."""
+"""Describes the effect of an armed fault or outcome, and what it waits for."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from hosting_emulator.world.fault_records import Fault, Rule, is_spent
 from hosting_emulator.world.plans import is_finished, outcome_phases
 from hosting_emulator.world.value import World
 
-#: The fields that say which request a rule matches, in the order in which they are described.
+#: The fields that select the requests that a rule matches, in the order used in descriptions.
 _MATCHED_FIELDS = (*RECORD_TABLES, "method", "path", "header", "query", "body", "credentials")
 
 
 def effect_text(kind: str, options: Mapping[str, Any]) -> str:
     """Describe a fault, an outcome or an intervention, such as `abort code=rate_limited`.
 
-    Lists and mappings are shortened to `…`: they may be long, and those of `add` may contain secrets.
+    Lists and mappings are shortened to `…`, because they may be long, and the lists in `add` may contain
+    secrets.
     """
     words = [kind]
     for name, value in options.items():
@@ -38,7 +39,7 @@ def _value_text(value: Any) -> str:
 
 
 def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:
-    """Describe what a fault or an outcome waits for. None: it waits for nothing more."""
+    """Describe what a fault or an outcome waits for, or return None if it waits for nothing more."""
     is_outcome = entry.kind in outcome_kinds()
     if is_outcome:
         awaited_change = _awaited_change(world, entry, now_ms)
@@ -58,7 +59,7 @@ def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:
 
 
 def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
-    """Describe what an outcome waits for in an operation to which it applies already.
+    """Describe what an outcome waits for in an operation to which it already applies.
 
     Returns None if there is no such operation, or if the outcome also waits for other operations.
     """
@@ -84,7 +85,7 @@ def _subject(entry: Fault, *, is_outcome: bool) -> str:
 
 
 def _occasions(entry: Fault, now_ms: int) -> Iterator[str]:
-    """Yield when a rule acts on something that it matches."""
+    """Yield descriptions of the occasions on which a rule acts on its matches."""
     rule = entry.rule
     if rule.while_ is not None:
         yield f"while {condition_text(rule.while_)}"
@@ -102,7 +103,7 @@ def _occasions(entry: Fault, now_ms: int) -> Iterator[str]:
 
 
 def _skipped_matches(rule: Rule, seen: int) -> int:
-    """Return how many more matches `skip_first` and `every` let pass before the next action."""
+    """Return the number of further matches that `skip_first` and `every` skip before the next action."""
     next_ordinal = seen + 1 - rule.skip_first
     acting_ordinal = -(-max(next_ordinal, 1) // rule.every) * rule.every
     return acting_ordinal - next_ordinal

@@ -54,7 +54,7 @@ def _unfinished_reason(world: World, outcome: Fault) -> str | None:
 
 
 def waiting_operation(world: World, outcome: Fault) -> Operation | None:
-    """Return the latest operation that an outcome applies to, an unfinished one if there is any.
+    """Return the latest operation to which an outcome applies. Unfinished operations come first.
 
     Returns None if the outcome has changed an operation, or applies to none.
     """
@@ -66,14 +66,17 @@ def waiting_operation(world: World, outcome: Fault) -> Operation | None:
         if applied.steps_taken or not applied.steps:
             return None
         waiting.append(operation)
-    # Ids sort in the order in which they were made.
+    # Ids sort by creation time.
     return max(
         waiting, key=lambda operation: (not is_finished(operation), operation.id), default=None
     )
 
 
 def _unmet_reason(world: World, outcome: Fault) -> str | None:
-    """Say why an outcome with a condition acted on none of its operations. None: it has none."""
+    """Return the reason why an outcome with a condition did not act on any of its operations.
+
+    Returns None if it applied to no operations.
+    """
     condition = outcome.rule.while_
     if condition is None:
         return None
@@ -84,7 +87,7 @@ def _unmet_reason(world: World, outcome: Fault) -> str | None:
     ]
     if not applied:
         return None
-    # Ids sort in the order in which they were made.
+    # Ids sort by creation time.
     latest = max(applied, key=lambda operation: operation.id)
     phases = " or ".join(outcome_phases(latest))
     unmet = unmet_condition(condition, world, latest.project_id, None)

@@ -51,7 +51,7 @@ class Redemptions(ConductJudge):
                 self._expiries.keep(*expiry)
 
     def _note_second_delivery(self, exchange: ExchangeView) -> None:
-        """Remember a ticket that a fault's second delivery issued and whose response was discarded."""
+        """Remember a ticket from a fault's second delivery whose response was discarded."""
         second = exchange.entry.second_delivery
         if second is None or exchange.entry.is_discarded:
             return

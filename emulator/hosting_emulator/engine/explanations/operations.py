@@ -194,7 +194,7 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
 def _condition_sentence(
     world: World, operation: Operation, outcome: OperationOutcome, now_ms: int
 ) -> str:
-    """Say whether the condition holds for which the outcome of an operation waits."""
+    """Describe whether the condition of an operation's outcome holds."""
     assert outcome.while_ is not None
     armed = world.get(tables.OUTCOMES, outcome.id)
     if armed is None:
@@ -263,7 +263,7 @@ def _stuck(operation: Operation) -> _Reason:
 
 
 def _held(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
-    """Explain an operation that its outcome holds in a phase, and releases by itself."""
+    """Explain an operation that its outcome holds in a phase and releases automatically."""
     outcome = operation.outcome
     assert outcome is not None
     ends = []

@@ -248,7 +248,7 @@ def _ends_search(fault: Fault) -> bool:
 
 
 def _deliveries(entry: Entry) -> Iterator[ExplainedStep]:
-    """Explain which delivery of a request this is that a fault delivered twice, and which one counts."""
+    """Explain which delivery of a request delivered twice this is, and which of the two counts."""
     if entry.second_delivery_of:
         received = "did not receive" if entry.is_discarded else "received"
         sentence = (

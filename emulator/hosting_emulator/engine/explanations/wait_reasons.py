@@ -1,4 +1,4 @@
-"""What an unfinished operation waits for, in a few words. `operations` explains it at length."""
+"""Describes briefly what an unfinished operation waits for. `operations` explains it in detail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hosting_emulator.world.value import World
 
 
 def wait_reason(world: World, operation: Operation) -> str | None:
-    """Say what an operation waits for. None: it has ended."""
+    """Describe what an operation waits for, or return None if the operation has ended."""
     if is_finished(operation):
         return None
     project = world.get(PROJECTS, operation.project_id)
@@ -32,7 +32,7 @@ def wait_reason(world: World, operation: Operation) -> str | None:
 
 
 def _end_of_hold(world: World, operation: Operation) -> str:
-    """Say what releases a stuck operation."""
+    """Describe the event that releases a stuck operation."""
     outcome = operation.outcome
     if outcome is None or not is_held(operation):
         return f"the intervention release_operation, because {operation.stuck_by} stopped it"
@@ -46,6 +46,6 @@ def _end_of_hold(world: World, operation: Operation) -> str:
 
 
 def _due_at(world: World, operation: Operation) -> str | None:
-    """Return the time of an operation's next event. None: nothing is scheduled."""
+    """Return the time of an operation's next event, or None if nothing is scheduled."""
     event = world.get(SCHEDULE, operation.event or "")
     return None if event is None else format_timestamp(event.due_ms)

@@ -44,7 +44,7 @@ def find_record(table: Table[AliasedRecord], change: Change, name: str) -> Alias
     return record
 
 
-#: The types of records that need not be named in a world with only one of them.
+#: The types of records whose name may be omitted if the world has only one such record.
 OMISSIBLE_RECORDS: frozenset[Any] = frozenset({PROJECTS.kind, ORGANIZATIONS.kind})
 
 

@@ -106,7 +106,7 @@ def cancel_operation(
 
 
 def _check_effects(operation: Operation, effects: PartialEffects | None) -> None:
-    """Refuse effects that an operation cannot leave behind where it is. Raises DocumentRefused."""
+    """Raise DocumentRefused for effects that an operation cannot leave behind in its current state."""
     if effects is None:
         return
     reason = find_impossible_effect(operation.kind, effects)

@@ -26,7 +26,7 @@ from hosting_emulator.world.records import OperationOutcome, PartialEffects
 OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
 
-#: The phase of a kind that may act in any phase under a condition. None: no phase was written.
+#: The phase of a kind that may act in any phase under a condition. None if the document sets no phase.
 OptionalPhase = OperationPhase | None
 
 #: The order of the kinds in lists. Kinds that are not named here follow in alphabetical order.
@@ -78,28 +78,28 @@ class OutcomeKind(
 
     @property
     def reacts(self) -> bool:
-        """Whether a condition is evaluated while the operation is in progress, not when it begins."""
+        """Whether the condition is evaluated while the operation is in progress, not when it starts."""
         return bool(self.steps)
 
     @property
     def at(self) -> str:
-        """The phase that was written. Empty: none was, or there are no steps."""
+        """The phase in the document. Empty if it sets no phase, or if there are no steps."""
         return getattr(self, "phase", None) or ""
 
     @property
     def left_behind(self) -> PartialEffects | None:
-        """What an operation that ends so leaves behind. None: nothing."""
+        """The effects that an operation with this outcome leaves behind, or None."""
         return getattr(self, "leaves", None)
 
     @property
     def default_phase(self) -> str:
-        """The phase of an outcome without a condition for which none was written."""
+        """The default phase of an outcome without a condition."""
         return "deploying" if self.steps else ""
 
     def operation_outcome(
         self, id_: str, call: str, condition: Condition | None = None
     ) -> OperationOutcome | None:
-        """Return the outcome of an operation that a call begins. None: it has no phase `at`."""
+        """Return the outcome of an operation that a call starts, or None if it has no phase `at`."""
         if not self.reacts:
             condition = None
         phase = self.at
