@@ -452,7 +452,7 @@ def test_a_client_that_stops_at_an_unknown_field_gets_a_finding(client: Watched)
     assert "the unknown field region" in finding.message
 
 
-STATUSES = ("queued", "building", "deploying", "live", "failed", "gone")
+STATUSES = ("queued", "building", "deploying", "live", "failed", "gone", "replaced")
 
 
 def make_unknown(client: Watched, n: int) -> None:
@@ -562,9 +562,7 @@ def test_a_listing_with_another_page_size_is_another_listing(client: Watched):
 
 
 def test_reading_all_pages_with_unknown_words_is_no_finding():
-    client = Watched(
-        deployment_statuses=("queued", "building", "deploying", "live", "failed", "gone")
-    )
+    client = Watched(deployment_statuses=STATUSES)
     page = client.deployments("?limit=40").json
     while "next_cursor" in page:
         page = client.deployments(f"?limit=40&cursor={page['next_cursor']}").json

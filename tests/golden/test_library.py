@@ -55,6 +55,7 @@ def test_a_scenario_of_the_library_is_named_described_and_checks_responses(path:
 #: Scenarios that begin with the usual world: what they show needs time, or exists there already.
 STORIES = {
     "altered-responses",
+    "deployments-change-while-paging",
     "database-states",
     "flag-needed-by-free-domain",
     "no-organization",

@@ -23,7 +23,7 @@ CONTRARY: dict[str, Any] = {
     "source_profile": "per_poll 2",
     "domains_profile": "immediate",
     "progress_phases": ["queued", "p1", "p2", "p3", "p4"],
-    "deployment_statuses": ["queued", "d1", "d2", "d3", "d4", "d5"],
+    "deployment_statuses": ["queued", "d1", "d2", "d3", "d4", "d5", "d6"],
     "database_states": ["init", "s1", "s2", "s3", "s4"],
     "key_permissions": ["k0", "k1", "k2", "k3", "k4", "k5", "k6"],
     "data_modes": ["shared", "apart"],

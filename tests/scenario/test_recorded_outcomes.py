@@ -1,4 +1,4 @@
-"""What outcomes do to operations is recorded, replayed and shrunk like the rest of a session."""
+"""Outcomes, and changes of deployments, are recorded, replayed and shrunk like the rest of a session."""
 
 from __future__ import annotations
 
@@ -83,3 +83,19 @@ def test_a_shrunk_recording_keeps_the_outcome_that_decides_the_last_response(nam
     assert f"{kind}:" in shrunk.text
     assert "list_deployments" not in shrunk.text
     assert check_scenario(shrunk.text, "recorded.yaml")["passed"]
+
+
+@pytest.mark.parametrize(
+    "word", ["remove_deployments", "supersede_deployment", "fail_ready_deployment"]
+)
+def test_a_change_of_a_deployment_is_recorded_and_passes_again(word: str) -> None:
+    api = ControlledWorld()
+    deployments = api.deployments("?limit=2").json["items"]
+    ready = next(item["id"] for item in deployments if item["status"] == "ready")
+    api.intervene(word, project="shop", deployment=ready)
+    api.deployments("?limit=2")
+
+    text = SessionPast(api).record().text
+
+    assert f"{word}:" in text
+    assert check_scenario(text, "recorded.yaml")["passed"]

@@ -503,7 +503,7 @@ def probe_reconciliation_states(api: CheckedWorld) -> list[str]:
 
 @cases.add(
     "deployment_statuses",
-    ["queued", "making", "shipping", "live", "broken", "dropped"],
+    ["queued", "making", "shipping", "live", "broken", "dropped", "replaced"],
     {"queued", "ready", "failed", "cancelled"},
     {"queued", "live", "broken", "dropped"},
 )

@@ -95,7 +95,7 @@ story:
 @pytest.mark.parametrize(
     ("name", "words", "required_word"),
     [
-        ("deployment_statuses", ["waiting", "b", "c", "d", "e", "f"], "queued"),
+        ("deployment_statuses", ["waiting", "b", "c", "d", "e", "f", "g"], "queued"),
         ("reconciliation_states", ["wanted", "b", "c", "d"], "required"),
         ("database_states", ["new", "b", "c", "d", "e"], "init"),
         ("progress_phases", ["waiting", "b", "c", "d", "e"], "queued"),

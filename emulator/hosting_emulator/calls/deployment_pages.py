@@ -1,7 +1,8 @@
 """Pages of deployments, and the cursors that lead from one to the next.
 
-A cursor names a position in the project's list, which only grows at its new end. So each deployment that
-existed when the paging began comes exactly once, whatever arrives meanwhile. The same position can be
+A cursor names a position in the project's list, which only grows at its new end. A removed deployment
+keeps its position. So each deployment that existed when the paging began comes exactly once, unless it is
+removed before its page is read, whatever arrives or disappears meanwhile. The same position can be
 written at several lengths (`LONGER`): each is read, whichever is written now.
 """
 
@@ -16,9 +17,11 @@ from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.world import views
 from hosting_emulator.world.indexes import (
     DeploymentChunk,
+    Indexes,
     deployment_chunks,
     deployment_count,
     deployments_between,
+    removed_count,
 )
 from hosting_emulator.world.records import Project
 from hosting_emulator.world.streams import derive
@@ -48,17 +51,12 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
     position = None
     if cursor is not None:
         position = _read_cursor(change, project, cursor, count)
-    following = None
-    if newest_first:
-        stop = count if position is None else position
-        start = max(0, stop - limit)
-        if start > 0:
-            following = start
+    if removed_count(indexes, project.id):
+        start, stop, following = _span_with_gaps(
+            indexes, project, position, limit, newest_first=newest_first
+        )
     else:
-        start = position or 0
-        stop = min(count, start + limit)
-        if stop < count:
-            following = stop
+        start, stop, following = _span(count, position, limit, newest_first=newest_first)
     runs = deployment_chunks(indexes, project.id, start, stop)
     longer = request.values.get("cursor_longer", 0)
     key = (change.world.seed, project.id, start, stop, following, longer)
@@ -72,7 +70,9 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
     next_cursor = None
     if following is not None:
         next_cursor = _write_cursor(change, project, following, longer)
-    records = deployments_between(runs, start, stop)
+    records = [
+        record for record in deployments_between(runs, start, stop) if record.removed_at is None
+    ]
     if newest_first:
         records = records[::-1]
     body = views.deployments_page(records, next_cursor, assumptions)
@@ -80,6 +80,45 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
         _pages.clear()
     _pages[key] = (runs, assumptions, body)
     return Reply(200, body, project.id)
+
+
+def _span(
+    count: int, position: int | None, limit: int, *, newest_first: bool
+) -> tuple[int, int, int | None]:
+    """Return the span of a page in the list of deployments, and the position of the next page.
+
+    The span is from the first position up to, and without, the second. None: there is no next page.
+    """
+    if newest_first:
+        stop = count if position is None else position
+        start = max(0, stop - limit)
+        return start, stop, start if start > 0 else None
+    start = position or 0
+    stop = min(count, start + limit)
+    return start, stop, stop if stop < count else None
+
+
+def _span_with_gaps(
+    indexes: Indexes, project: Project, position: int | None, limit: int, *, newest_first: bool
+) -> tuple[int, int, int | None]:
+    """Return the same as `_span` for a list with removed deployments.
+
+    The page is as long as without them. It has no next page if the rest of the list was removed.
+    """
+    count = deployment_count(indexes, project.id)
+    records = deployments_between(deployment_chunks(indexes, project.id, 0, count), 0, count)
+    present = [number for number, record in enumerate(records) if record.removed_at is None]
+    if newest_first:
+        stop = count if position is None else position
+        remaining = [number for number in present if number < stop]
+        if len(remaining) <= limit:
+            return 0, stop, None
+        return remaining[-limit], stop, remaining[-limit]
+    start = position or 0
+    remaining = [number for number in present if number >= start]
+    if len(remaining) <= limit:
+        return start, count, None
+    return start, remaining[limit], remaining[limit]
 
 
 def _write_cursor(change: Change, project: Project, position: int, longer: int) -> str:

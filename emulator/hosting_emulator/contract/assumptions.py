@@ -69,7 +69,15 @@ _OPEN_CODES = tuple(
 )
 PHASES = ("queued", "building", "deploying", "verifying", "done")
 RECONCILIATION_STATES = ("required", "running", "completed", "exhausted")
-DEPLOYMENT_STATUSES = ("queued", "building", "deploying", "ready", "failed", "cancelled")
+DEPLOYMENT_STATUSES = (
+    "queued",
+    "building",
+    "deploying",
+    "ready",
+    "failed",
+    "cancelled",
+    "superseded",
+)
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
 #: The word that the contract names for each open set. Every list of words for the set must contain
 #: it.
@@ -344,7 +352,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         ),
     ] = RECONCILIATION_STATES
     deployment_statuses: Annotated[
-        tuple[str, str, str, str, str, str],
+        tuple[str, str, str, str, str, str, str],
         Assumption(
             doc="Words of Deployment.status; `queued` is one of them.",
             sentence="Deployment.status values beyond queued: not shown.",

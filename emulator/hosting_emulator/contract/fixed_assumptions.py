@@ -90,7 +90,8 @@ _ROWS = (
         name="deployment_ends",
         doc=(
             "A deployment ends with its operation. It becomes ready, failed or cancelled from "
-            "any stage."
+            "any stage. A ready one changes later only by an intervention: it fails, is "
+            "superseded or is removed."
         ),
         sentence="Transitions: not shown.",
         reason="the operation creates it",
@@ -285,7 +286,10 @@ _ROWS = (
             "deployments arrive."
         ),
         sentence="opaque continuation cursor",
-        reason="deployments are never removed, so the cursor's position always exists",
+        reason=(
+            "only the intervention remove_deployments removes deployments, and their positions "
+            "remain, so the cursor's position always exists"
+        ),
     ),
     FixedAssumption(
         name="flag_dependency",

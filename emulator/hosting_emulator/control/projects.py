@@ -23,7 +23,7 @@ from hosting_emulator.messages import (
     TicketState,
 )
 from hosting_emulator.world import views
-from hosting_emulator.world.indexes import deployment_count, latest_deployments
+from hosting_emulator.world.indexes import deployment_count, latest_deployments, removed_count
 from hosting_emulator.world.naming import alias_of, in_order
 from hosting_emulator.world.plans import HELD
 from hosting_emulator.world.records import Database, Dns, Membership, Project, Ticket
@@ -98,7 +98,10 @@ def _project_state(
             "dev": _database_state(world, project, "dev", now_ms),
             "prod": _database_state(world, project, "prod", now_ms),
         },
-        counts={"deployments": deployment_count(world.indexes, project.id)},
+        counts={
+            "deployments": deployment_count(world.indexes, project.id)
+            - removed_count(world.indexes, project.id)
+        },
         deployments=msgspec.to_builtins(deployments),
         users=_members(world, project),
         tickets=[_ticket_state(world, ticket, now_ms) for ticket in tickets[:_MOST_ITEMS]],

@@ -16,6 +16,7 @@ from hosting_emulator.messages import (
     WorldSummary,
     WorldUser,
 )
+from hosting_emulator.world.indexes import removed_total
 from hosting_emulator.world.naming import in_order
 from hosting_emulator.world.tables import (
     API_KEYS,
@@ -49,7 +50,7 @@ def world_summary(context: Context, engine: Engine) -> WorldSummary:
         counts={
             "projects": world.count(PROJECTS),
             "operations": world.count(OPERATIONS),
-            "deployments": world.count(DEPLOYMENTS),
+            "deployments": world.count(DEPLOYMENTS) - removed_total(world.indexes),
             "tickets": world.count(TICKETS),
             "api_keys": world.count(API_KEYS),
         },

@@ -97,7 +97,9 @@ def _has_ready_deployment(world: World, project: Project) -> bool:
     count = deployment_count(world.indexes, project.id)
     chunks = deployment_chunks(world.indexes, project.id, 0, count)
     return any(
-        deployment.status == "ready" for chunk in reversed(chunks) for deployment in reversed(chunk)
+        deployment.status == "ready" and deployment.removed_at is None
+        for chunk in reversed(chunks)
+        for deployment in reversed(chunk)
     )
 
 

@@ -105,5 +105,22 @@ def move_deployment(change: Change, operation: Operation, status: str) -> None:
     change.put(DEPLOYMENTS, moved.id, moved)
 
 
+def end_ready_deployment(change: Change, deployment: Deployment, status: str) -> None:
+    """Move a deployment that was ready to a later status. Its address is gone.
+
+    Its operation stays as it is. Raises ValueError if the lifecycle has no such transition.
+    """
+    lifecycles.DEPLOYMENT.move(deployment.status, status)
+    now = format_timestamp(change.now_ms)
+    ended = replace(deployment, status=status, updated_at=now, url=None)
+    change.put(DEPLOYMENTS, ended.id, ended)
+
+
+def remove_deployment(change: Change, deployment: Deployment) -> None:
+    """Remove a deployment from all pages. Its position remains, because cursors name positions."""
+    removed_at = format_timestamp(change.now_ms)
+    change.put(DEPLOYMENTS, deployment.id, replace(deployment, removed_at=removed_at))
+
+
 def _production_url(change: Change, project: Project) -> str:
     return "https://" + hostnames(change.world.name, change.assumptions, project).production

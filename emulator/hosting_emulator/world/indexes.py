@@ -25,7 +25,8 @@ from hosting_emulator.world.tables import (
 
 #: All indexes in one map. Each key begins with the name of its index: `project:<alias>`, `dev:<label>`,
 #: `organization:<alias>`, `user:<alias>`, `api_key:<digest>`, `ticket:<digest>`, `session:<digest>` (the
-#: digest of a dev origin's cookie), `last_ticket:<principal>` and `deployments:<project>`. `reacting`
+#: digest of a dev origin's cookie), `last_ticket:<principal>`, `deployments:<project>` and
+#: `removed_deployments:<project>`; `removed_deployments` counts those of all projects. `reacting`
 #: holds the ids of the operations whose outcomes react to changes of the world.
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 NO_INDEXES: Indexes = HashTrieMap()
@@ -70,6 +71,7 @@ def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -
 
 
 _REACTING = "reacting"
+_REMOVED = "removed_deployments"
 
 
 def _update_reacting(
@@ -101,6 +103,10 @@ DeploymentChunk: TypeAlias = tuple[Deployment, ...]
 def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -> Indexes:
     name = f"deployments:{new.project_id}"
     total = indexes.get(name, 0)
+    if new.removed_at is not None and (old is None or old.removed_at is None):
+        removed = removed_count(indexes, new.project_id) + 1
+        indexes = indexes.insert(f"{_REMOVED}:{new.project_id}", removed)
+        indexes = indexes.insert(_REMOVED, removed_total(indexes) + 1)
     if old is None:
         last_key = f"{name}:{total // CHUNK_SIZE}"
         last_chunk = (*indexes.get(last_key, ()), new)
@@ -120,8 +126,18 @@ def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -
     raise LookupError(f"deployment {key} is not in any chunk")
 
 
+def removed_count(indexes: Indexes, project_id: str) -> int:
+    """Return the number of removed deployments of a project, whose positions remain."""
+    return int(indexes.get(f"{_REMOVED}:{project_id}", 0))
+
+
+def removed_total(indexes: Indexes) -> int:
+    """Return the number of removed deployments of all projects."""
+    return int(indexes.get(_REMOVED, 0))
+
+
 def deployment_count(indexes: Indexes, project_id: str) -> int:
-    """Return the number of deployments of a project."""
+    """Return the number of positions in a project's list of deployments, removed ones included."""
     return int(indexes.get(f"deployments:{project_id}", 0))
 
 
@@ -135,11 +151,12 @@ def deployment_chunks(
 
 
 def latest_deployments(indexes: Indexes, project_id: str, most: int) -> list[Deployment]:
-    """Return up to `most` of a project's deployments, latest first."""
+    """Return up to `most` of a project's deployments that were not removed, the latest first."""
     count = deployment_count(indexes, project_id)
-    start = max(0, count - most)
+    start = max(0, count - most - removed_count(indexes, project_id))
     chunks = deployment_chunks(indexes, project_id, start, count)
-    return deployments_between(chunks, start, count)[::-1]
+    latest = deployments_between(chunks, start, count)[::-1]
+    return [deployment for deployment in latest if deployment.removed_at is None][:most]
 
 
 def deployments_between(chunks: list[DeploymentChunk], start: int, stop: int) -> list[Deployment]:

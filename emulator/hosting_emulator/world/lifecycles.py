@@ -64,9 +64,10 @@ DEPLOYMENT = Lifecycle(
         "queued": ["building", "failed", "cancelled"],
         "building": ["deploying", "failed", "cancelled"],
         "deploying": ["ready", "failed", "cancelled"],
-        "ready": [],
+        "ready": ["failed", "superseded"],
         "failed": [],
         "cancelled": [],
+        "superseded": [],
     },
 )
 DNS_AUTHORIZATION = Lifecycle(

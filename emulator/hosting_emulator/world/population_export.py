@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hosting_emulator.contract.access import PERMISSIONS
-from hosting_emulator.world.indexes import deployment_count
+from hosting_emulator.world.indexes import deployment_count, removed_count
 from hosting_emulator.world.naming import ALIASED_TABLES, in_order
 from hosting_emulator.world.population import drawn_id
 from hosting_emulator.world.population_parts import (
@@ -89,7 +89,7 @@ def _describe_project(world: World, project: Project, organization: str) -> Proj
     dev = world.get(DATABASES, f"{project.id}/dev") or Database("separate")
     prod = world.get(DATABASES, f"{project.id}/prod") or Database("separate")
     dns = world.get(DNS, project.id) or Dns()
-    count = deployment_count(world.indexes, project.id)
+    count = deployment_count(world.indexes, project.id) - removed_count(world.indexes, project.id)
     part = ProjectPart(
         alias=project.alias,
         organization=organization,

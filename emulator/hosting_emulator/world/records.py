@@ -122,7 +122,11 @@ class Database(WorldRecord, frozen=True, gc=False):
 
 
 class Deployment(WorldRecord, frozen=True, gc=False):
-    """A deployment. It has the contract's fields, so a page of deployments can be encoded directly."""
+    """A deployment. It has the contract's fields, so a page of deployments can be encoded directly.
+
+    A removed deployment has a time `removed_at`. It is in no page, but keeps its position in the list
+    of its project.
+    """
 
     id: str
     project_id: str
@@ -135,6 +139,7 @@ class Deployment(WorldRecord, frozen=True, gc=False):
     updated_at: str
     artifact_digest: str | None = None
     url: str | None = None
+    removed_at: str | None = None
 
 
 class OperationFailure(WorldRecord, frozen=True, gc=False):

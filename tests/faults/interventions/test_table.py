@@ -69,6 +69,7 @@ def test_every_intervention_is_described_in_one_sentence_with_its_fields():
 def test_the_name_of_an_intervention_begins_with_a_verb():
     assert {word.split("_")[0] for word in INTERVENTIONS} == {
         "stick",
+        "supersede",
         "release",
         "step",
         "fail",

@@ -22,7 +22,9 @@ _ANY: dict[str, list[Any]] = {
     "domains_profile": ["immediate", "per_poll 2", "timed 1m 5m"],
     "progress_phases": [["queued", "making", "shipping", "checking", "finished"]],
     "reconciliation_states": [["required", "trying", "settled", "given up"]],
-    "deployment_statuses": [["queued", "making", "shipping", "live", "broken", "dropped"]],
+    "deployment_statuses": [
+        ["queued", "making", "shipping", "live", "broken", "dropped", "replaced"]
+    ],
     "database_states": [["init", "up", "asleep", "growing", "down"]],
     "key_permissions": [["see", "change", "point", "history", "data", "names", "peek"]],
     "condition_codes": [{"wrong_media_type": "payload_too_large"}],

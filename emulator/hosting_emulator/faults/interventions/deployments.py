@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -12,20 +12,25 @@ from hosting_emulator.contract.durations import Duration
 from hosting_emulator.contract.json_schema import whole
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.faults.interventions.declaration import intervention
-from hosting_emulator.world import operations
+from hosting_emulator.world import deployments, operations
 from hosting_emulator.world.deployments import BUILD_FAILED, put_past_deployment
-from hosting_emulator.world.indexes import latest_deployments
+from hosting_emulator.world.indexes import deployment_count, latest_deployments
 from hosting_emulator.world.population_parts import (
     DeploymentPart,
 )
 from hosting_emulator.world.records import (
+    Deployment,
     DeploymentEnd,
     Ending,
     Operation,
     Project,
 )
 from hosting_emulator.world.streams import draw, new_deployment_id, new_id
+from hosting_emulator.world.tables import DEPLOYMENTS
 from hosting_emulator.world.value import Change
+
+#: The statuses of deployments that have ended.
+DEPLOYMENT_ENDS = (*get_args(DeploymentEnd), "superseded")
 
 
 @intervention
@@ -78,3 +83,101 @@ def fail_deployment(
     failure = replace(BUILD_FAILED, message=message)
     operations.fail(change, operation, failure, Ending("intervention", "fail_deployment"))
     return f"deployment {operation.deployment_id} failed"
+
+
+@intervention
+def fail_ready_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
+    """A deployment fails after it was ready: the one of this id, or else the latest ready one."""
+    record = _find_ready(change, project, deployment)
+    deployments.end_ready_deployment(change, record, "failed")
+    return (
+        f"deployment {record.id} failed after it was ready: a client sees it in the list of "
+        "deployments"
+    )
+
+
+@intervention
+def supersede_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
+    """A ready deployment is superseded: the one of this id, or else the latest ready one."""
+    record = _find_ready(change, project, deployment)
+    deployments.end_ready_deployment(change, record, "superseded")
+    return f"deployment {record.id} is superseded: a client sees it in the list of deployments"
+
+
+@intervention
+def remove_deployments(
+    change: Change,
+    project: Project,
+    deployment: str | None = None,
+    count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
+) -> str:
+    """Deployments disappear from a project's list: the one of this id, or else the oldest `count`.
+
+    Only deployments that have ended can be removed. Cursors stay valid, and no page shows another
+    deployment twice or leaves it out.
+    """
+    if deployment is not None and count != 1:
+        raise DocumentRefused("give either deployment or count, not both", "count")
+    if deployment is not None:
+        records = [_find_deployment(change, project, deployment)]
+    else:
+        records = _oldest(change, project, count)
+    for record in records:
+        if not _has_ended(record):
+            raise DocumentRefused(
+                f"deployment {record.id} is {record.status}: only a deployment that has ended can "
+                "be removed",
+                "deployment",
+            )
+        deployments.remove_deployment(change, record)
+    noun = "deployment" if len(records) == 1 else "deployments"
+    return f"{len(records)} {noun} of {project.alias} removed from its list of deployments"
+
+
+def _has_ended(deployment: Deployment) -> bool:
+    return deployment.status in DEPLOYMENT_ENDS
+
+
+def _find_deployment(change: Change, project: Project, deployment_id: str) -> Deployment:
+    """Return a deployment of a project by its id. Raises DocumentRefused."""
+    deployment = change.get(DEPLOYMENTS, deployment_id)
+    if deployment is None or deployment.project_id != project.id:
+        raise DocumentRefused(
+            f"{project.alias} has no deployment {deployment_id[:80]!r}", "deployment"
+        )
+    if deployment.removed_at is not None:
+        raise DocumentRefused(f"deployment {deployment.id} is removed already", "deployment")
+    return deployment
+
+
+def _present_deployments(change: Change, project: Project) -> list[Deployment]:
+    """Return the deployments of a project that were not removed, the latest first."""
+    # Several interventions may share a change, so its rows count too.
+    indexes = change.applied().indexes
+    return latest_deployments(indexes, project.id, deployment_count(indexes, project.id))
+
+
+def _find_ready(change: Change, project: Project, deployment_id: str | None) -> Deployment:
+    """Return the ready deployment of an id, or else the latest ready one. Raises DocumentRefused."""
+    if deployment_id is None:
+        for latest in _present_deployments(change, project):
+            if latest.status == "ready":
+                return latest
+        raise DocumentRefused(f"{project.alias} has no ready deployment")
+    deployment = _find_deployment(change, project, deployment_id)
+    if deployment.status != "ready":
+        raise DocumentRefused(
+            f"deployment {deployment.id} is {deployment.status}, not ready", "deployment"
+        )
+    return deployment
+
+
+def _oldest(change: Change, project: Project, count: int) -> list[Deployment]:
+    """Return the oldest deployments of a project that have ended. Raises DocumentRefused."""
+    ended = [record for record in _present_deployments(change, project)[::-1] if _has_ended(record)]
+    if len(ended) < count:
+        raise DocumentRefused(
+            f"{project.alias} has {len(ended)} deployments that have ended, fewer than {count}",
+            "count",
+        )
+    return ended[:count]
