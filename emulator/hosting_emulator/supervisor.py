@@ -87,7 +87,7 @@ class RunMessages:
         self.is_gone = False
 
     def feed(self, piece: bytes) -> None:
-        """Read a piece of the messages. An incomplete message waits for its rest."""
+        """Read a piece of the messages. An incomplete message waits for the rest of it."""
         *lines, self._unread = (self._unread + piece).split(b"\n")
         for line in lines:
             self._read(line)
@@ -245,7 +245,7 @@ class ChildCommand:
             if limit_s is not None and not hung and not messages.has_outcome:
                 left_ms = max(0.0, began + limit_s - time.monotonic()) * 1000
             ready = poll.poll(left_ms)
-            # A command that prints all the time is always ready, also when its time is over.
+            # A command that prints continuously is always ready, even after its time limit.
             if not ready or left_ms == 0:
                 hung = True
                 self.end()

@@ -144,7 +144,7 @@ def test_the_service_of_a_recipe_requires_its_control_token(folder: Path):
 
     with service(job.service) as port:
         url = job.env["HOSTING_EMULATOR_URL"].replace("4620", str(port))
-        with pytest.raises(AssertionError, match=r"hosting emulator: .*this emulator.s"):
+        with pytest.raises(AssertionError, match=r"hosting emulator: .*belong to this emulator"):
             _run(f"pytest --hosting-emulator-url={url}", folder, {})
 
 

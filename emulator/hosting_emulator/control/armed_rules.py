@@ -69,7 +69,7 @@ def remove_rule(engine: Engine, rule_id: str, category: RuleCategory) -> None:
 
 
 def clear_rules(engine: Engine, category: RuleCategory) -> FaultsRemoved:
-    """Remove all rules except protected ones, and return how many were removed."""
+    """Remove all rules except protected ones, and return the number of removed rules."""
     change = engine.begin_change()
     rules = [
         rule

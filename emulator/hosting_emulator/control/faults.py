@@ -46,7 +46,7 @@ def remove_fault(engine: Engine, fault: str) -> None:
 
 
 def clear_faults(engine: Engine) -> FaultsRemoved:
-    """Remove all faults except protected ones, and return how many were removed."""
+    """Remove all faults except protected ones, and return the number of removed faults."""
     return clear_rules(engine, FAULT)
 
 

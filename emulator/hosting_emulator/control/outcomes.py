@@ -41,7 +41,7 @@ def show_outcome(engine: Engine, outcome: str) -> JsonObject:
 
 
 def remove_outcome(engine: Engine, outcome: str) -> None:
-    """Remove an outcome. Operations that started with it still end as it says."""
+    """Remove an outcome. Operations that started with it still end with it."""
     remove_rule(engine, outcome, OUTCOME)
 
 

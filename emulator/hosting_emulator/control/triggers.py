@@ -1,4 +1,4 @@
-"""The triggers of a world: what waits to act, and how often each has acted."""
+"""The triggers of a world: faults, outcomes and timeline entries, with their counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hosting_emulator.messages import Trigger
 
 
 def list_triggers(engine: Engine) -> list[Trigger]:
-    """List the faults, outcomes and timeline entries, with what each waits for and its counts."""
+    """List the faults, outcomes and timeline entries, with their conditions and their counts."""
     engine.run_due()
     engine.protect()
     return triggers_of(engine)

@@ -141,7 +141,7 @@ class FaultyResponse(ReadyResponse):
             self._note_delay(round((time.monotonic() - began_s) * 1000))
 
     def _note_delay(self, duration_ms: int) -> None:
-        """Add the part of a delay to the log that was unknown before the response was sent."""
+        """Add to the log the part of a delay that was unknown before the response was sent."""
         if self._entry is not None:
             self._entry.late_ms += max(0, duration_ms - self.effect.late_ms(len(self.body)))
 

@@ -74,7 +74,7 @@ class Arrival:
         }
 
     def document(self) -> dict[str, Any]:
-        """Return the whole response as a document, as a step that collects responses has it.
+        """Return the whole response as a document, in the form used by steps that collect responses.
 
         Without a response, its status and body are null.
         """

@@ -78,7 +78,7 @@ def compare_response(
     for word, compare_word in _WORD_COMPARISONS.items():
         expected = getattr(expect, word)
         if expected is not UNSET:
-            # `same_as` names a saved response, which is no value that a variable can have.
+            # `same_as` names a saved response, which is not the value of a variable.
             filled = expected if word == "same_as" else variables.fill(expected)
             word_differences = compare_word(response, filled)
             differences += [difference.within("expect", word) for difference in word_differences]

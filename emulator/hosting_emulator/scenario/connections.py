@@ -18,7 +18,7 @@ class StoryConnections:
         self._connections: dict[str, Connection] = {}
 
     def assign(self, context: ExchangeContext, name: str | None) -> None:
-        """Let a request arrive on the connection with a name, or on none."""
+        """Assign a request to the connection with a name, or to no connection."""
         if name is None:
             return
         connection = self._connections.get(name)

@@ -1,4 +1,4 @@
-"""The records that a step of a story means if it names none."""
+"""The records that a step of a story uses by default."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from hosting_emulator.world.value import World
 
 
 def default_alias(world: World, kind: str) -> str | None:
-    """Return the alias of the usual record of a kind (`shop`, `acme`, `owner`), or else of the only one.
+    """Return the default alias of a kind (`shop`, `acme`, `owner`), or the alias of its only record.
 
-    None: the world has several records of the kind, or none, and a step must name one.
+    Returns None if a step must name a record, because the world has several records of the kind or
+    none.
     """
     usual_alias = DEFAULT_ALIASES[kind]
     if world.indexes.get(f"{kind}:{usual_alias}") is not None:

@@ -95,7 +95,10 @@ class ResponseTypes:
         return self._body(self._resource(step), _statuses(expect))
 
     def collected(self, step: StepPart, value: SavedValue) -> ValueType:
-        """Return the type of what a step collects. Raises Impossible if no response has such a value."""
+        """Return the type of a value that a step collects.
+
+        Raises Impossible if no response has such a value.
+        """
         if value.pattern is not None:
             return Text()
         body = self.body(step, step.expect or ExpectPart())
@@ -169,7 +172,7 @@ class ResponseTypes:
 
 
 def _type_at(kind: ValueType, path: str) -> ValueType:
-    """Return the type at a path in which `*` stands for every item of a list. Raises Impossible."""
+    """Return the type at a path in which `*` matches every item of a list. Raises Impossible."""
     first, star, rest = f".{path}".partition(f".{EACH_ITEM}")
     path_to_list = first.removeprefix(".")
     inner = find_field(kind, path_to_list) if path_to_list else kind

@@ -61,7 +61,10 @@ class Location:
 
     @property
     def position(self) -> Position:
-        """The line and column of the plain value here, or else of the nearest key, from 1."""
+        """The line and column of the plain value here or, without one, of the nearest key.
+
+        Both count from 1.
+        """
         error = self.error("")
         return error.line, error.column
 

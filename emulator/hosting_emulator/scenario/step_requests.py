@@ -127,7 +127,7 @@ class StepRequests:
         return Arrival(response.reply, late_ms, response.effect, response.n)
 
     def _exchange(self, step: StepPart, *, is_alone: bool) -> StepExchange:
-        """Return the exchange of a step's request. It begins with its first effect."""
+        """Return the exchange of a step's request. It starts with its first effect."""
         if step.request is not None:
             method, _, url = step.request.partition(" ")
             if is_page(url):

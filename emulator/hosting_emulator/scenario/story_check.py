@@ -145,7 +145,7 @@ class StoryCheck:
                 self._scope.saved_values[name] = None
 
     def _check_collections(self, location: Location, step: StepPart) -> None:
-        """Check what a step collects, and add the lists to the scope."""
+        """Check the values that a step collects, and add the lists to the scope."""
         scope = self._scope
         for name, text in step.collect.items():
             with self._mistakes.collect(location / name):

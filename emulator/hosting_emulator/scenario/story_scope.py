@@ -24,7 +24,7 @@ class StoryScope:
         self.types = types
         #: The names under which earlier steps save values, in the order of the steps.
         self.saved_values: dict[str, None] = {}
-        #: The types of what earlier steps collect, by the name of the list.
+        #: The types of the values that earlier steps collect, by the name of the list.
         self.collected_types: dict[str, ValueType] = {}
         #: The names under which earlier steps save whole responses.
         self.saved_responses: dict[str, None] = {}

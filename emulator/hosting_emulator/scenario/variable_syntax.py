@@ -14,7 +14,7 @@ from hosting_emulator.scenario.source import KeyPath, texts_in
 NOW = "now"
 #: The path with which a step saves the whole response.
 WHOLE_RESPONSE = "response"
-#: In a path of `collect`, the name that stands for every item of a list.
+#: In a path of `collect`, this name matches every item of a list.
 EACH_ITEM = "*"
 #: The aliases that the steps of a story use by default, by kind of record. A variable such as
 #: `${project.shop}` is the id of the record of this kind with this alias.
@@ -61,9 +61,9 @@ def read_saved_value(text: str) -> SavedValue:
 
 
 def read_collected_value(text: str) -> SavedValue:
-    """Read an entry of `collect`: like one of `save`, but `*` in its path stands for every item.
+    """Parse an entry of `collect`.
 
-    Raises ValueError if it is malformed.
+    It is like an entry of `save`, but `*` in its path matches every item.
     """
     match = _SAVED_VALUE.fullmatch(text)
     if match is None:

@@ -40,14 +40,17 @@ POSSIBLE = "to be possible"
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """The values that steps have collected under a name, their type, and the paths they came from."""
+    """The values that steps have collected under a name, with their type and their paths."""
 
     item_kind: ValueType
     values: tuple[Any, ...]
     paths: tuple[str, ...]
 
     def checked_values(self, name: str) -> list[Any]:
-        """Return the values. Raises ValueError if there are none: no claim about them would count."""
+        """Return the values.
+
+        Raises ValueError if there are none, because a claim about no values proves nothing.
+        """
         if not self.values:
             paths = " or ".join(dict.fromkeys(self.paths))
             raise ValueError(f"nothing was collected as {name}: no response had {paths}")
@@ -146,7 +149,10 @@ class Variables:
         return missing
 
     def collect(self, step: StepPart, arrival: Arrival, types: ResponseTypes) -> None:
-        """Add the values that a step collects of a response. A response without a value adds none."""
+        """Add the values that a step collects from a response.
+
+        A response without a value adds nothing.
+        """
         for name, text in step.collect.items():
             collected = read_collected_value(text)
             item_kind = types.collected(step, collected)
@@ -159,7 +165,7 @@ class Variables:
 
 
 def _values_of(arrival: Arrival, collected: SavedValue) -> Iterator[Any]:
-    """Yield the values that a step collects of a response."""
+    """Yield the values that a step collects from a response."""
     first, _, rest = collected.path.partition(".")
     if first == WHOLE_RESPONSE:
         values = values_at(arrival.document(), rest)
@@ -176,7 +182,7 @@ def _values_of(arrival: Arrival, collected: SavedValue) -> Iterator[Any]:
 
 
 def values_at(document: Any, path: str) -> Iterator[Any]:
-    """Yield the values at a path in which `*` stands for every item of a list."""
+    """Yield the values at a path in which `*` matches every item of a list."""
     first, star, rest = f".{path}".partition(f".{EACH_ITEM}")
     path_to_list = first.removeprefix(".")
     value = value_at(document, path_to_list) if path_to_list else document
@@ -199,7 +205,7 @@ def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
 
 
 def _matching_part(value: Any, saved: SavedValue) -> Any:
-    """Return what a step keeps of a value: all of it, or the part that matches the pattern."""
+    """Return the part of a value that a step saves: the whole value, or the match of the pattern."""
     if saved.pattern is None or value is UNSET:
         return value
     if value is None:

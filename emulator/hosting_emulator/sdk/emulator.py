@@ -259,8 +259,8 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     ) -> Self:
         """Create a world that is deleted on close. `url` and `control_token` work as in `connect`.
 
-        By default it is a copy of the default world's initial state, with a frozen clock.
-        `scenario` is a name of the library, the path of a file, or a document, which errors call
+        By default it has the records of a new default world, and a frozen clock. `scenario` is the
+        name of a library scenario, the path of a file, or a document, which errors call
         `document_name`. `state` is an exported state. Raises ValueError for an input that cannot be
         read, and ControlRefused (with the position) for an invalid scenario.
         """

@@ -199,7 +199,7 @@ def read_vary(
                 raise ValueError("the points are given twice: use either only or vary_only")
             if not own_points:
                 raise ValueError(
-                    "only must name at least one point; leave it out to vary all points"
+                    "vary: only must name at least one point; leave it out to vary all points"
                 )
             points = own_points
     if isinstance(seed, bool) or not isinstance(seed, str | int):

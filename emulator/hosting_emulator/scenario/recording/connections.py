@@ -12,7 +12,10 @@ from hosting_emulator.world.value import World
 
 
 class RecordedConnections:
-    """The names of the connections of one recorded story. `worlds` are those before its events."""
+    """The names of the connections in one recorded story.
+
+    `worlds` are the worlds before its events.
+    """
 
     def __init__(self, worlds: Iterable[World]) -> None:
         self._is_needed = any(_matches_by_connection(world) for world in worlds)
