@@ -231,6 +231,20 @@ def test_a_recording_of_a_library_scenario_passes(path: Path):
     assert recording.steps >= len(past.events)
 
 
+def test_a_recorded_span_after_a_skew_begins_before_it():
+    api = ControlledWorld()
+    api.intervene("skew_clock", tokens="5m")
+    api.advance("1m")
+    path = f"/v1/projects/{api.project_id()}/edge-dns"
+    early = api.send("GET", path, [("Authorization", f"Bearer {api.token()}")])
+    assert early.status == 401
+
+    story = recorded(api, first="1")["story"]
+
+    assert {"intervene": {"skew_clock": {"tokens": "5m"}}} in story
+    assert story[-1]["expect"] == {"status": 401, "code": "unauthenticated"}
+
+
 # --- Spans ---------------------------------------------------------------------------------------
 
 

@@ -129,7 +129,11 @@ EXPECTATIONS: dict[str, list[tuple[Step, Any, Verdict]]] = {
         (LIMITED, {"status": 429, "headers": {"Retry-After": None}}, "red"),
         (LIST, {"headers": {"Retry-After": {"not": 7}}}, "red"),
         (LIST, {"headers": {"Retry-Aftr": None}}, "refused"),
-        (LIST, {"headers": {"Date": "*"}}, "refused"),
+        (LIST, {"headers": {"Date": "2026-01-01T00:00:00Z"}}, "green"),
+        (LIST, {"headers": {"Date": "Thu, 01 Jan 2026 00:00:00 GMT"}}, "green"),
+        (LIST, {"headers": {"Date": {"below": "${now+1s}", "at_least": "${now}"}}}, "green"),
+        (LIST, {"headers": {"Date": {"above": "${now}"}}}, "red"),
+        (LIST, {"headers": {"Server": "*"}}, "refused"),
     ],
     "html": [
         (GATEWAY, {"status": 502, "html": True}, "green"),

@@ -113,6 +113,9 @@ def _leaves(hint: Any) -> list[Any]:
 def plain_reason(reason: str, kind: type[Any], field: str) -> str:
     """Return msgspec's reason in plain words, with the nearest word or all words of the field."""
     reason = re.sub(r" - at `\$.*`$", "", reason)
+    name = type_name(kind, field)
+    if name is not None and "matching regex" in reason:
+        return f"it must be {name}"
     reason = reason.replace("Expected `str` matching regex", "it must match")
     reason = reason.replace(_ESCAPED_END_OF_TEXT, "")
     unknown_field = re.search("unknown field `(.*)`", reason)
@@ -129,7 +132,7 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
         return f"it cannot be {word}{hint}"
     wrong_type = re.fullmatch(r"Expected `([^`]*)`(?:, got `[^`]*`)?(.*)", reason)
     if wrong_type:
-        expected = type_name(kind, field) or plain_types(wrong_type.group(1))
+        expected = name or plain_types(wrong_type.group(1))
         if words:
             expected = f"one of {', '.join(words)}"
         return f"it must be {expected}{wrong_type.group(2)}"

@@ -59,12 +59,13 @@ EXPECTED: dict[str, ValueType] = {
 #: What is expected of each header by its name.
 HEADER = HeaderText()
 #: Headers that belong to a connection. A story has none.
-CONNECTION_HEADERS = ("connection", "content-length", "date", "server", "transfer-encoding")
+CONNECTION_HEADERS = ("connection", "content-length", "server", "transfer-encoding")
 #: Headers that responses of the emulator have.
 KNOWN_HEADERS = (
     "Allow",
     "Cache-Control",
     "Content-Type",
+    "Date",
     "Location",
     "Retry-After",
     "Set-Cookie",

@@ -21,6 +21,7 @@ from hosting_emulator.criteria.value_types import (
     Result,
     ValueType,
     equals_if,
+    http_date_rank,
     id_rank,
     is_number,
     moment_ms,
@@ -201,7 +202,10 @@ class Ulid(Text):
 
 @dataclass(frozen=True)
 class HeaderText(Text):
-    """The value of a header. An expected number is compared with the number in the header."""
+    """The value of a header. An expected number is compared with the number in the header.
+
+    A timestamp is compared with the time in a header such as Date.
+    """
 
     form: str = "text or a number"
     nullable: bool = True
@@ -219,6 +223,10 @@ class HeaderText(Text):
             if rank is None or rank.order != NUMBERS:
                 return None
             return bool(expected == rank.position)
+        expected_rank = self.rank(expected)
+        rank = self.rank(actual)
+        if expected_rank is not None and rank is not None and rank.order == TIMESTAMPS:
+            return expected_rank == rank
         return equals_if(isinstance(actual, str), expected, actual)
 
     def orders(self) -> Sequence[str]:
@@ -227,7 +235,7 @@ class HeaderText(Text):
     def rank(self, value: Any) -> Rank | None:
         if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,9})?", value):
             return Rank(NUMBERS, float(value))
-        return number_rank(value) or timestamp_rank(value)
+        return number_rank(value) or timestamp_rank(value) or http_date_rank(value)
 
     def schema(self) -> dict[str, Any]:
         return {"type": ["string", "number"]}

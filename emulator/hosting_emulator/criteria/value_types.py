@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from hosting_emulator.contract.ids import id_number, is_ulid
@@ -30,6 +32,9 @@ NUMBERS = "numbers"
 TIMESTAMPS = "timestamps"
 IDS = "ids"
 ORDERED_VALUES = f"{NUMBERS}, {TIMESTAMPS} and {IDS}"
+
+
+_HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT")
 
 
 class Rank(NamedTuple):
@@ -227,6 +232,17 @@ def timestamp_rank(value: Any) -> Rank | None:
     if value_ms is None:
         return None
     return Rank(TIMESTAMPS, value_ms)
+
+
+def http_date_rank(value: Any) -> Rank | None:
+    """Return the rank of a date as HTTP headers write it (RFC 9110, 5.6.7). None: the value is not one."""
+    if not isinstance(value, str) or _HTTP_DATE.fullmatch(value) is None:
+        return None
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return Rank(TIMESTAMPS, int(date.timestamp()) * 1000)
 
 
 def id_rank(value: Any) -> Rank | None:

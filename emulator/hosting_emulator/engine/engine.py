@@ -139,7 +139,7 @@ class Engine:
 
     def date_s(self) -> int:
         """Return the time for the Date header of a response, in seconds since 1970."""
-        return self.now_ms() // 1000
+        return (self.now_ms() + self.world.clock.date_skew_ms) // 1000
 
     def run_due(self) -> int:
         """Run all due events and return world time."""
@@ -326,7 +326,10 @@ class Engine:
         """Set the clock and run all events that are due by its time, in one commit."""
         change, count = run_due(self.world, clock.world_ms, run_timeline_entry)
         change.now_ms = max(change.now_ms, clock.world_ms)
-        change.put(CLOCK, SINGLETON_KEY, clock)
+        # A due event may have skewed a clock. A skew does not end when world time moves.
+        change.put(
+            CLOCK, SINGLETON_KEY, clocks.with_skew_of(clock, change.get(CLOCK, SINGLETON_KEY))
+        )
         self.commit(change, "clock")
         return count
 
@@ -367,7 +370,7 @@ class Engine:
         session, if there is one. `redeemed` is the grant of a browser sign-in. With it, the token
         also names the grant's client and scope (RFC 9068, 2.2), and is revoked with the grant.
         """
-        issued = self.now_ms() // 1000
+        issued = (self.now_ms() + self.world.clock.token_skew_ms) // 1000
         claims: dict[str, Any] = {
             "iss": base_url + issuer_path(self.world.name),
             "aud": self.world.assumptions.token_audience,

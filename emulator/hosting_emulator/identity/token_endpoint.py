@@ -164,11 +164,12 @@ def _id_token_claims(
     user: User,
     now_ms: int,
 ) -> JsonObject:
+    issued_ms = now_ms + engine.world.clock.token_skew_ms
     claims: JsonObject = {
         "iss": request.issuer(engine),
         "aud": grant.client_id,
-        "iat": now_ms // 1000,
-        "exp": token_expiry_s(engine, now_ms),
+        "iat": issued_ms // 1000,
+        "exp": token_expiry_s(engine, issued_ms),
         "auth_time": grant.auth_time,
         "sid": grant.session_id,
         **user_claims(user, grant.scope, grant.organization_id),

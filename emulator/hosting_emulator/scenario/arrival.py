@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any, TypeAlias
 
 from msgspec import UNSET
@@ -53,6 +54,8 @@ class Arrival:
     effect: FaultKind | None = None
     n: int | None = None
     gave_up: bool = False
+    #: The time of the Date header, in seconds since 1970. None: the response has none.
+    date_s: int | None = None
 
     def summary(self) -> str:
         """Return the status and the problem code, such as `403 forbidden`."""
@@ -112,6 +115,8 @@ class Arrival:
         The last value of a repeated header counts.
         """
         headers = {"content-type": self.reply.content_type}
+        if self.date_s is not None:
+            headers["date"] = formatdate(self.date_s, usegmt=True)
         for header, value in self.reply.headers:
             headers[header.lower()] = value
         return headers.get(name.lower())

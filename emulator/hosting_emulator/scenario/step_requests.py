@@ -122,9 +122,10 @@ class StepRequests:
         self._connections.note_response(step.connection, response.effect, gave_up=step.gives_up)
         if step.gives_up:
             return Arrival(response.reply, 0, response.effect, response.n, gave_up=True)
+        date_s = self._engine.date_s()
         late_ms = at_ms + drip_ms(response.effect, response.reply)
         late_ms += self._pass_world_time(response.effect)
-        return Arrival(response.reply, late_ms, response.effect, response.n)
+        return Arrival(response.reply, late_ms, response.effect, response.n, date_s=date_s)
 
     def _exchange(self, step: StepPart, *, is_alone: bool) -> StepExchange:
         """Return the exchange of a step's request. It starts with its first effect."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import get_args
 
+from msgspec.structs import replace
+
 from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.world.records import ClockRecord
@@ -28,6 +30,13 @@ def read(clock: ClockRecord, machine_ms: int) -> int:
     if clock.mode == "scaled":
         elapsed = int(elapsed * clock.rate)
     return min(LATEST_MS, clock.world_ms + elapsed)
+
+
+def with_skew_of(clock: ClockRecord, other: ClockRecord | None) -> ClockRecord:
+    """Return a clock with the skew of another clock of the same world."""
+    if other is None:
+        return clock
+    return replace(clock, token_skew_ms=other.token_skew_ms, date_skew_ms=other.date_skew_ms)
 
 
 def start(mode: str, rate: float | None, at_ms: int | None, machine_ms: int) -> ClockRecord:

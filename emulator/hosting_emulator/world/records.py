@@ -385,13 +385,17 @@ class ScheduledEvent(WorldRecord, frozen=True, gc=False):
 class ClockRecord(WorldRecord, frozen=True, gc=False):
     """The relation of world time to the machine's clock.
 
-    At `machine_ms`, world time was `world_ms`.
+    At `machine_ms`, world time was `world_ms`. Two other clocks may differ from world time, by
+    milliseconds: that of the identity provider, which writes the times of tokens, by `token_skew_ms`,
+    and that of the server that writes Date headers, by `date_skew_ms`.
     """
 
     mode: ClockMode
     world_ms: int
     machine_ms: int
     rate: float = 1.0
+    token_skew_ms: int = 0
+    date_skew_ms: int = 0
 
 
 class Variation(WorldRecord, frozen=True, gc=False):

@@ -85,6 +85,7 @@ def test_the_name_of_an_intervention_begins_with_a_verb():
         "revoke",
         "leave",
         "set",
+        "skew",
         "remove",
         "transfer",
         "move",

@@ -11,7 +11,8 @@ import hosting_emulator.faults.interventions.operations
 import hosting_emulator.faults.interventions.deployments
 import hosting_emulator.faults.interventions.credentials
 import hosting_emulator.faults.interventions.organizations
-import hosting_emulator.faults.interventions.projects  # noqa: F401
+import hosting_emulator.faults.interventions.projects
+import hosting_emulator.faults.interventions.clocks  # noqa: F401
 
 # isort: on
 from hosting_emulator.faults.interventions.declaration import (

@@ -17,6 +17,7 @@ from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario, scenario_of
 from hosting_emulator.scenario.source import Source
+from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.fault_records import Fault, is_spent
 from hosting_emulator.world.population_export import describe_world
 from hosting_emulator.world.records import TimelineEntry, WorldSource
@@ -96,6 +97,8 @@ def describes_world(document: Document, world: World, at_ms: int) -> bool:
         built = build_world(scenario, world.name, at_ms)
     except ScenarioError:
         return False
+    if clocks.with_skew_of(built.clock, world.clock) != built.clock:
+        return False  # no section of a file skews a clock
     names = [name for name in TABLES if name not in _RUN_TABLES]
     return all(built.tables[name] == world.tables[name] for name in names)
 
