@@ -102,7 +102,7 @@ def test_an_impossible_skew_is_refused_where_it_is_written():
 
 
 def test_a_skew_may_be_a_variable_of_the_story():
-    story = [
+    story: list[dict[str, Any]] = [
         {"call": "list_deployments", "save": {"id": "items.0.id"}},
         {"intervene": {"skew_clock": {"tokens": "${id}"}}},
     ]
