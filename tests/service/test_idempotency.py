@@ -82,6 +82,13 @@ def test_any_text_of_1_to_128_characters_is_accepted_as_a_key(
     assert len(world.state()["tables"]["remembered_responses"]) == 1
 
 
+@every_call
+def test_a_key_that_is_not_utf8_is_refused(world: CheckedCalls, call: Call) -> None:
+    response = call(world, "k\xff")
+
+    assert "not UTF-8" in expect_problem(response, 400, "invalid_request")["detail"]
+
+
 # --- Replays ------------------------------------------------------------------------------------
 
 

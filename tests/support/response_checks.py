@@ -77,6 +77,8 @@ CODES = [
 ]
 
 RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+#: Text that begins like a sentence and ends like one.
+_SENTENCES = re.compile(r"([A-Z][a-z]*\b|[`'\"]).*[\w)`'\"…][.!?]", re.S)
 ULID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
 #: Fields that may be null, because the contract says "or null".
 _NULLABLE = {"enabled_at", "value", "zone", "expires_at", "database"}
@@ -149,6 +151,8 @@ def check_problem(response: Response) -> dict[str, Any]:
     assert document.keys() >= _REQUIRED_FIELDS
     assert document["status"] == response.status
     assert document["code"] in CODES
+    detail = document.get("detail", "A problem needs no detail.")
+    assert _SENTENCES.fullmatch(detail), f"the detail is not a whole sentence: {detail!r}"
     slug = document["code"].replace("_", "-")
     assert document["type"].endswith(f"/errors/{slug}"), document["type"]
     assert response.header_values("X-Request-Id") == [document["request_id"]]

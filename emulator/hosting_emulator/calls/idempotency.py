@@ -34,7 +34,7 @@ def recall(
     """
     assumptions = change.assumptions
     # Only a digest is stored: a key that a client chose may be a secret.
-    sent_key = request.idempotency_key.encode("utf-8", "surrogatepass")
+    sent_key = request.idempotency_key.encode("utf-8")
     sent_digest = blake2b(sent_key, digest_size=16).hexdigest()
     user_key = f"{request.principal.user_id}|{sent_digest}"
     key = user_key

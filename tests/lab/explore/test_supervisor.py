@@ -62,11 +62,13 @@ def test_a_command_that_prints_all_the_time_is_ended_after_its_limit():
     try:
         child.begin([sys.executable, "-c", PRINTS_FOR_20_S], {})
         run = child.finish(0.3)
+        can_be_used_again = child.is_free
     finally:
         child.close()
 
     assert (run.hung, run.outcome.code) == (True, 143)
     assert run.seconds < 10
+    assert can_be_used_again
 
 
 @needs_linux
