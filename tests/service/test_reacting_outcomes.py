@@ -423,6 +423,19 @@ def test_the_wait_reason_names_the_cause(api: CheckedWorld) -> None:
     assert wait_reason(api, second) == "its reconciliation, which is required"
 
 
+def test_triggers_name_the_operations_for_which_an_outcome_waits(api: CheckedWorld) -> None:
+    api.emulator.outcome("cancel", phase="building")
+    api.emulator.outcome("fail", leaves={"hosts": ["mail"]})
+    api.emulator.outcome("fail")
+
+    waits = [trigger.waits_for for trigger in api.emulator.triggers]
+    assert waits == [
+        "an operation that initialize_managed_source begins",
+        "an operation that apply_project_domains begins",
+        "an operation",
+    ]
+
+
 def test_an_outcome_says_which_operations_lack_its_phase(api: CheckedWorld) -> None:
     outcome = api.emulator.outcome("cancel", phase="building")
     api.apply_domains()

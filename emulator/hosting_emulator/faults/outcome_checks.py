@@ -13,7 +13,11 @@ from hosting_emulator.world import lifecycles
 from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.fault_records import Rule
 from hosting_emulator.world.operations import profile_for
-from hosting_emulator.world.partial_effects import find_impossible_effect, visible_places
+from hosting_emulator.world.partial_effects import (
+    effects_text,
+    find_impossible_effect,
+    visible_places,
+)
 from hosting_emulator.world.plans import (
     find_early_effect,
     phases_that_may_become,
@@ -133,6 +137,15 @@ def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumption
     return None
 
 
+def possible_operations(
+    outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
+) -> list[str]:
+    """Return the calls on whose operations an outcome can act."""
+    if rule.call is not None:
+        return [rule.call]
+    return [call for call in calls if _exclusion(outcome, rule, call, assumptions) is None]
+
+
 def outcome_note(
     outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
 ) -> str | None:
@@ -147,7 +160,8 @@ def outcome_note(
                 f"It waits for an operation of {' or '.join(possible_calls)}: {reasons[0]}."
             )
     if outcome.left_behind is not None:
-        notes.append(visible_places(outcome.left_behind))
+        places = visible_places(outcome.left_behind)
+        notes.append(f"It leaves {effects_text(outcome.left_behind)}: {places}.")
     return " ".join(notes) or None
 
 

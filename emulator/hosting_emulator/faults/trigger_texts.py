@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hosting_emulator.faults.categories import RECORD_TABLES
+from hosting_emulator.faults.categories import OUTCOME, RECORD_TABLES
 from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.faults.nearest_requests import field_text
-from hosting_emulator.faults.outcomes import outcome_kinds
+from hosting_emulator.faults.outcome_checks import possible_operations
+from hosting_emulator.faults.outcomes import outcome_kinds, outcome_of
 from hosting_emulator.faults.unused_entries import waiting_operation
 from hosting_emulator.world.conditions import condition_text
 from hosting_emulator.world.fault_records import Fault, Rule, is_spent
@@ -47,7 +48,7 @@ def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:
             return awaited_change
     if is_spent(entry, now_ms):
         return None
-    subject = _subject(entry, is_outcome=is_outcome)
+    subject = _subject(world, entry, is_outcome=is_outcome)
     matched_fields = [
         f"{name} {field_text(world, name, getattr(entry.rule, name))}"
         for name in _MATCHED_FIELDS
@@ -75,13 +76,21 @@ def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
     return f"{condition_text(condition)}, while operation {operation.id} is in {phases}"
 
 
-def _subject(entry: Fault, *, is_outcome: bool) -> str:
+def _subject(world: World, entry: Fault, *, is_outcome: bool) -> str:
     call = entry.rule.call
     if is_outcome:
-        return f"an operation that {call} begins" if call else "an operation"
+        return _awaited_operation(world, entry)
     if stage_of(entry) == "handshake":
         return "a TLS handshake"
     return f"a request of {call}" if call else "a request"
+
+
+def _awaited_operation(world: World, outcome: Fault) -> str:
+    """Describe the operations on which an outcome can act."""
+    calls = possible_operations(outcome_of(outcome), outcome.rule, OUTCOME.calls, world.assumptions)
+    if len(calls) < len(OUTCOME.calls):
+        return f"an operation that {' or '.join(calls)} begins"
+    return "an operation"
 
 
 def _occasions(entry: Fault, now_ms: int) -> Iterator[str]:

@@ -12,6 +12,9 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.faults.categories import FAULT, RuleCategory
 
+#: The reason why `leaves` takes no other words.
+NOTHING_ELSE_SHOWN = "the contract's responses show nothing else that an operation leaves behind"
+
 
 def check_field_names(document: Mapping[str, Any], category: RuleCategory) -> None:
     """Raise DocumentRefused for a field that is neither a kind nor a field of a rule."""
@@ -58,6 +61,9 @@ def read_effect(kind: str, options: Any, category: RuleCategory) -> dict[str, An
         path = kind
         if refused.field:
             path = f"{kind}.{refused.field}"
-        raise DocumentRefused(str(refused), path) from None
+        message = str(refused)
+        if refused.field.startswith("leaves"):
+            message += f" ({NOTHING_ELSE_SHOWN})"
+        raise DocumentRefused(message, path) from None
     checked: dict[str, Any] = msgspec.to_builtins(effect)
     return checked

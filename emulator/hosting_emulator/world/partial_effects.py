@@ -68,7 +68,7 @@ def effects_text(effects: PartialEffects) -> str:
 
 
 def visible_places(effects: PartialEffects) -> str:
-    """Say in one sentence where a client sees effects."""
+    """Say in a clause where a client sees effects."""
     places = []
     if effects.hosts or effects.source:
         places.append("in the operation's result")
@@ -78,4 +78,4 @@ def visible_places(effects: PartialEffects) -> str:
         places.append("in the list of deployments")
     if effects.dns:
         places.append("in the DNS authorization")
-    return f"A client sees what it leaves behind {' and '.join(places)}."
+    return f"a client sees that {' and '.join(places)}"

@@ -117,7 +117,8 @@ def _end_sentences(operation: Operation) -> Iterator[str]:
     if outcome is not None and (ending is None or ending.by != "outcome"):
         yield _undecisive_outcome(outcome)
     if ending is not None and ending.leaves is not None:
-        yield f"It was to leave {effects_text(ending.leaves)}. {visible_places(ending.leaves)}"
+        left = effects_text(ending.leaves)
+        yield f"It was to leave {left}: {visible_places(ending.leaves)}."
     error = operation.error
     if error is not None:
         retryable = "retryable" if error.retryable else "not retryable"

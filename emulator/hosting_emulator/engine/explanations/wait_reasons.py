@@ -37,12 +37,12 @@ def _end_of_hold(world: World, operation: Operation) -> str:
     if outcome is None or not is_held(operation):
         return f"the intervention release_operation, because {operation.stuck_by} stopped it"
     ends = []
-    if outcome.while_ is not None:
-        ends.append(f"a change after which this no longer holds: {condition_text(outcome.while_)}")
     due_at = _due_at(world, operation)
     if due_at is not None:
         ends.append(f"the time {due_at}")
-    return f"{' or '.join(ends)}, because {outcome.id} holds it"
+    if outcome.while_ is not None:
+        ends.append(f"a change after which this no longer holds: {condition_text(outcome.while_)}")
+    return f"{' or '.join(ends)} ({outcome.id} holds it)"
 
 
 def _due_at(world: World, operation: Operation) -> str | None:

@@ -119,7 +119,7 @@ def _check_effects(operation: Operation, effects: PartialEffects | None) -> None
 def _left_text(effects: PartialEffects | None) -> str:
     if effects is None:
         return ""
-    return f" and leaves {effects_text(effects)}. {visible_places(effects)}"
+    return f" and leaves {effects_text(effects)}: {visible_places(effects)}"
 
 
 @intervention
