@@ -18,7 +18,7 @@ def test_all_interventions_are_listed_with_their_fields(api: CheckedWorld):
     assert {kind["name"] for kind in listed} == in_scenarios.keys()
     move_dns = next(kind for kind in listed if kind["name"] == "move_dns")
     required = [field["name"] for field in move_dns["fields"] if field["required"]]
-    assert required == ["project", "to"]
+    assert required == ["to"]
 
 
 def test_the_response_names_the_intervention_and_describes_the_change(api: CheckedWorld):

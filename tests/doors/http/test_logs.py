@@ -239,7 +239,7 @@ def test_the_level_error_hides_warnings():
 EXCHANGE: dict[str, Any] = {
     **{"world": "w", "n": 1, "method": "GET", "path": "/v1/x", "query": "", "call": None},
     **{"user": None, "status": 200, "code": None, "idempotency_key": None, "replayed": False},
-    **{"lost": None, "duration_us": 812.5, "why": []},
+    **{"lost": None, "second_delivery_of": None, "duration_us": 812.5, "why": []},
 }
 
 
