@@ -88,7 +88,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ),
     ({"timeout": {}, "project": "shop", "call": "create_user_api_key"}, "project", ["never act"]),
     ({"timeout": {}, "header": ["X"]}, "header", ["it must be a mapping"]),
-    ({"timeout": {}, "header": {"X": 1}}, "header", ["it must be text"]),
+    ({"timeout": {}, "header": {"X": 1}}, "header", ["it must be a string"]),
     ({"timeout": {}, "times": 0}, "times", [">= 1"]),
     ({"timeout": {}, "times": "2"}, "times", ["times: it must be a whole number"]),
     ({"timeout": {}, "skip_first": -1}, "skip_first", [">= 0"]),

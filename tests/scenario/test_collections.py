@@ -85,7 +85,7 @@ def test_an_id_that_comes_twice_is_named_with_both_items():
     report = run_story([first_page, first_page, {"check": {"ids": {"distinct": True}}}])
 
     [(at, expected, _)] = differences_of(report["steps"][-1])
-    assert (at, expected) == ("ids[4]", "another value than item 0")
+    assert (at, expected) == ("ids[4]", "a value that differs from item 0")
 
 
 def test_one_secret_is_among_the_responses_to_retries():
@@ -259,15 +259,19 @@ def test_timestamps_are_sorted_by_the_time_for_which_they_stand():
         (
             "{words: {sorted_by: status}}",
             "status",
-            "a value with an order, as numbers, timestamps and ids have",
+            "a value with an order, such as numbers, timestamps and ids",
         ),
-        ("{word: {distinct: true}}", "true", "a list, because distinct looks at its items"),
+        ("{word: {distinct: true}}", "true", "a list, because distinct applies to its items"),
         (
             "{id: {above: 2026-01-01T00:00:00Z}}",
             "2026",
-            "above 2026-01-01T00:00:00Z in the order of timestamps, where this value is not",
+            "above 2026-01-01T00:00:00Z in the order of timestamps, to which this value does not belong",
         ),
-        ("{id: {above: 7}}", "7", "above 7 in the order of numbers, where this value is not"),
+        (
+            "{id: {above: 7}}",
+            "7",
+            "above 7 in the order of numbers, to which this value does not belong",
+        ),
     ],
 )
 def test_a_value_without_the_order_fails_with_the_reason_and_its_place(

@@ -132,7 +132,7 @@ def test_a_missing_header_cannot_be_saved():
 def test_a_comparison_of_unordered_values_is_refused():
     error = refused("story: [{call: get_dns_authorization, expect: {body: {zone: {above: 3}}}}]")
 
-    assert "this is text, which has no order" in error.message
+    assert "this is a string, which has no order" in error.message
 
 
 def test_a_misspelled_comparison_names_the_word():

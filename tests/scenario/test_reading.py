@@ -39,7 +39,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
         ("clock: {mode: freezed}", 3, "freezed", "mode cannot be 'freezed'; did you mean frozen?"),
         ("clock: {mode: scaled}", 3, "clock:", "a scaled clock needs a rate"),
         ("clock: {at: tomorrow}", 3, "tomorrow", "'tomorrow'"),
-        ("seed: 5", 3, "5", "seed must be text, not 5; put it in quotes"),
+        ("seed: 5", 3, "5", "seed must be a string, not 5; put it in quotes"),
         ("story: [{advance: 5}]", 3, "5", "advance must be a duration, such as 5s, not 5"),
         (
             "timeline: [{at: 5, fault: {timeout: }}]",
@@ -156,7 +156,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             "story:\n  - call: list_deployments\n    headers:\n      X-A: x\n      X-B: 1",
             7,
             "1",
-            "X-B must be text, not 1",
+            "X-B must be a string, not 1",
         ),
         ("story: [{assume: {token_lifetme: 1h}}]", 3, "token_lifetme:", "did you mean"),
         (

@@ -1,1 +1,1 @@
-"""The calls: one function for each thing a client can request, and the rules they share."""
+"""The calls: one function for each call, and the rules that all calls share."""

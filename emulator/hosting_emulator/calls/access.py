@@ -1,6 +1,6 @@
-"""Who may do what: the caller's scope, role and permissions.
+"""Access checks: the caller's scope, role and permissions.
 
-What lies outside the user's access is refused exactly as what does not exist (contract, Errors).
+A resource outside the user's access is refused exactly like a missing resource (contract, Errors).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNKNOWN_ID = "nothing has this id"
 
 
 def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
-    """Return the record that the request is about, if its principal may make this call on it.
+    """Return the subject of the request, if its principal may make this call on it.
 
     Raises Refused: organization_required, resource_not_found, forbidden, interactive_login_required.
     """
@@ -43,7 +43,8 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     if principal.organization_id is None:
         raise Refused(
             "organization_required",
-            "The access token names no organization; sign in to one and use its token.",
+            "The access token does not name an organization; sign in to an organization and "
+            "use its token.",
         )
     _check_id(change, request)
     subject = spec.subject
@@ -60,7 +61,9 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
         project_id = operation.project_id
         segments = map(unquote, request.path.split("/"))
         if "{project_id}" in spec.path and project_id not in segments:
-            raise _not_found(subject, "the path names another project than the operation's")
+            raise _not_found(
+                subject, "the path names a project that is not the operation's project"
+            )
     project: Project | None = tables[PROJECTS.name].get(project_id)
     if project is None:
         raise _not_found(subject, _UNKNOWN_ID)
@@ -77,21 +80,21 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
 
 
 def _check_id(change: Change, request: CallRequest) -> None:
-    """Raise Refused if a malformed id is assumed to be an invalid request."""
+    """Raise Refused if the id is malformed and the world assumes that malformed ids are invalid."""
     if change.assumptions.malformed_project_id != "invalid_request":
         return
     if not is_ulid(request.subject_id):
         subject = request.spec.subject
         raise Refused(
             "invalid_request",
-            f"The {subject} id in the path is not 26 characters of a Ulid.",
+            f"The {subject} id in the path is not a Ulid of 26 characters.",
             field=f"{subject}_id",
             assumption="malformed_project_id",
         )
 
 
 def role_of(change: Change, user_id: str, project: Project) -> str | None:
-    """Return a user's role in a project, whatever organization the token is for; None for no role."""
+    """Return a user's role in a project, or None. The organization of the token does not matter."""
     tables = change.world.tables
     membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{user_id}")
     if membership is None:
@@ -106,7 +109,7 @@ def role_of(change: Change, user_id: str, project: Project) -> str | None:
 
 
 def _check_role(change: Change, request: CallRequest, role: str) -> None:
-    """Raise Refused if a role in the project is less than the call needs."""
+    """Raise Refused if the call requires a higher role in the project."""
     spec = request.spec
     needed = least_role(spec, change.assumptions)
     if _RANKS[role] >= _RANKS[needed]:
@@ -130,7 +133,7 @@ def _not_found(subject: str, why: str) -> Refused:
 
 
 def _organization(change: Change, request: CallRequest) -> Organization:
-    """Return the organization that the request is about. Raises Refused."""
+    """Return the organization in the path. Raises Refused."""
     principal = request.principal
     organization = change.get(ORGANIZATIONS, request.subject_id)
     if organization is None:
@@ -154,7 +157,8 @@ def _organization(change: Change, request: CallRequest) -> Organization:
 
 def _check_permissions(change: Change, request: CallRequest, permissions: frozenset[str]) -> None:
     """Raise Refused if an API key may not make the call, or its organization no longer allows it."""
-    # The permissions of the organization are read each time: a key loses those it disables.
+    # The organization's permissions are read each time, because a key loses permissions that the
+    # organization disables.
     organization = change.get(ORGANIZATIONS, request.principal.organization_id or "")
     needed = request.spec.permission
     is_enabled = organization is not None and needed in organization.permissions
@@ -171,7 +175,7 @@ def _check_permissions(change: Change, request: CallRequest, permissions: frozen
 
 
 def count_request(change: Change, user_id: str) -> None:
-    """Count a request of a user, if there is a limit, in fixed windows of world time.
+    """Count a user's request in the current window of world time, if there is a rate limit.
 
     Raises Refused `rate_limited` for a request over the limit.
     """

@@ -1,4 +1,4 @@
-"""API keys: creating one, and replaying that. The full value is shown once and stored nowhere."""
+"""Creates API keys, and replays their creation. The full value is shown once and never stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hosting_emulator.world.value import Change
 
 
 def create_user_api_key(change: Change, request: CallRequest, organization: Organization) -> Reply:
-    """Create the key. It needs no credits, but at least one product permission to carry."""
+    """Create a key. This requires no credits, but at least one product permission for the key."""
     permissions = organization.permissions
     if not permissions:
         raise Refused(
@@ -36,7 +36,7 @@ def make_key(
     name: str,
     permissions: tuple[str, ...],
 ) -> tuple[ApiKey, str]:
-    """Write a new key and return it with its full value, which is not stored."""
+    """Store a new key. Return it with its full value, which is not stored."""
     value = change.assumptions.key_prefix + new_secret(change)
     key = put_key(
         change,
@@ -54,7 +54,7 @@ def make_key(
 def replay_key_creation(
     change: Change, request: CallRequest, remembered: RememberedResponse
 ) -> Reply:
-    """Return the key's metadata as it is now, and no value, for an exact replay.
+    """Return the response to an exact replay: the key's current metadata without the value.
 
     The product permissions are revalidated (contract, Endpoints, 3). Raises Refused.
     """
@@ -63,8 +63,8 @@ def replay_key_creation(
     if not any(permission in enabled for permission in key.permissions):
         raise Refused(
             change.assumptions.code_of("no_permission_enabled"),
-            "The organization has disabled product permissions of this key.",
-            why="it still enables none of the key's permissions",
+            "The organization has disabled all product permissions of this key.",
+            why="the organization no longer enables any of the key's permissions",
             assumption="replayed_key_permissions",
         )
     body = views.encode(_document(change, request, key, None), change.assumptions)

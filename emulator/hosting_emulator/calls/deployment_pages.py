@@ -1,4 +1,4 @@
-"""Pages of deployments, and the cursors that lead from one to the next.
+"""Pages of deployments, and the cursors that link each page to the next.
 
 A cursor names a position in the project's list, which only grows at its new end. A removed deployment
 keeps its position. So each deployment that existed when the paging began comes exactly once, unless it is
@@ -27,21 +27,21 @@ from hosting_emulator.world.records import Project
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import Change
 
-#: By how many characters a variation may write a cursor longer than it must be.
+#: The numbers of extra characters that a variation may add to a cursor.
 LONGER = (1, 6, 20, 48, 80)
-#: The bytes of a cursor: a tag that binds it to its list, and the position in the list.
+#: The lengths of a cursor's parts: a tag that binds it to its list, and the position in the list.
 _TAG_BYTES = 6
 _POSITION_BYTES = 6
 _SHORTEST = (_TAG_BYTES + _POSITION_BYTES) * 4 // 3
 
 _PageKey: TypeAlias = tuple[str, str, int, int, int | None, int]
-#: Pages that were written: a page is a pure function of its runs, its key and the assumptions.
+#: A cache of pages. A page is a pure function of its runs, its key and the assumptions.
 _pages: dict[_PageKey, tuple[list[DeploymentChunk], Assumptions, bytes]] = {}
 _MOST_PAGES = 256
 
 
 def list_deployments(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Return one page, and a cursor for the next."""
+    """Return a page of deployments, with a cursor for the next page."""
     assumptions = change.assumptions
     newest_first = assumptions.deployment_order == "newest_first"
     indexes = change.world.indexes
@@ -60,8 +60,8 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
     runs = deployment_chunks(indexes, project.id, start, stop)
     longer = request.values.get("cursor_longer", 0)
     key = (change.world.seed, project.id, start, stop, following, longer)
-    # A run is immutable, and is replaced when one of its deployments changes. So a page of equal runs
-    # is still right, in this world and in any other.
+    # A run is immutable, and is replaced when one of its deployments changes. A cached page with
+    # equal runs is therefore still correct, in this world and in any other world.
     cached = _pages.get(key)
     if cached is not None:
         cached_runs, cached_assumptions, cached_body = cached
@@ -128,7 +128,7 @@ def _write_cursor(change: Change, project: Project, position: int, longer: int) 
 
 
 def _lengthened(change: Change, shortest: str, longer: int) -> str:
-    """Write a cursor `longer` characters longer. The first is then neither a letter nor a digit."""
+    """Return a cursor with `longer` extra characters. The first extra character is `-` or `_`."""
     if not longer:
         return shortest
     drawn = derive(change.world.seed, "longer cursor", shortest, str(longer), size=64)
@@ -136,7 +136,7 @@ def _lengthened(change: Change, shortest: str, longer: int) -> str:
 
 
 def _read_cursor(change: Change, project: Project, cursor: str, count: int) -> int:
-    """Return the position that a cursor names, 1 to `count`. Raises Refused."""
+    """Return the position in a cursor, from 1 to `count`. Raises Refused."""
     name = change.assumptions.cursor_parameter
     shortest = cursor[-_SHORTEST:]
     longer = len(cursor) - _SHORTEST
@@ -156,7 +156,7 @@ def _read_cursor(change: Change, project: Project, cursor: str, count: int) -> i
 def _tag(change: Change, project: Project, packed: bytes) -> bytes:
     """Return the bytes that bind a position to its list.
 
-    A cursor that was made up, or that belongs to another project or order, is refused.
+    The tag reveals a cursor that was made up, or that belongs to another project or order.
     """
     order = change.assumptions.deployment_order
     return derive(change.world.seed, "cursor", order, project.id, packed.hex(), size=_TAG_BYTES)

@@ -1,6 +1,7 @@
-"""Tickets of dev origins: issuing one, and what becomes of it at the dev origin.
+"""Tickets for dev origins: issuing, redeeming, and the session that a redeemed ticket opens.
 
-To a stranger, a ticket that is unknown, used, expired, revoked or of another origin looks the same.
+A stranger cannot distinguish tickets that are unknown, used, expired, revoked or for another
+origin.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from hosting_emulator.world.value import Change
 TICKET_LIFETIME_MS = 600_000
 #: The cookie that a redeemed ticket sets at the dev origin.
 DEV_SESSION_COOKIE = "dev_access"
-#: How long (world time) the cookie opens the dev origin.
+#: The lifetime of the cookie, in milliseconds of world time.
 DEV_SESSION_LIFETIME_MS = 12 * 3_600_000
 REDEEM_PATH = "/.service/dev-access/redeem"
 
@@ -29,7 +30,7 @@ REDEEM_PATH = "/.service/dev-access/redeem"
 
 
 def create_dev_access_ticket(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Issue a single-use ticket, and revoke the principal's earlier unused one."""
+    """Issue a single-use ticket, and revoke the principal's earlier unused ticket."""
     principal = request.principal.user_id
     _revoke_earlier_ticket(change, principal)
     secret = new_secret(change)
@@ -54,7 +55,7 @@ def create_dev_access_ticket(change: Change, request: CallRequest, project: Proj
 
 
 def _revoke_earlier_ticket(change: Change, principal: str) -> None:
-    # Each new ticket revokes the one before, so at most the last one can still be unused.
+    # Each new ticket revokes the previous ticket, so only the last ticket can still be unused.
     last_id = change.world.indexes.get(f"last_ticket:{principal}")
     if last_id is None:
         return
@@ -75,7 +76,7 @@ def dev_origin(change: Change, project: Project, port: int | None) -> str:
 
 
 def project_at(change: Change, host: str) -> Project | None:
-    """Return the project whose dev host this is (without port), or None."""
+    """Return the project with this dev host (without port), or None."""
     label, _, zone = host.lower().partition(".")
     if zone != zone_of(change.world.name, change.assumptions.dev_zone):
         return None
@@ -86,7 +87,7 @@ def project_at(change: Change, host: str) -> Project | None:
 
 
 def ticketed_project(change: Change, secret: str) -> Project | None:
-    """Return the project that a ticket was issued for, also if it is no longer valid."""
+    """Return the project for which a ticket was issued, even if the ticket is no longer valid."""
     ticket = _ticket_of(change, secret)
     if ticket is None:
         return None
@@ -101,7 +102,7 @@ def _ticket_of(change: Change, secret: str) -> Ticket | None:
 
 
 def redeem(change: Change, project: Project, secret: str) -> str:
-    """Use a ticket up and return the secret of the session that it opens. Raises Refused."""
+    """Redeem a ticket, and return the secret of the session that it opens. Raises Refused."""
     ticket = _ticket_of(change, secret)
     reason = _why_refused(change, project, ticket)
     if ticket is None or reason is not None:
@@ -114,9 +115,9 @@ def redeem(change: Change, project: Project, secret: str) -> str:
 
 
 def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str | None:
-    """Return why a ticket cannot be redeemed at a project's dev origin; None if it can."""
+    """Return the reason why a ticket cannot be redeemed at a dev origin, or None if it can."""
     if ticket is None:
-        return "no ticket has this secret"
+        return "there is no ticket with this secret"
     if ticket.project_id != project.id:
         return f"the ticket is for project {ticket.project_id}"
     if ticket.state != "unused":
@@ -127,7 +128,7 @@ def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str
 
 
 def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
-    """Return the ticket that opened this session at this project's origin, or None."""
+    """Return the ticket that opened this session at the project's dev origin, or None."""
     ticket_id, _, session = cookie.partition(".")
     ticket = change.get(TICKETS, ticket_id)
     if ticket is None or ticket.used_ms is None or ticket.session_digest != digest(session):

@@ -1,8 +1,8 @@
-"""Idempotency-Keys: the response to a key that is sent again.
+"""Idempotency-Keys: the responses to repeated keys.
 
-The first response under a key is remembered and returned again, byte for byte. A key belongs to its
-principal. Any other request with it (another call, path or body) is refused with
-`idempotency_key_reused`, as the contract says.
+The first response to a key is remembered and replayed byte for byte. A key belongs to its
+principal. A different request with the same key (another call, path or body) is refused with
+`idempotency_key_reused`, as the contract requires.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ _IDEMPOTENT_CALLS = tuple(call_id for call_id, spec in ALL_CALLS.items() if spec
 def recall(
     change: Change, request: CallRequest, in_flight: dict[str, CallRequest]
 ) -> RememberedResponse | None:
-    """Return the response remembered for the principal and the key (and the call, if assumed), if any.
+    """Return the remembered response for the principal and the key, or None.
 
-    Raises Refused: `idempotency_key_reused` if the key was used for another request, and, if that is
-    assumed, `service_unavailable` while another request with the key is `in_flight`. This request is
-    then added to `in_flight`.
+    Under the assumption `idempotency_scope`, the call also counts. Raises Refused with
+    `idempotency_key_reused` if the key was used for a different request. If `idempotency_in_flight`
+    is `refuse`, a request that is not refused is recorded in `in_flight`, and while it is in
+    progress, another request with its key is refused with `service_unavailable`.
     """
     assumptions = change.assumptions
-    # Only a digest is stored: a key that a client chose may be a secret.
+    # Only a digest is stored, because a client's key may be a secret.
     sent_key = request.idempotency_key.encode("utf-8")
     sent_digest = blake2b(sent_key, digest_size=16).hexdigest()
     user_key = f"{request.principal.user_id}|{sent_digest}"
@@ -47,7 +48,7 @@ def recall(
     if assumptions.idempotency_in_flight == "refuse":
         first = in_flight.setdefault(key, request)
     if first.fingerprint != request.fingerprint:
-        raise _reused(f"the key is in use by {first.spec.call_id}, which has no answer yet")
+        raise _reused(f"the key is in use by {first.spec.call_id}, which has no response yet")
     if first is not request:
         raise Refused(
             assumptions.code_of("request_in_flight"),
@@ -69,10 +70,10 @@ def recall(
 def _remembered_elsewhere(
     change: Change, request: CallRequest, user_key: str
 ) -> RememberedResponse | None:
-    """Return what was remembered for this key while `idempotency_scope` was another.
+    """Return the response that was remembered for this key under a different `idempotency_scope`.
 
-    A world whose assumptions change still knows its keys. A response to the same request comes
-    before a response to another one.
+    A world still knows its keys after its assumptions have changed. A response to the same request
+    takes precedence over a response to a different request.
     """
     table = change.world.tables[REMEMBERED.name]
     if not table:
@@ -91,13 +92,14 @@ def _remembered_elsewhere(
 
 
 def _reused(why: str) -> Refused:
-    detail = "This Idempotency-Key was used for another request (the call, the path or the body differs)."
+    detail = "This Idempotency-Key was used for a different call, path or body."
     return Refused("idempotency_key_reused", detail, why=why)
 
 
 def remember(change: Change, request: CallRequest, reply: Reply) -> None:
-    """Remember a response under the request's key, and forget one whose retention is over."""
-    # Forgetting one for each that is added keeps the table from growing, and no request is slow.
+    """Remember a response under the request's key, and delete at most one expired response."""
+    # Deleting an expired response for each new one limits the size of the table, and keeps every
+    # request fast.
     queue = change.world.remembered
     oldest = queue.entries.get(queue.first)
     if oldest is not None and _is_forgotten(oldest[1], change):
@@ -110,7 +112,7 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
         fingerprint=request.fingerprint,
         call_id=request.spec.call_id,
         status=reply.status,
-        # `replay` builds the response to a retry again, without the secret.
+        # `replay` rebuilds the response to a retry without the secret.
         body="" if reply.secret else reply.body.decode(),
         expires_ms=expires_ms,
         subject=reply.subject,
@@ -121,13 +123,13 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
 
 
 def _is_forgotten(remembered: RememberedResponse, change: Change) -> bool:
-    """Return whether the retention of a response is over."""
+    """Tell whether the retention time of a response is over."""
     expires_ms = remembered.expires_ms
     return expires_ms is not None and expires_ms <= change.now_ms
 
 
 def replay(change: Change, request: CallRequest, remembered: RememberedResponse) -> Reply:
-    """Return the response to a retry, from what was remembered. Raises Refused."""
+    """Return the response to a retry, built from the remembered response. Raises Refused."""
     if remembered.status < 400:
         replay_function = REPLAY_FUNCTIONS.get(request.spec.call_id)
         if replay_function is not None:

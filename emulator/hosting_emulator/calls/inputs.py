@@ -1,6 +1,7 @@
-"""Reading a request's headers, query and body, strictly, against the call's row in the table.
+"""Strictly reads a request's headers, query and body according to the call's row in the table.
 
-Every mistake is a Refused `invalid_request` that names the header, parameter or field, and what is right.
+Every mistake raises Refused with `invalid_request`. The message names the header, parameter or
+field, and the correct form.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ if TYPE_CHECKING:
     from hosting_emulator.contract.models import SourceGeneration
 
 _HEADER_LIMIT = 128
-#: A body of at most this many bytes is read once, however often it is sent.
+#: The result of reading a body of at most this many bytes is cached.
 _CACHED_BODY_BYTES = 256
-#: How many characters of a client's text a message quotes.
+#: The maximum number of characters of a client's text that a message quotes.
 _LONGEST_QUOTE = 60
 #: A message does not quote a number of this size.
 _LONG_NUMBER = 1e15
 _NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
-#: Two bodies make the same request if the fields that the call reads are equal, however they are
-#: written (contract, operation 3: an exact replay is the same name and Idempotency-Key).
+#: Two bodies are the same request if the fields that the call reads are equal. The spelling does
+#: not matter (contract, operation 3: an exact replay has the same name and Idempotency-Key).
 _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -66,7 +67,7 @@ def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
         names = {parameter_name(parameter, assumptions) for parameter in spec.query}
         for name in query:
             if name not in names:
-                detail = f"This call has no such query parameter: {_quoted(name)}."
+                detail = f"This call has no query parameter {_quoted(name)}."
                 raise _invalid("query", detail, "unknown_query_parameters")
 
 
@@ -76,8 +77,8 @@ def _read_key(request: CallRequest) -> str:
     if not values:
         raise _invalid(
             "Idempotency-Key",
-            "The header Idempotency-Key is required: send 1 to 128 characters, new for each "
-            "request that is not a retry.",
+            "The header Idempotency-Key is required: send 1 to 128 characters, and a new key "
+            "for each request that is not a retry.",
         )
     key = values[0]
     if len(values) == 1 and key.isascii() and 1 <= len(key) <= _HEADER_LIMIT:
@@ -93,7 +94,7 @@ def _check_media_type(request: CallRequest, assumptions: Assumptions) -> None:
         media_type = values[0].partition(";")[0].strip()
     if media_type.lower() == "application/json":
         return
-    difference = "but none was sent"
+    difference = "but the header is missing"
     if media_type:
         difference = f"not {_quoted(media_type)}"
     raise Refused(
@@ -105,7 +106,7 @@ def _check_media_type(request: CallRequest, assumptions: Assumptions) -> None:
 
 
 def read_request_id(values: Sequence[str], assumptions: Assumptions) -> str | None:
-    """Return the id that a client gave its request; None if it is invalid and assumed to be ignored.
+    """Return a client's request id, or None if it is invalid and the world ignores invalid ids.
 
     Raises Refused.
     """
@@ -119,7 +120,7 @@ def read_request_id(values: Sequence[str], assumptions: Assumptions) -> str | No
 
 
 def bad_cursor(name: str) -> Refused:
-    """Return the refusal of a cursor that no page of this list contained."""
+    """Return the refusal of a cursor that did not come from a page of this list."""
     return _invalid(name, f"The query parameter {name} {CURSOR.complaint}")
 
 
@@ -137,7 +138,9 @@ def _one_header(name: str, values: Sequence[str]) -> str:
     except UnicodeEncodeError:
         raise _invalid(name, f"The header {name} is not UTF-8 text.") from None
     if not 1 <= len(value) <= _HEADER_LIMIT:
-        detail = f"The header {name} has {len(value)} characters; it takes 1 to {_HEADER_LIMIT}."
+        detail = (
+            f"The header {name} has {len(value)} characters; it must have 1 to {_HEADER_LIMIT}."
+        )
         raise _invalid(name, detail)
     return value
 
@@ -163,14 +166,16 @@ def _read_body(
 def _judge_body(
     document: dict[str, Any], resource: str, closed: bool, generation: SourceGeneration
 ) -> dict[str, Any]:
-    """Return the fields that a body has, of those that its call reads. Raises Refused."""
-    # Imported here: loading pydantic takes 90 ms, and no start needs it before its first body.
+    """Validate a body, and return the fields that the call reads. Raises Refused."""
+    # Imported here because loading pydantic takes 90 ms, and it is not needed before the first
+    # body.
     from pydantic import ValidationError
 
     from hosting_emulator.contract.models import body_model
 
     model = body_model(resource, closed=closed, source_generation=generation)
-    # pydantic describes every unknown field, and a body may have a hundred thousand. One is enough.
+    # A body may have a hundred thousand unknown fields, and pydantic describes each of them. A
+    # single unknown field is enough for the error.
     names = RESOURCES[resource].names
     judged = {name: document[name] for name in names if name in document}
     unknown = next((name for name in document if name not in names), None)
@@ -189,30 +194,34 @@ def _judge_body(
             assumption = "unknown_body_fields"
         raise _invalid(name, f"The request body has no field {_quoted(name)}.", assumption)
     raise _invalid(
-        name, f"The field {name!r} is wrong: {first['msg']}; found {_kind(document[name])}."
+        name,
+        f"The field {name!r} is invalid: {first['msg']}; the value is {_kind(document[name])}.",
     )
 
 
-#: Clients send the same few small bodies again and again, and reading one depends on its bytes alone.
+#: Clients send the same few small bodies again and again, and the result depends only on the bytes.
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 
 
 def load_models() -> None:
-    """Load what the first request with a body would otherwise wait for: about 0.1 s."""
+    """Load modules and models in advance.
+
+    Otherwise the first request with a body would wait about 0.1 s.
+    """
     from hosting_emulator.contract.models import body_model
 
     body_model("SetPoweredByFlagRequest", closed=False, source_generation="checked")
 
 
 def _quoted(text: str) -> str:
-    """Return a client's text for a message: quoted, escaped, and not too long."""
+    """Quote a client's text for a message, escaped and shortened if necessary."""
     if len(text) <= _LONGEST_QUOTE:
         return repr(text)
     return repr(text[:_LONGEST_QUOTE]) + "…"
 
 
 def _kind(value: Any) -> str:
-    """Return what a JSON value is, for a message."""
+    """Describe a JSON value for a message."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
@@ -229,7 +238,7 @@ def _kind(value: Any) -> str:
 # --- the query -------------------------------------------------------------------------------------
 
 
-#: `re` caches patterns, too, but a look-up there takes three times as long.
+#: `re` also caches patterns, but its look-up takes three times as long.
 _compiled = lru_cache(re.compile)
 
 

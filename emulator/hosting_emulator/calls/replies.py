@@ -1,4 +1,4 @@
-"""How the functions of calls make their replies."""
+"""Builds the replies of successful calls."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from hosting_emulator.world.value import Change
 def success_reply(
     change: Change, request: CallRequest, document: Any, subject: str, *, secret: bool = False
 ) -> Reply:
-    """Return the first reply of a successful call, with the status that the world assumes for it.
+    """Return the first reply of a successful call, with the status under the world's assumptions.
 
-    `subject` is the id of what the call created or read. `secret`: the document shows a credential.
+    `subject` is the id of the created or read resource. `secret` means that the document contains a
+    credential.
     """
     status = success_status(request.spec, change.assumptions)
     return Reply(status, views.encode(document, change.assumptions), subject, secret=secret)

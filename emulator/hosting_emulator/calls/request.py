@@ -17,7 +17,7 @@ from hosting_emulator.world.value import World
 
 #: The headers of every response of a call.
 NO_STORE = (("Cache-Control", "no-store"),)
-#: The headers of a request. A name may occur more than once, in any case.
+#: The headers of a request. Names are case-insensitive and may be repeated.
 Headers: TypeAlias = MultiMapping[str]
 NO_HEADERS = CIMultiDict[str]()
 
@@ -26,8 +26,9 @@ NO_HEADERS = CIMultiDict[str]()
 class Principal:
     """The user or API key that makes a request.
 
-    `permissions` is None for an access token: only an API key is limited to some. `session_id` is the
-    session in which the token was issued. It may have ended since.
+    `permissions` is None for an access token, because only an API key is limited to certain
+    permissions. `session_id` is the session in which the token was issued. The session may have
+    ended since.
     """
 
     user_id: str
@@ -50,11 +51,11 @@ NOBODY = Principal("", None)
 
 
 class CallRequest(msgspec.Struct, kw_only=True):
-    """One request of a call: as it arrived, and what has been read from it since.
+    """A request for a call, with the data that has been read from it so far.
 
-    `path` is without the prefix of a world. `dev_port` is the port of dev origins, None for the
-    default of https. `world` is the world before the request. `n` and `starts` (how often the world was
-    started before) together identify the request within its world.
+    `path` does not include the prefix of a world. `dev_port` is the port of dev origins, or None
+    for the default port of https. `world` is the world before the request. `n` and `starts` (the
+    number of earlier starts of the world) together identify the request in its world.
     """
 
     method: str
@@ -74,15 +75,15 @@ class CallRequest(msgspec.Struct, kw_only=True):
     values: Mapping[str, Any] = {}
     idempotency_key: str = ""
     canonical_body: str = ""
-    #: The key under which the response to its Idempotency-Key is remembered.
+    #: The key under which the response to the Idempotency-Key is remembered.
     storage_key: str = ""
-    #: Equal for two requests exactly if they are the same request: call, path and body.
+    #: A digest of the call, the path and the body. Equal fingerprints mean the same request.
     fingerprint: str = ""
     #: The outcome that was set in advance for the operation that the call starts.
     outcome: OperationOutcome | None = None
 
     def request_id(self) -> str:
-        """Return the id that the client gave, or else one of our own, derived when it is needed."""
+        """Return the client's request id, or a generated id, which is derived on demand."""
         if self.given_request_id is None:
             number = str(self.n)
             if self.starts:
@@ -92,16 +93,18 @@ class CallRequest(msgspec.Struct, kw_only=True):
 
 
 def derived_request_id(seed: str, number_text: str, now_ms: int) -> str:
-    """Return the request id of the request with this number."""
+    """Return the generated request id for the request with this number."""
     return "req_" + make_ulid(now_ms, derive(seed, "request", number_text, size=10))
 
 
 class Reply(msgspec.Struct):
-    """The response of a call: status (0: no response at all), body, and the id of its subject.
+    """The response of a call.
 
-    `secret`: the body shows credential material and must not be stored. `varied` are the points at
-    which the body was varied; None: it was not varied yet. `assumption` names one that decided the body,
-    where only the call can know.
+    The status is 0 if there is no response. `subject` is the subject's id.
+
+    `secret` means that the body contains credential material and must not be stored. `varied` lists
+    the points at which the body was varied, or is None if it has not been varied yet. `assumption`
+    names an assumption that affected the body, if only the call can know this.
     """
 
     status: int

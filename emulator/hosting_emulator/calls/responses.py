@@ -1,8 +1,8 @@
-"""What each call does: one function for each row of `contract/calls.py`, under the name of the call.
+"""Implements the calls: a function for each row of `contract/calls.py`, with the name of the call.
 
-A function takes the change that it may write to, the request, and the record that the request is about.
-It returns the reply, or raises Refused and has then changed nothing. Calls with more to them have a file
-of their own: API keys, tickets of dev origins, pages of deployments.
+A function takes the change to which it may write, the request, and the subject's record. It returns
+the reply, or raises Refused without changing anything. Larger calls have separate files: API keys,
+tickets for dev origins, and pages of deployments.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def set_project_powered_by_flag(change: Change, request: CallRequest, project: P
 
 
 def _keeps_enabled_at(change: Change, request: CallRequest, project: Project) -> bool:
-    """Return whether the flag is on already, switched on by a user who still owns the project.
+    """Tell whether the flag is already on, and was switched on by a user who still owns the project.
 
-    The flag of a former owner gets the time of the next owner who switches it on.
+    If a former owner switched the flag on, the next owner who switches it on sets a new time.
     """
     enabled_by = project.flag_enabled_by
     if enabled_by is None:
         return False
-    # Only an owner may make this call, so the caller is one.
+    # Only an owner may make this call, so the caller is an owner.
     return (
         enabled_by == request.principal.user_id or role_of(change, enabled_by, project) == "owner"
     )
@@ -86,13 +86,13 @@ def initialize_managed_source(change: Change, request: CallRequest, project: Pro
     assumptions = change.assumptions
     expected = request.values.get("expected_source_generation")
     if assumptions.source_generation == "ignored":
-        # It stays ignored when the operation starts, whatever the world assumes by then.
+        # It is also ignored when the operation starts, even if the assumption has changed by then.
         expected = None
     if expected is not None and expected != project.source_generation:
         raise Refused(
             assumptions.code_of("generation_stale"),
-            f"The project's source generation is {project.source_generation}, "
-            "not the expected one.",
+            f"The project's source generation is {project.source_generation}, not the expected "
+            "generation.",
             field="expected_source_generation",
             assumption="source_generation",
         )
@@ -114,7 +114,10 @@ def apply_project_domains(change: Change, request: CallRequest, project: Project
 def _start_operation(
     change: Change, request: CallRequest, project: Project, kind: str, generation: int | None = None
 ) -> Reply:
-    """Start an operation. Nothing spends credits: an organization has some, or none."""
+    """Start an operation.
+
+    It does not spend credits, but may require that the organization has some.
+    """
     organization = change.row(ORGANIZATIONS, project.organization_id)
     if not organization.credits and change.assumptions.zero_credits == "operations_refused":
         raise Refused(
@@ -129,7 +132,7 @@ def _start_operation(
 
 
 def get_operation(change: Change, request: CallRequest, operation: Operation) -> Reply:
-    """Show the operation as it is now. If its profile counts polls, this poll counts."""
+    """Return the operation's current state. If its profile counts polls, this poll counts."""
     if not is_finished(operation):
         operations.count_poll(change, operation)
         react(change)
@@ -146,14 +149,14 @@ def show_operation(change: Change, request: CallRequest, operation: Operation) -
 
 
 def get_dns_authorization(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Show the authorization as it is now, without credentials."""
+    """Return the current authorization, without credentials."""
     record = change.get(DNS, project.id) or Dns()
     document = views.dns_authorization(record, change.assumptions)
     return success_reply(change, request, document, project.id)
 
 
 def read_database_compute(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Show what is observed now. A database without placement is null, never invented."""
+    """Return the current observation. A database without a placement is null, never invented."""
     environment = request.values["environment"]
     record = change.get(DATABASES, f"{project.id}/{environment}") or Database("separate")
     if record.provider_failing:
@@ -170,8 +173,8 @@ def read_database_compute(change: Change, request: CallRequest, project: Project
 
 # --- The tables ------------------------------------------------------------------------------------
 
-#: The function of a call. The record that the request is about is a project, an organization or an
-#: operation, as the path of the call says.
+#: The function of a call. Depending on the call's path, the subject's record is a project, an
+#: organization or an operation.
 CallFunction: TypeAlias = Callable[[Change, CallRequest, Any], Reply]
 CALL_FUNCTIONS: dict[CallName, CallFunction] = {
     "set_project_powered_by_flag": set_project_powered_by_flag,

@@ -143,7 +143,7 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
 _ESCAPED_END_OF_TEXT = repr(END_OF_TEXT)[1:-1]
 #: The names of msgspec's types for users who write YAML.
 _PLAIN_TYPES = {
-    "str": "text",
+    "str": "a string",
     "int": "a whole number",
     "float": "a number",
     "bool": "true or false",

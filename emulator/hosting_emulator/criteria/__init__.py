@@ -1,6 +1,7 @@
-"""Criteria: the language in which stories, the SDK, the CLI and the control API select and compare.
+"""Criteria: the comparison language of stories, the SDK, the CLI and the control API.
 
-Every word has a declared type. A value that no response and no request can ever have is refused where
-it is written, and a comparison is made in the type of the value. `values` holds the types and the
-comparisons, `requests` the filters of requests, `responses` the shapes of responses.
+Every word has a declared type. A criterion that can never match is refused at its position in the
+file, and a comparison follows the type of the value. `value_types` contains the types,
+`comparisons` the comparisons, `request_filters` the filters for requests, and `response_types` the
+types of responses.
 """

@@ -1,4 +1,4 @@
-"""Checks of expected values: a value that can never match is refused where it is written."""
+"""Checks expected values, and refuses values that can never match."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def has_variable(expected: Any) -> bool:
 def check(kind: ValueType, expected: Any, path: Path = (), *, variables: bool = False) -> None:
     """Raise Impossible if no value of a type can ever match.
 
-    With `variables`, a text may contain variables whose values are unknown, and so it may match.
+    With `variables`, a string may contain variables. Their values are unknown, so it is accepted.
     """
     if variables and isinstance(expected, str) and VARIABLE_START in expected:
         return
@@ -69,11 +69,12 @@ def check(kind: ValueType, expected: Any, path: Path = (), *, variables: bool = 
 def _check_list(kind: ValueType, expected: Sequence[Any], path: Path, *, variables: bool) -> None:
     items = kind.items()
     if items is None and not expected:
-        raise Impossible("an empty list has no value that could match", path)
+        raise Impossible("an empty list can never match", path)
     most = getattr(kind, "most", None)
     if most is not None and len(expected) > most:
         raise Impossible(f"the list never has more than {most} items", path)
-    # Without items, the value is not a list, and the expected list holds alternatives.
+    # If the type has no items, the value is not a list, and the expected list contains
+    # alternatives.
     item_kind = items or kind
     for index, item in enumerate(expected):
         check(item_kind, item, (*path, index), variables=variables)
@@ -87,7 +88,10 @@ def _check_mapping(
     if words and not declared:
         for name in expected:
             if name not in COMPARISONS:
-                hint = nearest(str(name), COMPARISONS) or f"; those are {', '.join(COMPARISONS)}"
+                hint = (
+                    nearest(str(name), COMPARISONS)
+                    or f"; the comparisons are {', '.join(COMPARISONS)}"
+                )
                 message = f"{name!r} is next to {words[0]} but is not a comparison{hint}"
                 raise Impossible(message, (*path, name), key=True)
         for word, operand in expected.items():
@@ -98,7 +102,9 @@ def _check_mapping(
         return
     if not kind.is_mapping():
         for name in expected:
-            hint = nearest(str(name), COMPARISONS) or f"; those are {', '.join(COMPARISONS)}"
+            hint = (
+                nearest(str(name), COMPARISONS) or f"; the comparisons are {', '.join(COMPARISONS)}"
+            )
             raise Impossible(f"there is no comparison {str(name)!r}{hint}", (*path, name), key=True)
         raise Impossible(f"it must be {kind.form}, not a mapping", path)
     if not expected and isinstance(kind, Array):
@@ -114,14 +120,14 @@ def _check_mapping(
 
 
 def _check_word(kind: ValueType, word: str, operand: Any, path: Path, *, variables: bool) -> None:
-    """Raise Impossible if a word of a comparison does not take an operand."""
+    """Check the operand of a comparison word. Raises Impossible."""
     if variables and isinstance(operand, str) and VARIABLE_START in operand:
         return
     _WORD_CHECKS[word](kind, operand, path, variables)
 
 
 def _check_order(word: str, kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
-    """Check a limit of a type whose values have an order."""
+    """Check a limit, which requires a type with an order."""
     if not kind.orders():
         raise Impossible(
             f"{word} compares {ORDERED_VALUES}; this is {kind.form}, which has no order", path
@@ -129,7 +135,7 @@ def _check_order(word: str, kind: ValueType, operand: Any, path: Path, variables
     rank = kind.rank(operand)
     if isinstance(operand, bool) or rank is None:
         raise Impossible(
-            f"{word} needs a value of the order of {' or '.join(kind.orders())}, not "
+            f"{word} needs a value that is comparable with {' or '.join(kind.orders())}, not "
             f"{display_value(operand)}",
             path,
         )
@@ -143,7 +149,7 @@ def _check_order(word: str, kind: ValueType, operand: Any, path: Path, variables
 
 def _check_one_of(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
     if not isinstance(operand, list | tuple) or not operand:
-        raise Impossible("one_of needs a list of the values that it may be", path)
+        raise Impossible("one_of needs a list of allowed values", path)
     for index, choice in enumerate(operand):
         check(kind, choice, (*path, index), variables=variables)
 
@@ -154,13 +160,13 @@ def _check_has(kind: ValueType, operand: Any, path: Path, variables: bool) -> No
 
 def _check_not_in(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
     if not isinstance(operand, list | tuple) or not operand:
-        raise Impossible("not_in needs a list of the values that it must not be", path)
+        raise Impossible("not_in needs a list of forbidden values", path)
     for index, value in enumerate(operand):
         _check_same(kind, value, (*path, index), variables)
 
 
 def _check_same(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
-    """Check a value that is compared as it is: a string in it never acts as a pattern or a wildcard."""
+    """Check a value that is compared literally, so that strings in it are not patterns or wildcards."""
     if variables and has_variable(operand):
         return
     if operand is None or kind.means_nothing(operand):
@@ -190,7 +196,7 @@ def _check_each(kind: ValueType, operand: Any, path: Path, variables: bool) -> N
 
 
 def _check_item_count(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
-    """Check a number of items, or `{of: …, is: …}`."""
+    """Check an expected number of items, or `{of: …, is: …}`."""
     item_kind = item_type("item_count", kind, path)
     most = getattr(kind, "most", None)
     count_kind = ITEM_COUNT if most is None else replace(ITEM_COUNT, greatest=most)
@@ -225,7 +231,7 @@ def _check_optional(kind: ValueType, operand: Any, path: Path, variables: bool) 
 
 
 _WordCheck: TypeAlias = Callable[[ValueType, Any, Path, bool], None]
-#: The checks of the operands of words in `COMPARISONS`.
+#: The operand checks of the words in `COMPARISONS`.
 _WORD_CHECKS: dict[str, _WordCheck] = {
     **{word: partial(_check_order, word) for word in ORDERS},
     "not": _check_not,
@@ -242,7 +248,7 @@ _WORD_CHECKS: dict[str, _WordCheck] = {
 
 
 def _check_together(kind: ValueType, expected: Mapping[str, Any], path: Path) -> None:
-    """Refuse comparisons of which each can hold, but not all of them for one value."""
+    """Refuse comparisons that cannot all hold for the same value."""
     values = kind.possible_values()
     if values is None:
         return
@@ -250,11 +256,13 @@ def _check_together(kind: ValueType, expected: Mapping[str, Any], path: Path) ->
     if kind.nullable:
         possible.append(None)
     if not any(match(kind, expected, value) is True for value in possible):
-        raise Impossible(f"it must be {kind.form}, and none is like that", path)
+        raise Impossible(
+            f"it must be {kind.form}, but no such value meets all these conditions", path
+        )
 
 
 def _check_range(kind: ValueType, expected: Mapping[str, Any], path: Path) -> None:
-    """Refuse two limits between which no value lies."""
+    """Refuse two limits with no value between them."""
     lows = _limit_ranks(kind, expected, ("at_least", "above"))
     highs = _limit_ranks(kind, expected, ("at_most", "below"))
     if not lows or not highs:
@@ -269,10 +277,10 @@ def _check_range(kind: ValueType, expected: Mapping[str, Any], path: Path) -> No
     if getattr(kind, "whole", False) and is_low_open and is_high_open:
         nothing_between = nothing_between or high - low <= 1
     if nothing_between:
-        raise Impossible("no value lies between these limits", path)
+        raise Impossible("there is no value between these limits", path)
 
 
 def _limit_ranks(kind: ValueType, expected: Mapping[str, Any], words: Sequence[str]) -> list[Rank]:
-    """Return the ranks of limits. A limit with a variable has none."""
+    """Return the ranks of limits. A limit with a variable has no rank."""
     ranks = [kind.rank(expected[word]) for word in words if word in expected]
     return [rank for rank in ranks if rank is not None]

@@ -1,7 +1,7 @@
-"""Comparisons between an expected and an actual value.
+"""Compares expected with actual values.
 
-A comparison has three results: True, False, and None where the two values cannot be compared, such as
-a number and a text. A claim holds only if the result is True, and the negation of None is None.
+The result of a comparison is True, False, or None if the two values cannot be compared, such as a
+number and a string. A claim holds only if the result is True. The negation of None is None.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def is_comparison(expected: Any) -> bool:
 
 
 def match(kind: ValueType, expected: Any, actual: Any) -> Result:
-    """Compare an expected value with an actual one. None: they cannot be compared."""
+    """Compare an expected value with an actual value. Return None if they cannot be compared."""
     if is_comparison(expected):
         results = [match_word(word, kind, operand, actual) for word, operand in expected.items()]
         if None in results:
@@ -87,12 +87,12 @@ def match(kind: ValueType, expected: Any, actual: Any) -> Result:
 
 
 def match_word(word: str, kind: ValueType, operand: Any, actual: Any) -> Result:
-    """Compare an actual value by one word of `COMPARISONS`."""
+    """Compare an actual value with the operand of a word in `COMPARISONS`."""
     return _WORDS[word](kind, operand, actual)
 
 
 def _match_parts(kind: ValueType, expected: Any, actual: Any) -> Result:
-    """Compare a list, or a mapping of the fields that matter."""
+    """Compare the items of a list, or the fields that an expected mapping names."""
     if isinstance(expected, Mapping):
         parts = parts_of(expected, actual)
         if parts is None:
@@ -111,7 +111,7 @@ def _match_parts(kind: ValueType, expected: Any, actual: Any) -> Result:
 
 
 def parts_of(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | None:
-    """Return the fields of an object, or the items of a list by their numbers. None: it is neither."""
+    """Return an object's fields, or a list's items by index, or None for any other value."""
     if isinstance(actual, Mapping):
         return actual
     if isinstance(actual, list) and expected and all(str(name).isdecimal() for name in expected):
@@ -122,7 +122,7 @@ def parts_of(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | No
 def _compare_order(
     order: Callable[[float, float], bool], kind: ValueType, limit: Any, actual: Any
 ) -> Result:
-    """Compare the ranks of a limit and a value."""
+    """Compare a limit and a value by rank."""
     if actual is MISSING:
         return None
     limit_rank = kind.rank(limit)
@@ -134,7 +134,7 @@ def _compare_order(
 
 def _compare_not(kind: ValueType, expected: Any, actual: Any) -> Result:
     result = match(kind, expected, actual)
-    # A missing value does not count as a different value.
+    # A missing value is not a different value.
     if result is None or (actual is MISSING and not result):
         return None
     return not result
@@ -145,7 +145,7 @@ def _compare_one_of(kind: ValueType, choices: Any, actual: Any) -> Result:
 
 
 def _compare_has(kind: ValueType, expected: Any, actual: Any) -> Result:
-    """Tell whether a list has an item that matches."""
+    """Tell whether any item of a list matches."""
     if not isinstance(actual, list):
         return None
     item_kind = kind.items() or ANY
@@ -153,7 +153,7 @@ def _compare_has(kind: ValueType, expected: Any, actual: Any) -> Result:
 
 
 def _compare_not_in(kind: ValueType, values: Any, actual: Any) -> Result:
-    """Tell whether a value is the same as none of some values."""
+    """Tell whether a value differs from all forbidden values."""
     result = any_result(_compare_same(kind, value, actual) for value in values)
     if result is None or actual is MISSING:
         return None
@@ -161,7 +161,10 @@ def _compare_not_in(kind: ValueType, values: Any, actual: Any) -> Result:
 
 
 def _compare_same(kind: ValueType, expected: Any, actual: Any) -> Result:
-    """Tell whether two values are the same in every part. An expected string does not act as a pattern."""
+    """Tell whether two values are the same in every part.
+
+    An expected string is not used as a pattern.
+    """
     if actual is MISSING:
         return kind.is_null_when_absent() and kind.means_nothing(expected)
     if actual is None or kind.means_nothing(expected):
@@ -175,7 +178,10 @@ def _compare_same(kind: ValueType, expected: Any, actual: Any) -> Result:
 
 
 def _compare_each(kind: ValueType, expected: Any, actual: Any) -> Result:
-    """Tell whether every item of a list matches. An empty list proves nothing, so it does not."""
+    """Tell whether every item of a list matches.
+
+    An empty list does not match, because it proves nothing.
+    """
     if not isinstance(actual, list):
         return None
     item_kind = kind.items() or ANY
@@ -188,7 +194,7 @@ def _compare_each(kind: ValueType, expected: Any, actual: Any) -> Result:
 
 
 def _compare_item_count(kind: ValueType, operand: Any, actual: Any) -> Result:
-    """Compare the number of items of a list, or of those that match."""
+    """Compare the number of items in a list, or the number of matching items."""
     if not isinstance(actual, list):
         return None
     count, expected = counted_items(kind, operand, actual)
@@ -196,7 +202,7 @@ def _compare_item_count(kind: ValueType, operand: Any, actual: Any) -> Result:
 
 
 def counted_items(kind: ValueType, operand: Any, actual: list[Any]) -> tuple[int, Any]:
-    """Return the number of items that an `item_count` counts, and the expected number."""
+    """Return the number of items counted by an `item_count`, and the expected number."""
     if not names_counted_items(operand):
         return len(actual), operand
     item_kind = kind.items() or ANY
@@ -205,12 +211,12 @@ def counted_items(kind: ValueType, operand: Any, actual: list[Any]) -> tuple[int
 
 
 def names_counted_items(operand: Any) -> bool:
-    """Tell whether an `item_count` names the items that it counts, as `{of: …, is: …}` does."""
+    """Tell whether an `item_count` has the form `{of: …, is: …}`, which counts only some items."""
     return isinstance(operand, Mapping) and set(operand) == {"of", "is"}
 
 
 def _compare_list(word: str, kind: ValueType, operand: Any, actual: Any) -> Result:
-    """Compare a list by a word that looks at the order or the identity of its items."""
+    """Compare a list with a word about the order or the identity of its items."""
     if not isinstance(actual, list):
         return None
     finding = ITEM_FINDERS[word](kind.items() or ANY, operand, actual)
@@ -230,7 +236,7 @@ def _find_repetition(item_kind: ValueType, operand: Any, items: list[Any]) -> Li
     return find_repetition(item_kind, path, items)
 
 
-#: What each word about the order or the identity of items looks for in a list.
+#: For each word about the order or the identity of items, a function that finds a violation.
 ITEM_FINDERS: dict[str, Callable[[ValueType, Any, list[Any]], ListFinding | None]] = {
     "sorted_by": _find_disorder,
     "distinct": _find_repetition,
@@ -241,7 +247,7 @@ def _compare_optional(kind: ValueType, expected: Any, actual: Any) -> Result:
     return actual is MISSING or match(kind, expected, actual)
 
 
-#: What `item_count` expects.
+#: The type of an expected `item_count`.
 ITEM_COUNT = Number("a number of items from 0", whole=True, least=0)
 _WordComparison: TypeAlias = Callable[[ValueType, Any, Any], Result]
 _WORDS: dict[str, _WordComparison] = {
@@ -256,10 +262,10 @@ _WORDS: dict[str, _WordComparison] = {
     **{word: partial(_compare_list, word) for word in ITEM_FINDERS},
     "optional": _compare_optional,
 }
-#: The words that look at the items of a list.
+#: The words about the items of a list.
 LIST_WORDS = ("has", "each", "item_count", *ITEM_FINDERS)
-#: The words of a comparison, such as `{at_least: 3, below: 10}`. All words of one mapping must hold.
-#: `checks` says for each word which operands it takes.
+#: The words of a comparison, such as `{at_least: 3, below: 10}`. All words of a mapping must hold.
+#: The module `checks` defines the operands of each word.
 COMPARISONS = tuple(_WORDS)
 
 

@@ -1,4 +1,4 @@
-"""The types of values that consist of others: lists, objects, several names, and alternatives."""
+"""The types of compound values: lists, objects, sets of names, and alternatives."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _ANY_TEXT = Text()
 
 @dataclass(frozen=True)
 class NameSet(ValueType):
-    """Several names of one thing, such as its id and its alias, or the names of several things.
+    """A set of names, such as the id and the alias of a project, or the names of several things.
 
-    An expected value matches if it matches any of the names, and `not` if it matches none of them.
+    An expected value matches if it matches any of the names. `not` matches if it matches none of
+    them.
     """
 
     form: str = "a name"
@@ -55,7 +56,7 @@ class NameSet(ValueType):
 
 @dataclass(frozen=True)
 class Array(ValueType):
-    """A list of items of one type."""
+    """A list whose items have the same type."""
 
     form: str = "a list"
     item: ValueType = ANY
@@ -164,7 +165,7 @@ class Either(ValueType):
 
 
 def either(types: Iterable[ValueType | None]) -> ValueType | None:
-    """Return the type of a value that is of one of these types. None: there is none."""
+    """Return the type of a value that has any of these types, or None if all of them are None."""
     distinct: list[ValueType] = []
     for kind in types:
         if kind is not None and kind not in distinct:
@@ -179,5 +180,5 @@ def either(types: Iterable[ValueType | None]) -> ValueType | None:
 
 
 def or_null(kind: ValueType) -> ValueType:
-    """Return the same type with null as a value."""
+    """Return the same type with null as an additional value."""
     return replace(kind, nullable=True)

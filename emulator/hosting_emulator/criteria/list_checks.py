@@ -1,4 +1,4 @@
-"""Checks of claims about the order and the identity of a list's items."""
+"""Checks claims about the order and the identity of a list's items."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ def item_type(word: str, kind: ValueType, path: Path) -> ValueType:
     """Return the type of a list's items. Raises Impossible if the value is not a list."""
     items = kind.items()
     if items is None:
-        raise Impossible(f"{word} looks at the items of a list; this is {kind.form}", path)
+        raise Impossible(f"{word} applies to the items of a list, but this is {kind.form}", path)
     return items
 
 
 def no_field(kind: ValueType, name: str, path: Path, *, key: bool = True) -> Impossible:
-    """Return the error for a field that a value does not have, with the nearest field."""
+    """Return the error about a missing field, with the nearest field name."""
     names = kind.field_names()
     hint = nearest(name, names) or f"; there are {', '.join(names) or 'none'}"
     return Impossible(f"there is no field {name!r} here{hint}", path, key=key)
 
 
 def check_sorted_by(kind: ValueType, operand: Any, path: Path) -> None:
-    """Check that each field by which a list is sorted has an order. Raises Impossible."""
+    """Check the fields by which a list is sorted. Raises Impossible if a field has no order."""
     item_kind = item_type("sorted_by", kind, path)
     for key in read_sort_keys(operand, path):
         _check_sort_key(item_kind, key, path)
@@ -44,9 +44,10 @@ def _check_sort_key(item_kind: ValueType, key: SortKey, path: Path) -> None:
         raise no_field(item_kind, key.path, path, key=False)
     if not kind.orders():
         subject = f"{key.path} is" if key.path else "the items are"
-        hint = f"; fields with an order are {choices}" if ordered_names else ""
+        hint = f"; the fields with an order are {choices}" if ordered_names else ""
         raise Impossible(
-            f"{subject} {kind.form}, which has no order: only {ORDERED_VALUES} have one{hint}", path
+            f"{subject} {kind.form}, which has no order: only {ORDERED_VALUES} have an order{hint}",
+            path,
         )
 
 
@@ -56,7 +57,7 @@ def _is_ordered(item_kind: ValueType, name: str) -> bool:
 
 
 def check_distinct(kind: ValueType, operand: Any, path: Path) -> None:
-    """Check the field whose values are distinct; `true` stands for the items. Raises Impossible."""
+    """Check the field whose values must be distinct, or `true` for whole items. Raises Impossible."""
     item_kind = item_type("distinct", kind, path)
     if operand is True:
         return

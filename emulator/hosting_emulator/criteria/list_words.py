@@ -1,6 +1,7 @@
-"""What claims about a list find in it: items that are out of order, and items that are there twice.
+"""Finds the items of a list that are out of order, and repeated items.
 
-`comparisons` holds the words that make these claims, `checks` what each of them takes.
+`comparisons` contains the words that make these claims, and `checks` contains the checks of their
+operands.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ DIRECTIONS = (ASCENDING, DESCENDING)
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """A field by which a list is sorted, as a dotted path. Without a path it is the item itself."""
+    """A field by which a list is sorted, as a dotted path. An empty path means the item itself."""
 
     path: str
     is_descending: bool
@@ -38,9 +39,9 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True)
 class ListFinding:
-    """An item of a list that contradicts a claim: its path in the list, and what it should be.
+    """An item of a list that contradicts a claim: its path in the list, and the expectation.
 
-    `is_undecidable` says that the claim can neither hold nor fail, such as an order of words.
+    `is_undecidable` means that the claim can neither hold nor fail, such as an order of words.
     """
 
     at: str
@@ -50,7 +51,9 @@ class ListFinding:
 
 
 def read_sort_keys(operand: Any, path: Path = ()) -> list[SortKey]:
-    """Read what `sorted_by` takes: `created_at`, `{created_at: descending}`, or only a direction.
+    """Parse the operand of `sorted_by`:
+
+    `created_at`, `{created_at: descending}`, or only a direction.
 
     Raises Impossible.
     """
@@ -64,7 +67,7 @@ def read_sort_keys(operand: Any, path: Path = ()) -> list[SortKey]:
     if isinstance(operand, Mapping) and operand:
         for field, direction in operand.items():
             if direction not in DIRECTIONS:
-                message = f"the direction of {field} is ascending or descending"
+                message = f"the direction of {field} must be ascending or descending"
                 raise Impossible(message, (*path, field))
         return [SortKey(str(field), word == DESCENDING) for field, word in operand.items()]
     message = (
@@ -75,7 +78,7 @@ def read_sort_keys(operand: Any, path: Path = ()) -> list[SortKey]:
 
 
 def type_at(kind: ValueType, path: str) -> ValueType | None:
-    """Return the type at a dotted path of an item; `""` is the item itself. None: it has no such field."""
+    """Return the type at a dotted path, or None if there is no such field. `""` is the item itself."""
     inner: ValueType | None = kind
     for name in filter(None, path.split(".")):
         if inner is None:
@@ -87,7 +90,7 @@ def type_at(kind: ValueType, path: str) -> ValueType | None:
 def find_disorder(
     item_kind: ValueType, keys: Sequence[SortKey], items: Sequence[Any]
 ) -> ListFinding | None:
-    """Return the first item that comes too early, or that has no order. None: the list is sorted."""
+    """Return the first item that is misplaced or has no order, or None if the list is sorted."""
     first_ranks: list[Rank] = []
     previous: list[Rank] = []
     for index, item in enumerate(items):
@@ -96,13 +99,13 @@ def find_disorder(
             value = _value_at(item, key.path)
             rank = (type_at(item_kind, key.path) or ANY).rank(value)
             if rank is None:
-                expected = f"a value with an order, as {ORDERED_VALUES} have"
+                expected = f"a value with an order, such as {ORDERED_VALUES}"
                 return _finding(index, key.path, expected, value, is_undecidable=True)
             ranks.append(rank)
         first_ranks = first_ranks or ranks
         for key, first, rank in zip(keys, first_ranks, ranks, strict=True):
             if first.order != rank.order:
-                expected = f"a value in the order of {first.order}, as item 0 has"
+                expected = f"a value in the order of {first.order}, like item 0"
                 value = _value_at(item, key.path)
                 return _finding(index, key.path, expected, value, is_undecidable=True)
         misplaced = _first_difference(keys, previous, ranks)
@@ -118,7 +121,7 @@ def find_disorder(
 def _first_difference(
     keys: Sequence[SortKey], previous: Sequence[Rank], ranks: Sequence[Rank]
 ) -> SortKey | None:
-    """Return the key by which an item comes before the previous one. None: it does not."""
+    """Return the key by which an item should precede the previous item, or None."""
     for key, former, rank in zip(keys, previous, ranks, strict=False):
         if former.position == rank.position:
             continue
@@ -128,25 +131,25 @@ def _first_difference(
 
 
 def find_repetition(item_kind: ValueType, path: str, items: Sequence[Any]) -> ListFinding | None:
-    """Return the first item whose value was there before. None: all values are distinct."""
+    """Return the first item whose value repeats, or None if all values are distinct."""
     value_kind = type_at(item_kind, path) or ANY
     first_indexes: dict[Hashable, int] = {}
     for index, item in enumerate(items):
         value = _value_at(item, path)
         if value is MISSING:
-            expected = "a value to compare with those of other items"
+            expected = "a value to compare with the values of other items"
             return _finding(index, path, expected, value, is_undecidable=True)
         first_index = first_indexes.setdefault(identity_of(value_kind, value), index)
         if first_index != index:
-            expected = f"another value than item {first_index}"
+            expected = f"a value that differs from item {first_index}"
             return _finding(index, path, expected, value)
     return None
 
 
 def identity_of(kind: ValueType, value: Any) -> Hashable:
-    """Return what two values have in common only if they are the same.
+    """Return a hashable key that is equal for two values only if they are the same.
 
-    Timestamps are the same if they stand for the same time, and numbers if they are equal.
+    Timestamps are the same if they denote the same time. Numbers are the same if they are equal.
     """
     if isinstance(value, Mapping):
         parts = [(name, identity_of(kind.field(name) or ANY, part)) for name, part in value.items()]

@@ -1,4 +1,4 @@
-"""Where an actual value differs from an expected one, for reports."""
+"""Finds the differences between expected and actual values for reports."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from hosting_emulator.criteria.value_types import (
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Where a response differs: a path in it, the expected value and the actual one.
+    """A difference in a response: the path, the expected value and the actual value.
 
-    `path` leads to the violated claim within what was expected.
+    `path` is the path of the violated claim in the expectation.
     """
 
     at: str
@@ -40,22 +40,25 @@ class Mismatch:
     path: Path = ()
 
     def below(self, at: str, path: Path = ()) -> Mismatch:
-        """Return the mismatch of a part: `at` is its path in the whole, `path` that of its claim."""
+        """Return the mismatch of a part.
+
+        `at` is the part's path in the whole, and `path` is its claim's path.
+        """
         return replace(self, at=f"{at}.{self.at}", path=(*path, *self.path))
 
     def within(self, *path: str | int) -> Mismatch:
-        """Return the same mismatch of a claim that is written at a path."""
+        """Return the same mismatch for a claim below `path`."""
         return replace(self, path=(*path, *self.path))
 
     def report(self) -> dict[str, Any]:
-        """Return the mismatch as reports of stories show it, without its place in the file."""
+        """Return the mismatch in the form used by story reports, without its position in the file."""
         return {"at": self.at, "expected": self.expected, "found": self.actual}
 
 
 def compare(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:
-    """Return where an actual value differs from an expected one.
+    """Return the differences between an actual value and an expected value.
 
-    Fields that are not expected may have any value. `at` is the path of the value in messages.
+    Fields without an expectation may have any value. `at` is the path of the value in messages.
     """
     if is_comparison(expected):
         return _compare_words(kind, expected, actual, at)
@@ -91,7 +94,7 @@ def _mismatch(at: str, expected: Any, actual: Any) -> Mismatch:
 def _compare_words(
     kind: ValueType, expected: Mapping[str, Any], actual: Any, at: str
 ) -> list[Mismatch]:
-    """Return where a value differs from a comparison, as exactly as its words can say it."""
+    """Return the differences between a value and a comparison, as precisely as its words allow."""
     words = [
         word
         for word, operand in expected.items()
@@ -110,7 +113,7 @@ def _compare_words(
 def _word_mismatches(
     kind: ValueType, word: str, operand: Any, actual: Any, at: str
 ) -> list[Mismatch]:
-    """Return what a violated word says more exactly than the whole comparison: an item, or a reason."""
+    """Return mismatches that are more precise than the whole comparison, if there are any."""
     if actual is MISSING or actual is None:
         return []
     if word in ORDERS:
@@ -118,7 +121,7 @@ def _word_mismatches(
     if word not in LIST_WORDS:
         return []
     if not isinstance(actual, list):
-        return [Mismatch(at, f"a list, because {word} looks at its items", actual)]
+        return [Mismatch(at, f"a list, because {word} applies to its items", actual)]
     item_kind = kind.items() or ANY
     if word in ITEM_FINDERS:
         finding = ITEM_FINDERS[word](item_kind, operand, actual)
@@ -142,13 +145,17 @@ def _word_mismatches(
 def _unordered_value(
     kind: ValueType, word: str, limit: Any, actual: Any, at: str
 ) -> list[Mismatch]:
-    """Say that a value is not in the order of a limit, if that is so."""
+    """Return a mismatch if a value and a limit belong to different orders."""
     if match_word(word, kind, limit, actual) is not None:
         return []
     rank = kind.rank(limit)
     order = rank.order if rank is not None else ORDERED_VALUES
     return [
-        Mismatch(at, f"{word} {limit} in the order of {order}, where this value is not", actual)
+        Mismatch(
+            at,
+            f"{word} {limit} in the order of {order}, to which this value does not belong",
+            actual,
+        )
     ]
 
 

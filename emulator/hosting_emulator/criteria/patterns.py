@@ -1,8 +1,8 @@
-"""Regular expressions that users write: the only place that compiles and runs them.
+"""Compiles and runs all regular expressions that users write.
 
-A pattern is what Python's `re` accepts. It runs in the `regex` engine, which can be interrupted:
-`re` has no time limit, so a pattern such as `^(a+)+$` would block the whole process. A pattern
-that reaches the limit has no result. It raises an error, and never counts as a match or a mismatch.
+A pattern must be valid for Python's `re`. It runs in the `regex` engine, which can be interrupted.
+`re` has no time limit, so a pattern such as `^(a+)+$` would block the whole process. A pattern that
+reaches the time limit raises an error, and never counts as a match or a mismatch.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-#: The time that one search can take, in seconds of CPU time of its own thread. Ordinary patterns take
+#: The time limit of a search, in seconds of its thread's CPU time. Ordinary patterns take
 #: microseconds.
 SEARCH_LIMIT_S: Final = 0.05
-#: How often a search must reach its limit. A paused virtual machine can make one search look long.
+#: The number of times that a search must reach its limit. A pause of a virtual machine can make a
+#: single search look long.
 LONG_SEARCHES: Final = 2
-#: The limits of a pattern: its length in characters, how deeply groups are nested, and the product
-#: of its repetition counts. The engine's compiler takes exponential memory beyond such limits.
+#: The limits of a pattern: its length in characters, the depth of nested groups, and the product of
+#: its repetition counts. The engine's compiler takes exponential memory beyond such limits.
 LONGEST_PATTERN: Final = 1000
 DEEPEST_GROUP: Final = 8
 MOST_REPETITIONS: Final = 1000
 _LONGEST_QUOTE: Final = 80
 
-#: An escape, a character class, or a character that the checks below look at.
+#: An escape, a character class, or a character that the checks below examine.
 _TOKEN: Final = re.compile(
     r"\\N\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<count>\{(?:\d+(?:,\d*)?|,\d+)\})|[(){]",
     re.DOTALL,
@@ -33,49 +34,50 @@ _TOKEN: Final = re.compile(
 
 
 class PatternError(ValueError):
-    """A regular expression that is invalid or too complex, or that ran into its time limit."""
+    """A regular expression is invalid or too complex, or has reached its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A regular expression that a user wrote, as `compile_pattern` returns it."""
+    """A user's regular expression, compiled by `compile_pattern`."""
 
     pattern: str
     _compiled: Any
 
     def search(self, text: str) -> re.Match[str] | None:
-        """Return the first match in the text, or None if there is no match.
+        """Return the first match in a string, or None if there is no match.
 
-        Raises PatternError if the search takes longer than SEARCH_LIMIT_S, however busy the machine
-        and the other threads of the process are.
+        Raises PatternError if the search takes longer than SEARCH_LIMIT_S. The load of the machine
+        and of other threads does not count.
         """
         timeout_s = SEARCH_LIMIT_S
         long_searches = 0
         while long_searches < LONG_SEARCHES:
             began_s = time.thread_time()
             try:
-                # The engine would otherwise let other threads run in the middle of the search.
+                # Otherwise the engine would let other threads run during the search.
                 match: re.Match[str] | None = self._compiled.search(
                     text, timeout=timeout_s, concurrent=False
                 )
                 return match
             except TimeoutError:
-                # The engine counts the CPU time of the whole process, with that of other threads.
+                # The engine counts the CPU time of the whole process, including other threads.
                 if time.thread_time() - began_s >= SEARCH_LIMIT_S:
                     long_searches += 1
                 else:
                     timeout_s *= 2
         limit_ms = round(SEARCH_LIMIT_S * 1000)
         raise PatternError(
-            f"the regular expression {_quoted(self.pattern)} takes more than {limit_ms} ms on a "
-            f"text of {len(text)} characters: write it without a repetition inside a repetition"
+            f"the regular expression {_quoted(self.pattern)} takes more than {limit_ms} ms on "
+            f"a string of {len(text)} characters: write it without a repetition inside a "
+            "repetition"
         )
 
 
 @lru_cache(maxsize=256)
 def compile_pattern(pattern: str) -> Expression:
     """Compile a regular expression. Raises PatternError if it is invalid or beyond the limits."""
-    import regex  # a start of the emulator must not pay for it: most worlds use no pattern
+    import regex  # imported here because most worlds use no pattern
 
     if len(pattern) > LONGEST_PATTERN:
         raise PatternError(
@@ -83,8 +85,8 @@ def compile_pattern(pattern: str) -> Expression:
             f"at most {LONGEST_PATTERN} are allowed"
         )
     try:
-        # Python's own syntax decides what is valid. The other engine knows more forms, such as
-        # fuzzy matching, which nobody means here.
+        # Python's syntax decides whether a pattern is valid. The other engine has more syntax, such
+        # as fuzzy matching, which is not intended here.
         re.compile(pattern)
         return Expression(pattern, regex.compile(_within_limits(pattern)))
     except (re.error, regex.error, OverflowError, RecursionError) as error:
@@ -107,7 +109,7 @@ def _within_limits(pattern: str) -> str:
             depth -= 1
         elif token["count"]:
             repetitions *= max(int(count) for count in re.findall(r"\d+", text)) or 1
-        elif text == "{":  # in the other engine it could begin a fuzzy match
+        elif text == "{":  # in the other engine it could start a fuzzy match
             pieces += [pattern[end : token.start()], "\\"]
             end = token.start()
         if depth > DEEPEST_GROUP:
@@ -124,7 +126,7 @@ def _within_limits(pattern: str) -> str:
 
 
 def _quoted(pattern: str) -> str:
-    """Return a pattern for a message, shortened if it is long."""
+    """Quote a pattern for a message, shortened if it is long."""
     if len(pattern) > _LONGEST_QUOTE:
         pattern = pattern[: _LONGEST_QUOTE - 1] + "…"
     return repr(pattern)

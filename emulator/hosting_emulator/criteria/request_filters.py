@@ -1,6 +1,7 @@
-"""Filters of requests: what each word means and which values are possible, in every place that takes it.
+"""The filters for requests: the meaning and the possible values of each word.
 
-Stories (`log`), the SDK (`assert_made`), the CLI and the control API (`requests list`) read this table.
+Stories (`log`), the SDK (`assert_made`), the CLI (`requests list`) and the control API use this
+table.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Ulid, 
 from hosting_emulator.criteria.type_messages import display_value
 from hosting_emulator.criteria.value_types import Impossible, Path, Result, ValueType
 
-#: The user of a request without a known token, and the call of a path that no call has.
+#: The user of a request without a valid token, and the call of a path that belongs to no call.
 NOBODY = "nobody"
 NO_CALL = "none"
-#: The faults after which no whole response arrives.
+#: The faults after which the client does not receive a complete response.
 LOST_WORDS = (
     "connection_reset",
     "refuse_connections",
@@ -44,7 +45,10 @@ _STATUS_CLASS = re.compile("([2-5])xx", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Status(Number):
-    """A status, or a class of them such as 4xx. 0 stands for no response, if `may_be_missing`."""
+    """A status, or a class of statuses such as 4xx.
+
+    With `may_be_missing`, 0 means that there was no response.
+    """
 
     form: str = "a status from 200 to 599, or a class such as 4xx"
     whole: bool = True
@@ -93,7 +97,7 @@ class Status(Number):
 
 @dataclass(frozen=True)
 class CallWord(Word):
-    """The name of a call; `none`, or null, for a path that no call has."""
+    """The name of a call. For a path that belongs to no call it is `none` or null."""
 
     form: str = "a call"
     nullable: bool = True
@@ -109,7 +113,7 @@ class CallWord(Word):
 
 @dataclass(frozen=True)
 class LostWord(Word):
-    """The kind of fault that lost a response; or true for any, and false or null for none."""
+    """The kind of fault that lost a response, true for any fault, or false or null for none."""
 
     form: str = "a kind of lost response"
     nullable: bool = True
@@ -136,28 +140,28 @@ class LostWord(Word):
 class RequestPath(Text):
     """A path without the prefix of its world and without a query.
 
-    `*` stands for any text, and a name in braces, as in the contract's templates, for one segment.
+    `*` matches any text. A name in braces, as in the contract's templates, matches one segment.
     """
 
     form: str = "a path such as /v1/projects/*/domains or /v1/projects/{project_id}/domains"
 
     def is_pattern(self, text: str) -> bool:
-        # A path may end with a slash, too.
+        # A path may also end with a slash.
         return super().is_pattern(text) and not re.fullmatch(r"/v1/[\w/.*{}:~%-]*", text)
 
     def check_plain(self, expected: Any, path: Path) -> None:
         super().check_plain(expected, path)
         reason = ""
         if "://" in expected:
-            reason = "; it has no scheme and no host"
+            reason = "; it must not have a scheme or a host"
         elif "?" in expected or "#" in expected:
-            reason = "; it has no query"
+            reason = "; it must not have a query"
         elif expected.startswith("/worlds/"):
-            reason = "; it has no prefix of a world"
+            reason = "; it must not have the prefix of a world"
         elif not expected.startswith(("/", "*", "{")) or re.search(r"\s", expected):
-            reason = "; it starts with / or *, and contains no space"
+            reason = "; it must start with / or *, and must not contain spaces"
         elif re.search("[{}]", re.sub(r"\{\w+\}", "", expected)):
-            reason = "; the braces contain a name, such as {project_id}"
+            reason = "; the braces must contain a name, such as {project_id}"
         if reason:
             raise Impossible(f"it must be {self.form}, not {display_value(expected)}{reason}", path)
 
@@ -168,7 +172,10 @@ class RequestPath(Text):
 
 
 def path_matches(path: str, pattern: str) -> bool:
-    """Tell whether a path is what a pattern says: `*` is any text, `{name}` is one segment."""
+    """Tell whether a path matches a pattern.
+
+    `*` matches any text, and `{name}` matches one segment.
+    """
     return _path_expression(pattern).fullmatch(path) is not None
 
 
@@ -177,15 +184,15 @@ def _path_expression(pattern: str) -> re.Pattern[str]:
     first, *parts = (
         re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(part)) for part in pattern.split("*")
     )
-    # Each part is taken where it comes first, for good: trying others takes its length to the power
-    # of the stars.
+    # Each part matches only at its first occurrence. With backtracking, the time would grow
+    # exponentially with the number of stars.
     between = "".join(f"(?>.*?{part})" for part in parts[:-1])
     return re.compile(first + between + "".join(f".*{part}" for part in parts[-1:]), re.DOTALL)
 
 
 @dataclass(frozen=True)
 class MethodWord(Word):
-    """An HTTP method, in capitals or not."""
+    """An HTTP method in uppercase or lowercase."""
 
     form: str = "an HTTP method"
     words: tuple[str, ...] = METHODS
@@ -197,16 +204,16 @@ class MethodWord(Word):
 
 @dataclass(frozen=True)
 class FaultWord(Word):
-    """The kind of a fault, or the id of one, such as fault-2."""
+    """A fault kind or a fault id, such as fault-2."""
 
-    form: str = "a kind or id of a fault"
+    form: str = "a fault kind or fault id"
 
     def check_plain(self, expected: Any, path: Path) -> None:
         if not isinstance(expected, str) or not re.fullmatch("fault-[1-9][0-9]{0,8}", expected):
             super().check_plain(expected, path)
 
     def possible_values(self) -> None:
-        """Return None: ids have any number."""
+        """Return None, because there are too many ids to list."""
 
     def check_pattern(self, pattern: Expression, path: Path) -> None:
         if "fault" not in pattern.pattern:
@@ -221,9 +228,9 @@ def request_filters(
     projects: Iterable[str] | None = None,
     fault_kinds: Iterable[str] = (),
 ) -> dict[str, ValueType]:
-    """Return the type of every filter of requests.
+    """Return the types of all filters for requests.
 
-    `users` and `projects` are the aliases and ids of the world. None: any name may exist there.
+    `users` and `projects` are the aliases and ids in the world. None means that any name may exist.
     """
 
     def names(form: str, aliases: Iterable[str] | None, *more: str) -> ValueType:
@@ -244,13 +251,17 @@ def request_filters(
         "replayed": Boolean(),
         "lost": LostWord(),
         "failed": Boolean(),
-        "fault": NameSet("a kind or id of a fault", True, FaultWord(words=tuple(fault_kinds))),
-        "why": NameSet("a sentence of the reasons", True, Text("a sentence of the reasons")),
+        "fault": NameSet("a fault kind or fault id", True, FaultWord(words=tuple(fault_kinds))),
+        "why": NameSet(
+            "a sentence that explains the response",
+            True,
+            Text("a sentence that explains the response"),
+        ),
     }
 
 
 def may_have_path(template: str, pattern: str) -> bool:
-    """Tell whether a path of a template can match a pattern, with parts of the pattern as its ids."""
+    """Tell whether a path from a template can match a pattern. The ids are taken from the pattern."""
     if "?" in pattern:
         return False
     format_text = re.sub(r"\{\w+\}", "{}", template)
@@ -264,8 +275,8 @@ def may_have_path(template: str, pattern: str) -> bool:
     )
 
 
-#: How many requests match.
-COUNT = Number("a count of 0 or more", whole=True, least=0)
+#: The type of an expected number of requests.
+COUNT = Number("a count, 0 or greater", whole=True, least=0)
 
 
 def has_failed(view: Mapping[str, Any]) -> bool:

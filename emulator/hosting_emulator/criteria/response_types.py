@@ -1,4 +1,4 @@
-"""The shapes of responses, from the resources of the contract, and what a step may expect of one."""
+"""The types of responses, derived from the contract's resources, and of the words that expect them."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from hosting_emulator.criteria.simple_types import (
 from hosting_emulator.criteria.value_types import ANY, MISSING, Impossible, ValueType
 
 PROBLEM = "ProblemDetails"
-#: The words of open sets, by the name of the assumption that lists them.
+#: The words of open sets, by the name of the assumption that lists the words.
 OpenWords = Mapping[str, Iterable[str]]
 EXPECTED_STATUS = Status()
 
 
 @dataclass(frozen=True)
 class ResponseCode(Word):
-    """The problem code of a response; null for a response without one."""
+    """The problem code of a response, or null if the response has no code."""
 
     form: str = "a problem code"
     nullable: bool = True
@@ -56,11 +56,11 @@ EXPECTED: dict[str, ValueType] = {
     "delayed": Boolean(),
     "lost": LostWord(),
 }
-#: What is expected of each header by its name.
+#: The type of an expected header.
 HEADER = HeaderText()
-#: Headers that belong to a connection. A story has none.
+#: Headers that belong to a connection. Stories have no connections.
 CONNECTION_HEADERS = ("connection", "content-length", "server", "transfer-encoding")
-#: Headers that responses of the emulator have.
+#: Headers that the emulator's responses can have.
 KNOWN_HEADERS = (
     "Allow",
     "Cache-Control",
@@ -75,7 +75,10 @@ KNOWN_HEADERS = (
 
 
 def resource_type(name: str, words: OpenWords | None = None) -> ValueType:
-    """Return the type of a resource. `words` are those of open sets; without them, any text."""
+    """Return the type of a resource.
+
+    `words` are the words of open sets. Without them, any string is allowed.
+    """
     if words is None:
         return _resource_type(name)
     return _fields_of(name, words)
@@ -93,7 +96,7 @@ def _fields_of(name: str, words: OpenWords) -> ValueType:
 
 def _field_type(field: Field, words: OpenWords) -> ValueType:
     kind = _kind_type(field.name, field.kind, field.keywords, words, field.assumption)
-    # An assumption allows null there.
+    # The assumption `last_page_cursor` allows null here.
     is_nullable = field.nullable or field.assumption == "last_page_cursor"
     if is_nullable:
         return or_null(kind)
@@ -141,7 +144,7 @@ def _number_form(is_whole: bool, schema: Mapping[str, Any]) -> str:
 
 
 def open_words(*sets: Mapping[str, Any]) -> OpenWords:
-    """Return the words of open sets: the usual ones, and those of `sets` by the assumption's name."""
+    """Return the words of open sets by assumption: the default words, and the words in `sets`."""
     words: dict[str, tuple[str, ...]] = {}
     for resource in RESOURCES.values():
         for field in resource.fields:
@@ -158,7 +161,10 @@ def open_words(*sets: Mapping[str, Any]) -> OpenWords:
 
 
 def body_type(resource: str, words: OpenWords, statuses: Iterable[int]) -> ValueType:
-    """Return the type of a body: of the resource, of a problem, or of either, by possible statuses."""
+    """Return the type of a body.
+
+    Depending on the possible statuses, it is a resource, a problem, or either.
+    """
     allowed_statuses = list(statuses)
     types = []
     if any(status < 400 for status in allowed_statuses):
@@ -169,7 +175,10 @@ def body_type(resource: str, words: OpenWords, statuses: Iterable[int]) -> Value
 
 
 def response_document_type(body: ValueType) -> ValueType:
-    """Return the type of a collected response, whose body has a type. A lost one has no body."""
+    """Return the type of a collected response, given the type of its body.
+
+    A lost response has no body.
+    """
     fields = {name: EXPECTED[name] for name in ("code", "delayed")}
     fields["lost"] = LostWord(words=(*LOST_WORDS, GAVE_UP))
     fields |= {"status": or_null(EXPECTED_STATUS), "body": or_null(body)}
@@ -179,8 +188,8 @@ def response_document_type(body: ValueType) -> ValueType:
 def possible_statuses(status: Any, code: Any) -> list[int]:
     """Return the statuses that an expectation allows.
 
-    Without a status it expects success, or a refusal if it names a problem code, or either if it
-    names a code and allows that there is none.
+    An expectation without a status expects a success. If it names a problem code, it expects a
+    refusal. If it names a code but also allows its absence, it expects either.
     """
     if status is not MISSING:
         return list(_matching_statuses(msgspec.json.encode(status)))
@@ -194,7 +203,10 @@ def possible_statuses(status: Any, code: Any) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _matching_statuses(encoded: bytes) -> tuple[int, ...]:
-    """Return the statuses that match an expectation, which is given as JSON to be hashable."""
+    """Return the statuses that match an expectation.
+
+    The expectation is encoded as JSON to be hashable.
+    """
     expected = msgspec.json.decode(encoded)
     return tuple(
         status for status in range(200, 600) if match(EXPECTED_STATUS, expected, status) is True
@@ -202,12 +214,12 @@ def _matching_statuses(encoded: bytes) -> tuple[int, ...]:
 
 
 def allows_no_code(code: Any) -> bool:
-    """Tell whether an expected code, or none, allows a response without a problem code."""
+    """Tell whether an expected code allows a response without a problem code."""
     return code is MISSING or match(EXPECTED["code"], code, MISSING) is True
 
 
 def allows_a_code(code: Any) -> bool:
-    """Tell whether an expected code names problem codes. A text with a variable may name one."""
+    """Tell whether an expected code allows a problem code. A string with a variable may do so."""
     if code is MISSING:
         return False
     return has_variable(code) or any(
@@ -216,7 +228,7 @@ def allows_a_code(code: Any) -> bool:
 
 
 def allows_loss(lost: Any) -> bool:
-    """Tell whether an expected `lost` allows a lost response. A text with a variable may allow it."""
+    """Tell whether an expected `lost` allows a lost response. A string with a variable may do so."""
     if lost is MISSING:
         return False
     return has_variable(lost) or any(

@@ -1,4 +1,4 @@
-"""The types of plain values: booleans, numbers, and texts of several kinds."""
+"""The types of plain values: booleans, numbers, and several kinds of strings."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from hosting_emulator.criteria.value_types import (
     timestamp_rank,
 )
 
-#: A number type with at most this many values is checked value by value.
+#: For a number type with at most this many values, each value is checked.
 _FEW_VALUES = 1000
-#: How many words of a type a message lists.
+#: The maximum number of words that a message lists.
 _MOST_CHOICES = 12
 
 
@@ -56,7 +56,7 @@ class Boolean(ValueType):
 
 @dataclass(frozen=True)
 class Number(ValueType):
-    """A number within bounds; a whole one if `whole`."""
+    """A number within bounds. With `whole`, it must be a whole number."""
 
     form: str = "a number"
     whole: bool = False
@@ -70,7 +70,7 @@ class Number(ValueType):
         if not is_number(expected) or (self.whole and not is_whole):
             raise Impossible(f"it must be {self.form}, not {display_value(expected)}", path)
         if not self.least <= expected <= self.greatest or math.isinf(expected):
-            raise Impossible(f"it must be {self.form}, and {expected} can never be", path)
+            raise Impossible(f"it must be {self.form}, so it can never be {expected}", path)
 
     def equals(self, expected: Any, actual: Any) -> Result:
         are_numbers = is_number(expected) and is_number(actual)
@@ -99,9 +99,9 @@ class Number(ValueType):
 
 @dataclass(frozen=True)
 class Text(ValueType):
-    """Any text, or one that matches `pattern` from its beginning to its end."""
+    """A string. With `pattern`, the whole string must match."""
 
-    form: str = "text"
+    form: str = "a string"
     pattern: str | None = None
     json_type: ClassVar[str] = "string"
 
@@ -124,7 +124,7 @@ class Text(ValueType):
 
 @dataclass(frozen=True)
 class Word(Text):
-    """One of some words. `aliases` are other spellings of them."""
+    """One of a set of words. `aliases` maps other spellings to the words."""
 
     form: str = "a word"
     words: tuple[str, ...] = ()
@@ -138,7 +138,10 @@ class Word(Text):
 
     def check_pattern(self, pattern: Expression, path: Path) -> None:
         if not any(pattern.search(word) for word in self.words):
-            raise Impossible(f"no word here matches /{pattern.pattern}/: {self.choices()}", path)
+            raise Impossible(
+                f"no possible word matches /{pattern.pattern}/; the words are {self.choices()}",
+                path,
+            )
 
     def equals(self, expected: Any, actual: Any) -> Result:
         if not isinstance(expected, str) or not isinstance(actual, str):
@@ -156,7 +159,7 @@ class Word(Text):
         return ()
 
     def choices(self) -> str:
-        """Return the words, or the first of many."""
+        """Return a list of the words for a message, shortened if it is long."""
         if len(self.words) <= _MOST_CHOICES:
             return ", ".join(self.words)
         return ", ".join([*self.words[:_MOST_CHOICES], "…"])
@@ -164,7 +167,7 @@ class Word(Text):
 
 @dataclass(frozen=True)
 class Timestamp(Text):
-    """A moment, however it is written."""
+    """A timestamp. The spelling does not matter."""
 
     form: str = "a timestamp such as 2026-01-31T09:30:00Z"
 
@@ -188,7 +191,7 @@ class Timestamp(Text):
 
 @dataclass(frozen=True)
 class Ulid(Text):
-    """An id. Ids made earlier come before ids made later."""
+    """An id. Ids are ordered by creation."""
 
     form: str = "a Ulid of 26 characters"
     pattern: str | None = ULID_PATTERN
@@ -207,7 +210,7 @@ class HeaderText(Text):
     A timestamp is compared with the time in a header such as Date.
     """
 
-    form: str = "text or a number"
+    form: str = "a string or a number"
     nullable: bool = True
 
     def is_null_when_absent(self) -> bool:

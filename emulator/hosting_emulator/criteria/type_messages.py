@@ -1,4 +1,4 @@
-"""Refused values and unknown words, as messages quote them."""
+"""Messages about refused values and unknown words."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from hosting_emulator.contract.suggestions import nearest
 
-#: How many characters of a refused value a message quotes.
+#: The maximum number of characters of a refused value that a message quotes.
 _LONGEST_QUOTE = 60
 _LONGEST_WORD_QUOTE = 80
 
 
 def display_value(value: Any) -> str:
-    """Return a refused value for a message, shortened if it is long."""
+    """Describe a refused value for a message, shortened if it is long."""
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple | set | frozenset):
@@ -29,7 +29,7 @@ def display_value(value: Any) -> str:
 
 
 def unknown_word(form: str, word: str, words: Sequence[str]) -> str:
-    """Say that a word does not exist: the nearest word, or all of them."""
+    """Return the message that a word does not exist, with the nearest word or all words."""
     listed = ", ".join(words) or "none"
     hint = nearest(word, words) or f"; there are {listed}"
     noun = form.removeprefix("a ").removeprefix("an ")

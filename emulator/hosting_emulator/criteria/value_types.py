@@ -1,6 +1,6 @@
-"""What a type of values says: which values are possible, which ones are equal, and how they are ordered.
+"""Value types: they define the possible values, their equality and their order.
 
-`simple_types` and `compound_types` hold the types.
+The concrete types are in `simple_types` and `compound_types`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from hosting_emulator.contract.timestamps import parse_timestamp
 from hosting_emulator.criteria.patterns import Expression
 
 Path: TypeAlias = tuple[str | int, ...]
-#: True, False, or None: the two cannot be compared.
+#: The result of a comparison: True, False, or None if the values cannot be compared.
 Result: TypeAlias = bool | None
 ABSENT = "(absent)"
-#: Stands for a field that is not there.
+#: The value of a missing field.
 MISSING: Any = type("Missing", (), {"__repr__": lambda _: ABSENT})()
 VARIABLE_START = "${"
 _VARIABLE_SCHEMA: dict[str, Any] = {"type": "string", "pattern": r"\$\{"}
-#: Refers to the schema of a comparison by words.
+#: A reference to the schema of a comparison by words.
 COMPARISON_SCHEMA: dict[str, Any] = {"$ref": "#/$defs/Comparison"}
 
 
-#: The orders in which values can stand. Values of different orders cannot be compared.
+#: The orders of values. Values of different orders cannot be compared.
 NUMBERS = "numbers"
 TIMESTAMPS = "timestamps"
 IDS = "ids"
@@ -38,16 +38,16 @@ _HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\
 
 
 class Rank(NamedTuple):
-    """The position of a value in an order: a number, milliseconds since 1970, or an id as a number."""
+    """The position of a value in an order: a number, milliseconds since 1970, or an id as an integer."""
 
     order: str
     position: float
 
 
 class Impossible(ValueError):
-    """An expected value that can never match: why, and the path to it within what was written.
+    """An expected value can never match. The error has the reason and the path in the document.
 
-    `key` says that the name at the path is wrong, and not the value.
+    `key` means that the name at the path is wrong, not the value.
     """
 
     def __init__(self, message: str, path: Path = (), *, key: bool = False) -> None:
@@ -58,20 +58,20 @@ class Impossible(ValueError):
 
 @dataclass(frozen=True)
 class ValueType:
-    """Base of the types. A subclass says which values are possible and which ones are equal."""
+    """Base class of the types. A subclass defines the possible values and their equality."""
 
-    #: What a value of the type is called in messages, with an example.
+    #: The noun for a value of the type in messages, possibly with an example.
     form: str = "a value"
     nullable: bool = False
-    #: The names of the JSON types that a schema gives to a plain value.
+    #: The name of the JSON type of a plain value in a schema.
     json_type: ClassVar[str | None] = None
 
     def is_text(self) -> bool:
-        """Tell whether a value is text, which a `/pattern/` can match."""
+        """Tell whether values are strings, which a `/pattern/` can match."""
         return False
 
     def is_list(self) -> bool:
-        """Tell whether an expected list is compared as a whole. Otherwise it holds alternatives."""
+        """Tell whether an expected list is compared as a whole. Otherwise it contains alternatives."""
         return False
 
     def is_mapping(self) -> bool:
@@ -79,11 +79,11 @@ class ValueType:
         return False
 
     def is_pattern(self, text: str) -> bool:
-        """Tell whether an expected text is a `/pattern/`."""
+        """Tell whether an expected string is a `/pattern/`."""
         return len(text) > 2 and text[0] == text[-1] == "/"
 
     def is_null_when_absent(self) -> bool:
-        """Tell whether an expected null means that the value is not there."""
+        """Tell whether an expected null means that the value is missing."""
         return False
 
     def means_nothing(self, expected: Any) -> bool:
@@ -95,15 +95,15 @@ class ValueType:
         raise NotImplementedError
 
     def equals(self, expected: Any, actual: Any) -> Result:
-        """Compare a plain expected value with an actual one. Neither is null."""
+        """Compare a plain expected value with an actual value. Neither is null."""
         raise NotImplementedError
 
     def orders(self) -> Sequence[str]:
-        """Return the names of the orders in which values of the type stand."""
+        """Return the names of the orders of the type's values."""
         return ()
 
     def rank(self, value: Any) -> Rank | None:
-        """Return the rank of a value in an order of the type. None: it has none."""
+        """Return the rank of a value in an order of the type, or None if it has no rank."""
         return None
 
     def limits(self) -> tuple[float, float]:
@@ -113,7 +113,7 @@ class ValueType:
     def check_pattern(self, pattern: Expression, path: Path) -> None:
         """Raise Impossible if no value of the type can match a regular expression."""
         if not self.is_text():
-            raise Impossible(f"a pattern matches only text; this is {self.form}", path)
+            raise Impossible(f"a pattern matches only strings, but this is {self.form}", path)
 
     def search(self, pattern: Expression, actual: Any) -> Result:
         """Search an actual value for a regular expression."""
@@ -122,11 +122,11 @@ class ValueType:
         return pattern.search(actual) is not None
 
     def items(self) -> ValueType | None:
-        """Return the type of the items of a list. None: the value is not a list."""
+        """Return the type of a list's items, or None if the value is not a list."""
         return None
 
     def field(self, name: str) -> ValueType | None:
-        """Return the type of a field, or of an item of a list. None: there is none of that name."""
+        """Return the type of a field or of a list item, or None if there is no such field."""
         return None
 
     def field_names(self) -> Sequence[str]:
@@ -134,7 +134,7 @@ class ValueType:
         return ()
 
     def possible_values(self) -> Sequence[Any] | None:
-        """Return all values but null, if they are few. None: they are many."""
+        """Return all possible values except null, or None if there are too many to list."""
         return None
 
     def schema(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class ValueType:
         return {"type": self.json_type}
 
     def expected_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of what may be expected: a value, alternatives, a comparison."""
+        """Return the JSON Schema of an expectation: a value, alternatives, or a comparison."""
         choices = [self.schema(), _VARIABLE_SCHEMA, {"const": "*"}, COMPARISON_SCHEMA]
         if self.is_text():
             choices.append({"type": "string", "pattern": "^/.+/$"})
@@ -167,7 +167,7 @@ class AnyValue(ValueType):
         return True
 
     def check_plain(self, expected: Any, path: Path) -> None:
-        """Accept every value, because no type is declared that it could contradict."""
+        """Accept every value, because there is no declared type to contradict."""
 
     def equals(self, expected: Any, actual: Any) -> Result:
         if is_number(expected) and is_number(actual):
@@ -198,7 +198,7 @@ ANY = AnyValue()
 
 
 def any_result(results: Iterable[Result]) -> Result:
-    """Return whether any result is True. None: none of them could be decided."""
+    """Tell whether any result is True. Return None if no result could be decided."""
     distinct = set(results)
     if True in distinct:
         return True
@@ -208,7 +208,7 @@ def any_result(results: Iterable[Result]) -> Result:
 
 
 def equals_if(comparable: bool, expected: Any, actual: Any) -> Result:
-    """Compare two values. None: they are not comparable."""
+    """Compare two values. Return None if they are not comparable."""
     if not comparable:
         return None
     return bool(expected == actual)
@@ -220,14 +220,14 @@ def is_number(value: Any) -> bool:
 
 
 def number_rank(value: Any) -> Rank | None:
-    """Return the rank of a number. None: the value is not a number."""
+    """Return the rank of a number, or None if the value is not a number."""
     if not is_number(value):
         return None
     return Rank(NUMBERS, value)
 
 
 def timestamp_rank(value: Any) -> Rank | None:
-    """Return the rank of a timestamp, the time that it stands for. None: the value is not a timestamp."""
+    """Return the rank of a timestamp, which is its time, or None if the value is not a timestamp."""
     value_ms = moment_ms(value)
     if value_ms is None:
         return None
@@ -246,14 +246,14 @@ def http_date_rank(value: Any) -> Rank | None:
 
 
 def id_rank(value: Any) -> Rank | None:
-    """Return the rank of a Ulid: ids made earlier come first. None: the value is not a Ulid."""
+    """Return the rank of a Ulid, by creation, or None if the value is not a Ulid."""
     if not isinstance(value, str) or not is_ulid(value):
         return None
     return Rank(IDS, id_number(value))
 
 
 def moment_ms(value: Any) -> int | None:
-    """Return the time that a timestamp stands for. None: the value is not a timestamp."""
+    """Return the time of a timestamp in ms, or None if the value is not a timestamp."""
     if not isinstance(value, str):
         return None
     try:

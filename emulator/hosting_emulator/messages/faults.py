@@ -38,9 +38,12 @@ class EntryCounts(ControlMessage, frozen=True, kw_only=True):
 class Trigger(EntryCounts, frozen=True, kw_only=True):
     """A fault, an outcome or a timeline entry that waits to act, with its counts."""
 
-    type: Annotated[Literal["fault", "outcome", "timeline entry"], doc("What it is.")]
+    type: Annotated[
+        Literal["fault", "outcome", "timeline entry"],
+        doc("Whether it is a fault, an outcome or an intervention."),
+    ]
     effect: Annotated[str, doc("What it does, in words; lists and mappings are left out.")]
-    spent: Annotated[bool, doc("Whether it acts no more.")]
+    spent: Annotated[bool, doc("Whether the fault is used up.")]
     waits_for: Annotated[
         str | None, doc("What it waits for, in words; null once it waits for nothing more.")
     ]

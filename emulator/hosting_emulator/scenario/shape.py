@@ -105,7 +105,7 @@ def _type_error(location: Location, reason: str, path: str) -> ScenarioError:
         return location.error(f"{subject} cannot be {_display(value)}: {explanation}")
     expected = type_name(part, field) or plain_types(wrong_type[1])
     hint = ""
-    if expected == "text" and isinstance(value, int | float):
+    if expected == "a string" and isinstance(value, int | float):
         hint = "; put it in quotes"
     return location.error(f"{subject} must be {expected}, not {_display(value)}{hint}")
 

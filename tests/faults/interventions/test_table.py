@@ -36,7 +36,7 @@ def test_optional_fields_of_an_intervention_may_be_omitted(options: object):
         ({"stick_operation": {"projet": "shop"}}, "projet", "'projet' .* did you mean project"),
         ({"hold_claim": {"zzz": 1}}, "zzz", "it takes project"),
         ({"set_plan": {}}, "", "set_plan: .*plan"),
-        ({"hold_claim": {"project": 1}}, "project", "hold_claim.project: it must be text"),
+        ({"hold_claim": {"project": 1}}, "project", "hold_claim.project: it must be a string"),
         ({"set_plan": {"organization": "acme", "plan": "gold"}}, "plan", "set_plan.plan: .*gold"),
         ({"set_credits": {"organization": "acme", "credits": -1}}, "credits", ">= 0"),
         ({"add_deployments": {"project": "shop", "count": 0}}, "count", ">= 1"),
