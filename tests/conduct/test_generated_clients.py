@@ -136,6 +136,7 @@ FAULTS: tuple[dict[str, Any], ...] = (
     {"gateway_error": {"status": 502}, "phase": "after_commit"},
     {"connection_reset": {}, "connection": "reused"},
     {"empty_response": {}, "connection": "reused", "phase": "after_commit"},
+    {"admission_queue": {"limit": 1, "window": "2s"}},
     {"stale_read": {"age": "1s"}},
     {"stale_read": {"age": "6s"}},
     {"deliver_twice": {"response": "first"}},

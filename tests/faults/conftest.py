@@ -20,8 +20,8 @@ from tests.support.worlds_on_disk import sound_at_the_end
 class Desk:
     """Arms faults and decides requests, each in a change of its own."""
 
-    def __init__(self, seed: str = "seed") -> None:
-        self.world = fresh_world(seed=seed)
+    def __init__(self, seed: str = "seed", mode: str = "frozen") -> None:
+        self.world = fresh_world(seed=seed, mode=mode)
         self.now_ms = NOON_MS
 
     def arm(self, **document: Any) -> str:

@@ -192,6 +192,7 @@ class RandomSession:
             self.api.add_outcome(**{outcome_kind: outcomes[outcome_kind]})
             return
         faults = fault_examples()
+        del faults["admission_queue"]  # it is refused while the clock does not run
         kind = draw.choice([*faults])
         fault: dict[str, Any] = {kind: faults[kind], "times": draw.choice([1, 1, 2])}
         if draw.random() < 0.5:

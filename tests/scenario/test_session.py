@@ -565,3 +565,13 @@ def test_a_stale_read_is_recorded_with_the_state_that_it_showed():
     expected = [step["expect"] for step in recorded(api)["story"] if "call" in step]
 
     assert [expect["body"]["status"] for expect in expected] == ["authorized", "revoked"]
+
+
+def test_requests_that_waited_in_a_queue_cannot_be_recorded():
+    machine = Machine()
+    api = ControlledWorld(fresh_world(mode="real", machine=machine), machine=machine)
+    api.add_fault(admission_queue={"limit": 1})
+    api.dns()
+
+    with pytest.raises(NotRecordable, match="the clock of a recorded story is frozen"):
+        recorded(api)

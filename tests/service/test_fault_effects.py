@@ -187,8 +187,14 @@ EFFECTS: list[tuple[str, dict[str, Any], Look]] = [
     ("deliver_twice", {"response": "second"}, see_whole_flag),
 ]
 #: These act on the whole emulator, so their tests in `doors/http` have their own emulators, or on reads only
-#: (`test_stale_reads.py`).
-ELSEWHERE = ("refuse_connections", "bad_certificate", "stale_read")
+#: (`test_stale_reads.py`), or on requests over a limit (`test_admission.py`).
+ELSEWHERE = (
+    "refuse_connections",
+    "bad_certificate",
+    "stale_read",
+    "admission_window",
+    "admission_queue",
+)
 #: These let the response through, so the request is carried out in either phase.
 LET_THROUGH = (
     "latency",

@@ -53,6 +53,11 @@ def trigger_of(world: HostingEmulator, id_: str) -> Trigger:
             {"timeout": {}, "from": "1m", "until": "2m"},
             "a request, from 2026-01-01T00:01:00.000Z on, before 2026-01-01T00:02:00.000Z",
         ),
+        (
+            {"timeout": {}, "call": "list_deployments", "connection": "reused"},
+            "a request of list_deployments with connection reused",
+        ),
+        ({"stale_read": {"age": "1m"}}, "a read"),
         ({"timeout": {}, "skip_first": 1}, "a request, after 1 more that matches"),
         ({"timeout": {}, "skip_first": 1, "every": 3}, "a request, after 3 more that match"),
         ({"timeout": {}, "probability": 0.5}, "a request, with probability 0.5"),

@@ -75,13 +75,18 @@ def refused(rest: str) -> ScenarioError:
 
 
 def run_story(
-    story: Sequence[dict[str, Any]], faults: Sequence[dict[str, Any]] = ()
+    story: Sequence[dict[str, Any]],
+    faults: Sequence[dict[str, Any]] = (),
+    clock: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Run the steps of a story in a fresh world and return its report.
 
     Raises ScenarioError if the story is refused where it is written.
     """
-    return check_text(json.dumps(_document(story, faults)), "small.yaml", respond_to_page)
+    document = _document(story, faults)
+    if clock is not None:
+        document["clock"] = clock
+    return check_text(json.dumps(document), "small.yaml", respond_to_page)
 
 
 def differences_of(step: dict[str, Any]) -> list[tuple[str, Any, Any]]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.engine.triggers import triggers_of
 from hosting_emulator.faults.decisions import faults_in_order
-from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.faults.kinds import RUNNING_CLOCKS, fault_kinds, needs_running_clock
 from hosting_emulator.http.endpoint import ControlRefusal
 from hosting_emulator.messages import Trigger
 from hosting_emulator.world.tables import CLOCK, FAULTS, OUTCOMES
@@ -67,6 +67,11 @@ class Combination:
         return self.noun == "outcome" or fault_kinds()[self.kind].stage != "handshake"
 
     @property
+    def can_be_recorded(self) -> bool:
+        """Whether a recording can repeat it: the clock of a recorded story is frozen."""
+        return not needs_running_clock(self.kind)
+
+    @property
     def call(self) -> str:
         """The call that it matches. That of `alter` has the part that its example changes."""
         if self.noun == "outcome":
@@ -81,7 +86,8 @@ def combinations() -> list[Combination]:
     rows = []
     for kind in fault_examples():
         phases: list[str | None] = [phase for phase in _PHASES if _can_have(kind, phase)]
-        for phase, mode, occasion in product(phases or [None], MODES, _occasions_of(kind)):
+        modes = [mode for mode in MODES if _can_act(kind, mode)]
+        for phase, mode, occasion in product(phases or [None], modes, _occasions_of(kind)):
             rows.append(Combination("fault", kind, phase, mode, occasion))
     for kind, mode, occasion in product(outcome_examples(), MODES, OCCASIONS):
         rows.append(Combination("outcome", kind, None, mode, occasion))
@@ -95,8 +101,13 @@ def _occasions_of(kind: str) -> list[str]:
     return [*OCCASIONS]
 
 
+def _can_act(kind: str, mode: Mode) -> bool:
+    """Return whether a kind of fault can act under a clock: some wait until it has moved."""
+    return mode in RUNNING_CLOCKS or not needs_running_clock(kind)
+
+
 def _can_have(kind: str, phase: str) -> bool:
-    return _can_be_armed(Combination("fault", kind, phase, "frozen").document)
+    return _can_be_armed(Combination("fault", kind, phase, "real").document)
 
 
 @cache
@@ -109,7 +120,7 @@ def _possible_call(kind: str) -> str:
 
 def _can_be_armed(document: dict[str, Any]) -> bool:
     try:
-        ControlledWorld(fresh_world()).add_fault(**document)
+        ControlledWorld(fresh_world(mode="real")).add_fault(**document)
     except ControlRefusal:
         return False
     return True

@@ -21,7 +21,13 @@ from hosting_emulator.faults.alteration_rules import check_alteration
 from hosting_emulator.faults.categories import FAULT, OUTCOME, RuleCategory
 from hosting_emulator.faults.delivery_rules import check_delivery_rule
 from hosting_emulator.faults.handshake_checks import check_handshake_rule
-from hosting_emulator.faults.kinds import Stage, fault_kinds, has_phase
+from hosting_emulator.faults.kinds import (
+    RUNNING_CLOCKS,
+    Stage,
+    fault_kinds,
+    has_phase,
+    needs_running_clock,
+)
 from hosting_emulator.faults.kinds.alter import Alter
 from hosting_emulator.faults.kinds.stale_read import StaleRead
 from hosting_emulator.faults.outcome_checks import check_outcome
@@ -75,6 +81,13 @@ def read_fault(
 
 def _check_stage(kind: str, options: Mapping[str, Any], rule: Rule, world: World) -> None:
     """Raise DocumentRefused for a rule that does not fit the stage in which the kind acts."""
+    if needs_running_clock(kind) and world.clock.mode not in RUNNING_CLOCKS:
+        message = (
+            f"{kind} keeps requests waiting in real time, and the world's clock is "
+            f"{world.clock.mode}: their turn would never come. Use admission_window, or let the "
+            "clock run (real or scaled)"
+        )
+        raise DocumentRefused(message, kind)
     stage = fault_kinds()[kind].stage
     if stage == "upload":
         check_upload_rule(kind, rule, calls_at(world.assumptions.operation_path))

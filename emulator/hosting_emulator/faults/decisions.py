@@ -14,7 +14,14 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.contract.problems import Refused
-from hosting_emulator.faults.kinds import FaultKind, Stage, kind_of, stage_of
+from hosting_emulator.faults.kinds import (
+    RUNNING_CLOCKS,
+    FaultKind,
+    Stage,
+    kind_of,
+    needs_running_clock,
+    stage_of,
+)
 from hosting_emulator.faults.kinds.latency import LONGEST_DELAY_MS
 from hosting_emulator.faults.matching import FaultSubject, matches
 from hosting_emulator.faults.outcome_checks import find_obstacle
@@ -77,7 +84,9 @@ def decide(
         acted = (*acted, fault)
         if not effect.delays:
             return Decision(delay_ms, effect, effect.problem(fault, change.now_ms), acted)
-        delay_ms = min(LONGEST_DELAY_MS, delay_ms + effect.delay(partial(_chance, change)))
+        delay_ms += effect.delay(partial(_chance, change))
+        delay_ms += round(effect.wait_ms(fault, change.now_ms) / change.world.clock.rate)
+        delay_ms = min(LONGEST_DELAY_MS, delay_ms)
     return Decision(delay_ms, acted=acted) if acted else NO_EFFECT
 
 
@@ -136,6 +145,8 @@ def _idle_reason(
     fault: Fault, now_ms: int, world: World, project_id: str | None, organization_id: str | None
 ) -> str | None:
     rule = fault.rule
+    if needs_running_clock(fault.kind) and world.clock.mode not in RUNNING_CLOCKS:
+        return f"the clock is {world.clock.mode}, so it would not move while the request waits"
     if rule.from_ms is not None and now_ms < rule.from_ms:
         return f"it acts from {rule.from_} on"
     if rule.until_ms is not None and now_ms >= rule.until_ms:

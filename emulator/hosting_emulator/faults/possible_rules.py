@@ -84,7 +84,7 @@ def check_at_identity_provider(kind: str, rule: Rule) -> None:
 
     It sends no problem documents, and its responses can only be broken after the commit.
     """
-    if kind in ("abort", "rate_limit"):
+    if kind in ("abort", "rate_limit", "admission_window"):
         message = (
             f"{kind} returns a problem of the API, and {rule.call} sends no problems; use respond"
         )

@@ -17,7 +17,16 @@ from hosting_emulator.world.plans import is_finished, outcome_phases
 from hosting_emulator.world.value import World
 
 #: The fields that select the requests that a rule matches, in the order used in descriptions.
-_MATCHED_FIELDS = (*RECORD_TABLES, "method", "path", "header", "query", "body", "credentials")
+_MATCHED_FIELDS = (
+    *RECORD_TABLES,
+    "method",
+    "path",
+    "header",
+    "query",
+    "body",
+    "credentials",
+    "connection",
+)
 
 
 def effect_text(kind: str, options: Mapping[str, Any]) -> str:
@@ -82,7 +91,8 @@ def _subject(world: World, entry: Fault, *, is_outcome: bool) -> str:
         return _awaited_operation(world, entry)
     if stage_of(entry) == "handshake":
         return "a TLS handshake"
-    return f"a request of {call}" if call else "a request"
+    noun = "read" if stage_of(entry) == "read" else "request"
+    return f"a {noun} of {call}" if call else f"a {noun}"
 
 
 def _awaited_operation(world: World, outcome: Fault) -> str:

@@ -46,6 +46,8 @@ def test_the_plan_tries_every_fault_kind_that_needs_no_target():
         "alter",
         "deliver_twice",
         "stale_read",
+        "admission_window",
+        "admission_queue",
     }
     assert set(KINDS) == kinds_of_faults() - left_out - {"duplicate_response"}
 

@@ -44,6 +44,8 @@ _LIST_ORDER = (
     "alter",
     "deliver_twice",
     "stale_read",
+    "admission_window",
+    "admission_queue",
 )
 #: The order in which explore tries kinds. The most revealing kinds come first, because a limited run
 #: omits the last kinds. Kinds that are not named here follow in alphabetical order.
@@ -67,6 +69,8 @@ KindStage: TypeAlias = Literal["handshake", "upload", "delivery", "read", "respo
 Stage: TypeAlias = KindStage | CommitPhase
 #: The stages whose faults have no commit phase and let other faults act.
 _WITHOUT_PHASE: tuple[Stage, ...] = ("delivery", "read", "response")
+#: The modes of a clock that moves with real time.
+RUNNING_CLOCKS = ("real", "scaled")
 #: Draws a number from [0, 1).
 Chance = Callable[[], float]
 
@@ -133,6 +137,9 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     call is not made if the fault acts before the commit. With `delivers_response`, the client receives
     a whole response. With `is_explored`, explore tries the kind.
 
+    With `needs_running_clock`, the kind lets requests wait until a moment of world time, so it acts only
+    while the clock of the world runs.
+
     A kind with the stage `upload` acts before the request's body is read, and only on a request with a
     body. A kind with the stage `handshake` acts before there is a request. A kind with the stage
     `delivery` says how often the request is handled. A kind with the stage `read` shows another state in
@@ -147,6 +154,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     sends_nothing: ClassVar[bool] = False
     delivers_response: ClassVar[bool] = True
     is_explored: ClassVar[bool] = False
+    needs_running_clock: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -159,6 +167,10 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     def delay(self, chance: Chance) -> int:
         """Return the delay of the request in real milliseconds."""
+        return 0
+
+    def wait_ms(self, fault: Fault, now_ms: int) -> int:
+        """Return how long a request that was counted waits, in milliseconds of world time."""
         return 0
 
     def upload_rate(self) -> int | None:
@@ -245,6 +257,12 @@ def has_phase(kind: str) -> bool:
     A kind without a commit phase alters the response, or delivers the request again.
     """
     return fault_kinds()[kind].stage not in _WITHOUT_PHASE
+
+
+def needs_running_clock(kind: str) -> bool:
+    """Return whether faults of a kind act only while the clock of their world runs."""
+    fault_kind = fault_kinds().get(kind)
+    return fault_kind is not None and fault_kind.needs_running_clock
 
 
 def _name_of(kind: type[FaultKind]) -> str:

@@ -16,6 +16,7 @@ from hosting_emulator.faults.views import written_document
 from hosting_emulator.scenario.build import build_world
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario, scenario_of
+from hosting_emulator.scenario.recording.refusals import refuse_running_clock
 from hosting_emulator.scenario.source import Source
 from hosting_emulator.world import clock as clocks
 from hosting_emulator.world.fault_records import Fault, is_spent
@@ -142,6 +143,7 @@ def _named_assumptions(world: World) -> dict[str, Any]:
 
 def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Document:
     """Return a fault or an outcome in the form used by files, with its remaining counts."""
+    refuse_running_clock([fault.kind])
     document = written_document(world, fault)
     if category is OUTCOME or commit_phase_of(fault) is not None:
         document["phase"] = fault.rule.commit_phase

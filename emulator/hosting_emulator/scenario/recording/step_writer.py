@@ -23,7 +23,7 @@ from hosting_emulator.engine.sign_ins import home_of
 from hosting_emulator.scenario.recording.connections import RecordedConnections
 from hosting_emulator.scenario.recording.heads import Document, FileHead
 from hosting_emulator.scenario.recording.references import Producer, References, key_value
-from hosting_emulator.scenario.recording.refusals import NotRecordable
+from hosting_emulator.scenario.recording.refusals import NotRecordable, refuse_running_clock
 from hosting_emulator.scenario.recording.responses import any_response, expected_response
 from hosting_emulator.scenario.recording.sessions import SessionEvent
 from hosting_emulator.scenario.step_keys import ACTIONS
@@ -99,6 +99,7 @@ class StepWriter:
         manual_change = dict(commit.manual_change or ())
         if not set(manual_change) & set(ACTIONS):
             raise NotRecordable(f"{event.title}: a story cannot express it")
+        refuse_running_clock(manual_change.get("fault") or ())
         step: Document = manual_change
         # An intervention's new records have no names before it.
         if "add" not in (manual_change.get("intervene") or ()):

@@ -1,0 +1,66 @@
+"""A limit on the number of requests in each window of time. The others are told when to return."""
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from hosting_emulator.contract.durations import Duration, parse_duration_ms
+from hosting_emulator.contract.problems import Refused
+from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.world.fault_records import Fault
+
+#: The longest wait that a response can state (contract, Limits: `retry_after_seconds`).
+_LONGEST_HINT_S = 86_400
+_LONGEST_WINDOW_MS = 86_400_000
+
+
+class AdmissionWindow(FaultKind, frozen=True):
+    """Admit `limit` requests in each `window` of world time; refuse the others with rate_limited.
+
+    Each refused request has its own hint in Retry-After: as many as are admitted in a window are told
+    to return in the next window, the following ones in the window after that, and so on.
+    """
+
+    example: ClassVar = {"limit": 2, "window": "1s"}
+    replaces_response = True
+
+    limit: Annotated[int, Meta(ge=1, le=1_000_000)]
+    window: Duration = "1s"
+
+    def __post_init__(self) -> None:
+        check_window(self.window)
+
+    def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
+        began_ms = current_window_ms(fault, parse_duration_ms(self.window), now_ms)
+        if began_ms != fault.window_began_ms or not fault.window_count:
+            return replace(fault, window_began_ms=began_ms, window_count=1), False
+        fault = replace(fault, window_count=fault.window_count + 1)
+        return fault, fault.window_count > self.limit
+
+    def problem(self, fault: Fault, now_ms: int) -> Refused:
+        windows = -(-(fault.window_count - self.limit) // self.limit)
+        returns_ms = fault.window_began_ms + windows * parse_duration_ms(self.window)
+        return Refused(
+            "rate_limited",
+            f"More than {self.limit} requests in {self.window}.",
+            retry_after_seconds=min(_LONGEST_HINT_S, max(1, -(-(returns_ms - now_ms) // 1000))),
+        )
+
+
+def check_window(window: str) -> None:
+    """Raise ValueError for a window that is shorter than a millisecond or longer than a day."""
+    if not 1 <= parse_duration_ms(window) <= _LONGEST_WINDOW_MS:
+        raise ValueError(f"the window {window!r} is not between 1ms and 24h")
+
+
+def current_window_ms(fault: Fault, window_ms: int, now_ms: int) -> int:
+    """Return the start of the window that a moment belongs to.
+
+    Windows follow each other without a gap. The first one begins with the first request. A window that
+    was reserved in advance may begin later than `now_ms`.
+    """
+    if not fault.window_count:
+        return now_ms
+    passed = max(0, now_ms - fault.window_began_ms) // window_ms
+    return fault.window_began_ms + passed * window_ms
