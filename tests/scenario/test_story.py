@@ -189,7 +189,10 @@ def test_a_refused_step_fails_with_its_reason():
             "{redeem: 'https://nowhere.example/?ticket=x'}",
             "ticket=x is not at the dev origin of a project",
         ),
-        ("{intervene: {revoke_key: {key: nobodys}}}", "there is no API key 'nobodys'"),
+        (
+            "{intervene: {revoke_key: {key: nobodys}}}",
+            "there is no API key with the id or name 'nobodys'",
+        ),
     ],
 )
 def test_an_impossible_step_fails_with_its_reason(step, message):

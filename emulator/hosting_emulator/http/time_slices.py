@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
 
-#: The maximum number of jobs that run in threads at the same time. They share Python's only
+#: The maximum number of jobs that run in threads at the same time. They share Python's single
 #: interpreter lock, so more jobs would leave less than a third of the time for the event loop.
 MOST_THREADS: Final = 2
 #: The number of rows that are sorted in one step.

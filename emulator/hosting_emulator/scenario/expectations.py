@@ -146,7 +146,7 @@ class ResponseTypes:
             )
             if nearest_names:
                 suggestion = headers[nearest_names[0]]
-                message = f"no response here has the header {name!r}; did you mean {suggestion}?"
+                message = f"no response in this scenario has the header {name!r}; did you mean {suggestion}?"
                 raise Impossible(message, path, key=True)
         check(HEADER, value, path, variables=True)
 
@@ -275,7 +275,7 @@ def _alters_responses(part: ScenarioPart, steps: list[StepPart]) -> bool:
 
 
 def _adds_fields(document: Mapping[str, Any]) -> bool:
-    """Return whether a fault can add fields or values that are not in the contract to responses."""
+    """Return whether a fault can add fields or values to responses that the contract does not define."""
     options = document.get("alter")
     if not isinstance(options, Mapping):
         return False

@@ -135,7 +135,9 @@ class StoryCheck:
         for name, text in step.save.items():
             with self._mistakes.collect(location / name):
                 if name == NOW:
-                    raise ValueError(f"{name!r} is the world's time: save under another name")
+                    raise ValueError(
+                        f"{name!r} is the world's time: save the value under another name"
+                    )
                 read_saved_value(text)
                 if name in self._scope.collected_types:
                     raise ValueError(f"{name!r} is a list that steps collect: save it as another")

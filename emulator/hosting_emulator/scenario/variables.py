@@ -194,7 +194,7 @@ def values_at(document: Any, path: str) -> Iterator[Any]:
 
 
 def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
-    """Return the value of a response to save.
+    """Return the value to save from a response.
 
     With a pattern, this is the first group or the whole match. Returns UNSET if the response was
     lost or has no such value.

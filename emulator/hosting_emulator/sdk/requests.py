@@ -34,7 +34,7 @@ class LoggedWorld(Protocol):
 
 
 class Requests(WorldHandle, Sequence[RecordedRequest]):
-    """The last 1,000 requests that reached a world, oldest first, fetched anew at each use.
+    """The last 1,000 requests that reached a world, oldest first, fetched again at each use.
 
     For the filters see `Filters`: `user`, `status`, `code`, `project`, `operation`, `method`,
     `path`, `key`, `replayed`, `lost`, `failed`. An unknown name is an error that suggests the
