@@ -245,6 +245,22 @@ def test_a_recorded_span_after_a_skew_begins_before_it():
     assert story[-1]["expect"] == {"status": 401, "code": "unauthenticated"}
 
 
+def test_a_request_with_a_token_from_before_a_skew_is_recorded():
+    api = ControlledWorld()
+    path = f"/v1/projects/{api.project_id()}/edge-dns"
+    older = [("Authorization", f"Bearer {api.token()}")]
+    api.intervene("skew_clock", tokens="5m")
+    assert api.send("GET", path, older).status == 200
+    api.intervene("skew_clock", tokens="-2h")
+    assert api.send("GET", path, older).status == 200
+
+    story = recorded(api)["story"]
+
+    assert [next(iter(step)) for step in story if "sign_in" in step] == ["sign_in", "sign_in"]
+    statuses = [step["expect"]["status"] for step in story if "call" in step]
+    assert statuses == [200, 200]
+
+
 # --- Spans ---------------------------------------------------------------------------------------
 
 
