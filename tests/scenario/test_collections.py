@@ -292,6 +292,25 @@ story:
     assert (difference["line"], difference["column"]) == (5, line.index(mark) + 1)
 
 
+@pytest.mark.parametrize(
+    ("claim", "word"),
+    [
+        ("unique: id", "distinct"),
+        ("all: {id: x}", "each"),
+        ("order_by: id", "sorted_by"),
+        ("size: 3", "item_count"),
+        ("sortd_by: id", "sorted_by"),
+    ],
+)
+def test_a_word_of_another_tool_is_refused_with_ours(claim: str, word: str):
+    line = f"story: [{{call: list_deployments, expect: {{body: {{items: {{{claim}}}}}}}}}]"
+
+    error = refused(line)
+
+    assert f"did you mean {word}?" in error.message
+    assert (error.line, error.column) == (3, line.index(claim) + 1)
+
+
 def test_each_difference_of_a_step_has_the_place_of_its_claim():
     report = run(
         """

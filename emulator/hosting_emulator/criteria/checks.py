@@ -33,6 +33,7 @@ from hosting_emulator.criteria.value_types import (
     Rank,
     ValueType,
 )
+from hosting_emulator.criteria.word_hints import comparison_hint
 
 
 def has_variable(expected: Any) -> bool:
@@ -88,10 +89,7 @@ def _check_mapping(
     if words and not declared:
         for name in expected:
             if name not in COMPARISONS:
-                hint = (
-                    nearest(str(name), COMPARISONS)
-                    or f"; the comparisons are {', '.join(COMPARISONS)}"
-                )
+                hint = comparison_hint(str(name))
                 message = f"{name!r} is next to {words[0]} but is not a comparison{hint}"
                 raise Impossible(message, (*path, name), key=True)
         for word, operand in expected.items():
@@ -102,9 +100,7 @@ def _check_mapping(
         return
     if not kind.is_mapping():
         for name in expected:
-            hint = (
-                nearest(str(name), COMPARISONS) or f"; the comparisons are {', '.join(COMPARISONS)}"
-            )
+            hint = comparison_hint(str(name))
             raise Impossible(f"there is no comparison {str(name)!r}{hint}", (*path, name), key=True)
         raise Impossible(f"it must be {kind.form}, not a mapping", path)
     if not expected and isinstance(kind, Array):
@@ -112,11 +108,19 @@ def _check_mapping(
     for name, value in expected.items():
         inner = kind.field(str(name))
         if inner is None:
-            names = (*kind.field_names(), *COMPARISONS)
-            hint = nearest(str(name), names) or f"; there are {', '.join(kind.field_names())}"
-            message = f"there is no field {str(name)!r} here{hint}"
-            raise Impossible(message, (*path, name), key=True)
+            raise _unknown_part(kind, str(name), (*path, name))
         check(inner, value, (*path, name), variables=variables)
+
+
+def _unknown_part(kind: ValueType, name: str, path: Path) -> Impossible:
+    """Return the error for a name that is neither a field here nor a comparison."""
+    field_names = kind.field_names()
+    if not field_names:
+        hint = comparison_hint(name)
+        message = f"a list has items by their numbers, and no comparison {name!r}{hint}"
+        return Impossible(message, path, key=True)
+    hint = nearest(name, (*field_names, *COMPARISONS)) or f"; there are {', '.join(field_names)}"
+    return Impossible(f"there is no field {name!r} here{hint}", path, key=True)
 
 
 def _check_word(kind: ValueType, word: str, operand: Any, path: Path, *, variables: bool) -> None:
