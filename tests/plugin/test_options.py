@@ -271,7 +271,7 @@ def test_a_variation_point_that_is_not_text_is_refused_in_one_line(suite: Suite)
 
     output = suite.run().stdout.str()
 
-    assert "hosting emulator: no variation point is named '5'" in output
+    assert "hosting emulator: there is no variation point '5'" in output
     assert "Traceback" not in output
 
 

@@ -109,7 +109,9 @@ def test_points_are_read_in_the_order_of_the_table_and_once():
 
 
 def test_an_unknown_point_is_refused_with_the_nearest_name():
-    with pytest.raises(VariationRefused, match=r"named 'page-sizes'; did you mean page-size\?"):
+    with pytest.raises(
+        VariationRefused, match=r"variation point 'page-sizes'; did you mean page-size\?"
+    ):
         read_points(["page-sizes"])
 
 

@@ -195,14 +195,11 @@ _ROWS = (
         name="last_use",
         doc="The time is precise to the second. It is absent until the key is used.",
         sentence="last_used_at (timestamp)",
-        reason="no client can tell the difference the difference the difference",
+        reason="no client can tell the difference",
     ),
     FixedAssumption(
         name="obfuscated_key",
-        doc=(
-            "It consists of It consists of It consists of key_prefix, an ellipsis and the last "
-            "four characters."
-        ),
+        doc=("It consists of key_prefix, an ellipsis and the last four characters."),
         sentence="obfuscated_value (string)",
         reason="any other string would do as well",
     ),
@@ -525,9 +522,9 @@ _ROWS = (
     FixedAssumption(
         name="token_claims",
         doc=(
-            "The claims are The claims are The claims are iss, aud, sub, iat, exp, name and "
-            "email; org_id with an organization; sid in an interactive session; client_id, "
-            "scope and jti after a sign-in."
+            "The claims are iss, aud, sub, iat, exp, name and email; org_id with an "
+            "organization; sid in an interactive session; client_id, scope and jti after a "
+            "sign-in."
         ),
         sentence="an access JWT issued by an identity provider",
         reason="a token's content is between the API and its own provider",
@@ -569,10 +566,7 @@ _ROWS = (
         sentence=(
             "Issuing a new ticket revokes unused tickets previously issued to the same principal."
         ),
-        reason=(
-            "only a user with two credentials could tell the difference the difference the "
-            "difference"
-        ),
+        reason=("only a user with two credentials could tell the difference"),
         affects=(
             "idempotent",
             DevAccessTicket,

@@ -1,1 +1,1 @@
-"""Variation: other answers that the contract allows as well, drawn from a seed."""
+"""Variation: alternative responses that the contract also allows, drawn from a seed."""

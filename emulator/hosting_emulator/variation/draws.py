@@ -1,6 +1,7 @@
-"""Varies one response as drawn: its document, its headers and its media type.
+"""Varies a response according to the draws: its body, its headers and its media type.
 
-A draw at one point depends on no other point, so that a failure can be traced to the point that matters.
+A draw at a point does not depend on other points, so a failure can be traced to the point that
+caused it.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ T = TypeVar("T")
 
 
 def draw_number(seed: str, point: str, *thing: str) -> int:
-    """Return 62 bits that depend on seed, point and thing alone."""
+    """Return 62 bits that depend only on the seed, the point and the thing."""
     return int.from_bytes(derive(seed, "variation", point, *thing, size=8), "big") >> 2
 
 
 class Draws:
     """The draws for one response, or for a `thing` in it.
 
-    `response_name` tells the response from others. `varied` are the points that changed it.
+    `response_name` identifies the response. `varied` contains the points that changed it.
     """
 
     def __init__(self, variation: Variation, response_name: str) -> None:
@@ -41,21 +42,24 @@ class Draws:
         self.varied: set[str] = set()
 
     def wants(self, point: str, *thing: str, one_in: int = 2) -> bool:
-        """Return whether to vary: once in so many times, and only at a point that was chosen."""
+        """Decide whether to vary at a point.
+
+        The chance is 1 in `one_in`, or 0 if the point is not selected.
+        """
         if self._only is not None and point not in self._only:
             return False
         thing = thing or (self.response_name,)
         return draw_number(self._seed, point, "whether", *thing) % one_in == 0
 
     def takes(self, point: str, *thing: str, one_in: int = 2) -> bool:
-        """Return what `wants` returns, and note that the point changed the response."""
+        """Decide like `wants`. If the result is true, record that the point changed the response."""
         is_taken = self.wants(point, *thing, one_in=one_in)
         if is_taken:
             self.varied.add(point)
         return is_taken
 
     def pick(self, point: str, choices: Sequence[T], *thing: str, current: object = None) -> T:
-        """Return one of some choices, but not the current value."""
+        """Draw one of the choices, other than the current value."""
         others = [choice for choice in choices if current is None or choice != current]
         thing = thing or (self.response_name,)
         drawn = draw_number(self._seed, point, "which", *thing)
@@ -64,7 +68,7 @@ class Draws:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """How a page is varied: its size, by how many characters its cursor is longer, and at which points."""
+    """The variation of a page: its size, the extra length of its cursor, and the points."""
 
     size: int
     longer: int
@@ -80,10 +84,10 @@ class ResponseObject:
     members: dict[str, Any]
 
     def identity(self, whole: dict[str, Any]) -> tuple[str, ...]:
-        """Return what tells it from other objects: its id, or that of the whole of which it is a part.
+        """Return the identity of the object: its own id, or the id of the whole that contains it.
 
-        An id counts by its position among all ids. So a recording, which contains no seed, receives the
-        same responses when it is replayed.
+        An id is represented by its position among all ids. A recording, which contains no seed,
+        therefore gets the same responses when it is replayed.
         """
         for document in (self.members, whole):
             if "id" in document:
@@ -95,7 +99,10 @@ class ResponseObject:
 
 
 def objects_in(resource_name: str, document: Any, path: str = "") -> Iterator[ResponseObject]:
-    """Yield the objects of a response, each before those in it. Anything else is skipped."""
+    """Yield the objects in a response.
+
+    Each object comes before the objects in it. Other values are skipped.
+    """
     if isinstance(document, list):
         for index, item in enumerate(document):
             yield from objects_in(resource_name, item, f"{path}/{index}")
@@ -109,7 +116,7 @@ def objects_in(resource_name: str, document: Any, path: str = "") -> Iterator[Re
 def vary_paging(
     variation: Variation, response_name: str, size: int, longer: Sequence[int]
 ) -> Paging:
-    """Return a page's size, 1 to `size`, and by which of `longer` lengths its cursor is longer, or 0."""
+    """Draw a page's size, from 1 to `size`, and the extra length of its cursor, from `longer` or 0."""
     draws = Draws(variation, response_name)
     if size > 1 and draws.takes("page-size"):
         size = draws.pick("page-size", sorted({1, 2, -(-size // 3), size - 1} - {size, 0}))
@@ -126,18 +133,18 @@ def vary_body(
     body: bytes,
     paging: Paging | None = None,
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Return the varied body of a resource, and the points at which it is varied."""
+    """Return the varied body of a resource, and the points at which it was varied."""
     draws = Draws(variation, response_name)
     document: dict[str, Any] = msgspec.json.decode(body)
     if resource == "Operation":
         _vary_operation(draws, document)
-    elif paging is not None and document.get("next_cursor"):  # there is more than this page
+    elif paging is not None and document.get("next_cursor"):  # this is not the last page
         draws.varied |= paging.varied
     elif resource == "ProblemDetails":
         _vary_problem(draws, document)
     elif len(document.get("scopes", ())) > 1 and draws.takes("scope-order"):
-        document["scopes"].reverse()  # the contract gives them no order
-    whole = dict(document)  # a member that is left out still identifies the response
+        document["scopes"].reverse()  # the contract does not specify their order
+    whole = dict(document)  # an omitted member still identifies the response
     for part in objects_in(resource, document):
         _vary_absent(draws, part, whole)
     parts = list(objects_in(resource, document))
@@ -170,7 +177,7 @@ def vary_headers(
     headers: Sequence[tuple[str, str]],
     request_id: str,
 ) -> tuple[str, list[tuple[str, str]], set[str]]:
-    """Return the varied media type and headers of a response, and the points at which they are varied."""
+    """Return the varied media type and headers of a response, and the points that varied them."""
     draws = Draws(variation, response_name)
     varied_headers = list(headers)
     if ";" not in content_type and draws.takes("content-type-parameter"):
@@ -193,7 +200,7 @@ _RESULTS: tuple[dict[str, Any], ...] = (
 
 
 def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
-    """Vary what an operation reports: its progress, when to poll again, and its result."""
+    """Vary the content of an operation: its progress, the time of the next poll, and its result."""
     progress = operation.get("progress")
     if isinstance(progress, dict):
         next_poll = progress.get("next_poll_after_seconds")
@@ -202,7 +209,7 @@ def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
         elif isinstance(next_poll, int) and draws.takes("next-poll"):
             seconds = draws.pick("next-poll", _NEXT_POLL, current=next_poll)
             progress["next_poll_after_seconds"] = seconds
-    # An operation that has ended never changes, so its result is drawn once, by its id.
+    # A finished operation never changes, so the draw of its result depends only on its id.
     result = operation.get("result")
     identity = id_counter(operation["id"])
     if isinstance(result, dict) and draws.takes("result-content", identity):
@@ -220,7 +227,7 @@ _ACTIONS = ("Follow the documentation of this code.", "See `type`.")
 
 
 def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
-    """Put a problem in other words. Its code, and what the contract fixes, stay."""
+    """Vary the wording of a problem, except its code and the parts that the contract fixes."""
     point = "problem-wording"
     name = draws.response_name
     if draws.takes(point):
@@ -234,7 +241,7 @@ def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
         document["instance"] = f"/problems/{document['request_id'].encode().hex()[:24]}"
 
 
-#: Members that no client knows.
+#: Members that are unknown to every client.
 _EXTRA: tuple[tuple[str, Any], ...] = (
     ("revision", 7),
     ("labels", {"tier": "standard", "größe": "groß"}),
@@ -249,7 +256,7 @@ _EXTRA: tuple[tuple[str, Any], ...] = (
 
 
 def _vary_absent(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
-    """Leave members out that have a value: of a lasting object always the same members."""
+    """Omit members that have a value. A lasting object always lacks the same members."""
     name = part.resource.name
     is_lasting = "id" in part.members or name == "DatabasePlacement"
     thing = part.identity(whole) if is_lasting else (draws.response_name, part.path)
@@ -263,7 +270,7 @@ def _vary_absent(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> N
 
 
 def _vary_extra(draws: Draws, part: ResponseObject) -> None:
-    """Add an unknown member, first or last, if the contract does not close the object."""
+    """Add an unknown member at the start or the end, unless the contract allows no further fields."""
     if part.resource.closed:
         return
     point = "problem-extras" if part.resource.name == "ProblemDetails" else "extra-fields"
@@ -281,7 +288,7 @@ def _vary_extra(draws: Draws, part: ResponseObject) -> None:
     part.members.update(members)
 
 
-#: By resource and field: the point, and what it draws from.
+#: The points and their words, by resource and field.
 _OPEN_WORDS = {
     (words.resource, words.field): (point.id, words)
     for point in POINTS.values()
@@ -290,7 +297,10 @@ _OPEN_WORDS = {
 
 
 def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
-    """Write other words into open sets: the same word for as long as a thing stays in a state."""
+    """Replace words from open sets.
+
+    The replacement stays the same while the thing stays in the same state.
+    """
     for (resource, name), (point, words) in _OPEN_WORDS.items():
         if resource != part.resource.name:
             continue
@@ -303,8 +313,9 @@ def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> No
 
 # --- Spelling: timestamps, order of members, white space, escapes --------------------------------
 
-#: Suffix, minutes east of UTC, digits of the fraction (None: as few as are exact). The zones are far
-#: apart, so that a client that compares texts is wrong for moments that are hours apart, too.
+#: Suffix, minutes east of UTC, and digits of the fraction (None for the fewest digits that are
+#: exact). The zones are far apart, so that a client that compares strings fails even for times that
+#: differ by hours.
 _FORMS: tuple[tuple[str, int, int | None], ...] = (
     ("Z", 0, None),
     ("Z", 0, 6),
@@ -319,7 +330,7 @@ _DAY_MS = 86_400_000
 
 
 def _vary_times(draws: Draws, parts: list[ResponseObject]) -> None:
-    """Write the timestamps of a response in other forms: all in one form, or each in its own."""
+    """Write a response's timestamps in other forms, which may be the same for all or differ."""
     point = "timestamp-form"
     if not draws.wants(point):
         return
@@ -337,7 +348,10 @@ def _vary_times(draws: Draws, parts: list[ResponseObject]) -> None:
 
 
 def _respell(text: str, form: tuple[str, int, int | None]) -> str:
-    """Write a timestamp in another form; as it is, if the year may not exist in another zone."""
+    """Write a timestamp in another form.
+
+    If the year may not exist in another zone, return it unchanged.
+    """
     suffix, minutes, digits = form
     at_ms = parse_timestamp(text)
     if not _DAY_MS <= at_ms <= LATEST_MS - _DAY_MS:
@@ -363,7 +377,7 @@ _LAYOUTS: tuple[Callable[[Any], bytes], ...] = (
 
 
 def _spell(draws: Draws, document: dict[str, Any]) -> bytes:
-    """Write a document as JSON: as usual, or in another order, layout or with escapes."""
+    """Write a document as JSON, possibly with a different order, a different layout or escapes."""
     body = msgspec.json.encode(document)
     if draws.wants("key-order"):
         document = _reorder(document, draws.pick("key-order", _ORDERS))
@@ -374,7 +388,7 @@ def _spell(draws: Draws, document: dict[str, Any]) -> bytes:
     if draws.takes("json-whitespace"):
         body = draws.pick("json-whitespace", _LAYOUTS)(document)
     if draws.wants("json-escapes"):
-        # In JSON, slashes and characters beyond ASCII stand in strings only.
+        # In JSON, slashes and non-ASCII characters occur only in strings.
         characters = body.decode().replace("/", "\\/")
         escaped = "".join(_escape(character) for character in characters).encode()
         if escaped != body:

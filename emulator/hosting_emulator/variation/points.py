@@ -1,7 +1,7 @@
-"""The points at which responses can vary: one for each freedom that the contract leaves.
+"""The points at which responses can vary. There is one for each freedom that the contract leaves.
 
-What a client must know before its first request (names of parameters, where an operation is polled,
-roles, zones, claims of a token) is no point: a client cannot find it out from a response.
+Facts that a client must know before its first request are not points, because a client cannot learn
+them from a response: names of parameters, the path for polling, roles, zones, and a token's claims.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Responses: TypeAlias = Callable[[CallSpec], bool]
 
 
 class VariationRefused(ValueError):
-    """A variation that cannot be: its message says what would be right."""
+    """A variation is not possible. The message lists the valid choices."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenWords:
-    """Words that a point writes into a field whose set of words the contract leaves open.
+    """Words that a point can write into a field whose set of words the contract leaves open.
 
-    `contract_word` is the word to which the contract gives a meaning: it is never replaced.
+    `contract_word` is the word to which the contract gives a meaning. It is never replaced.
     """
 
     resource: str
@@ -41,12 +41,12 @@ class OpenWords:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One freedom of the contract: how it is used, and the sentence that leaves it.
+    """A freedom of the contract: its use, and the sentence that leaves it.
 
-    `assumptions` decide it for a world as a whole. Without any, it is drawn for each response by
-    itself. `varies` says which responses it can vary. Without it they are those of the calls that the
-    assumptions affect, or those of every call, and every problem too. `statuses` (by problem code)
-    and `words` are what is drawn from.
+    `assumptions` are drawn once for the whole world. A point without assumptions is drawn
+    separately for each response. `varies` selects the calls whose responses it can vary. The
+    default is the calls that the assumptions affect or, without assumptions, every call and every
+    problem. The point draws from `statuses` (by problem code) and `words`.
     """
 
     id: str
@@ -91,7 +91,10 @@ def _objects(resource_name: str) -> Iterator[Resource]:
 
 @cache
 def varied_calls(point_id: str) -> list[str]:
-    """Return the calls whose responses a point varies. An empty list means all, and problems too."""
+    """Return the calls whose responses a point varies.
+
+    An empty list means all calls and all problems.
+    """
     point = POINTS[point_id]
     # Operations come first, as in the contract's own list of points.
     specs = sorted(ALL_CALLS.values(), key=lambda spec: spec.response != "Operation")
@@ -105,7 +108,7 @@ def _varies(point: Point, spec: CallSpec) -> bool:
 
 
 def list_points() -> list[VariationPoint]:
-    """Return every point, with the calls whose responses it varies."""
+    """Return all points, with the calls whose responses they vary."""
     return [
         VariationPoint(
             id=point.id,
@@ -119,11 +122,11 @@ def list_points() -> list[VariationPoint]:
 
 
 def read_points(names: Iterable[str]) -> tuple[str, ...]:
-    """Return points by name, in the table's order, each once. Raises VariationRefused."""
+    """Return the distinct points with these names, in the table's order. Raises VariationRefused."""
     chosen_names = set(names)
     for name in sorted(chosen_names - POINTS.keys()):
         hint = nearest(name, POINTS) or "; `hosting-emulator contract variation-points` lists them"
-        raise VariationRefused(f"no variation point is named {name[:60]!r}{hint}")
+        raise VariationRefused(f"there is no variation point {name[:60]!r}{hint}")
     return tuple(name for name in POINTS if name in chosen_names)
 
 
@@ -132,31 +135,31 @@ def read_points(names: Iterable[str]) -> tuple[str, ...]:
 _ROWS = (
     Point(
         id="accepted-status",
-        about="an accepted operation gets another success status",
+        about="an accepted operation gets a different success status",
         sentence="Success status codes of operations 2, 3 and 4: not shown.",
         assumptions=("accepted_status",),
     ),
     Point(
         id="key-created-status",
-        about="the first creation of a key gets another success status",
+        about="the first creation of a key gets a different success status",
         sentence="Success status codes of operations 2, 3 and 4: not shown.",
         assumptions=("key_created_status",),
     ),
     Point(
         id="key-replayed-status",
-        about="the exact replay of a key creation gets another success status",
+        about="the exact replay of a key creation gets a different success status",
         sentence="Success status codes of operations 2, 3 and 4: not shown.",
         assumptions=("key_replayed_status",),
     ),
     Point(
         id="ticket-created-status",
-        about="a new ticket gets another success status",
+        about="a new ticket gets a different success status",
         sentence="Response: DevAccessTicket. [no status given]",
         assumptions=("ticket_created_status",),
     ),
     Point(
         id="problem-status",
-        about="a problem whose status the contract leaves open has another one",
+        about="a problem whose status the contract leaves open has a different status",
         sentence="Which HTTP status each other code uses [...]: not shown.",
         assumptions=("problem_statuses",),
         statuses={
@@ -219,7 +222,7 @@ _ROWS = (
     ),
     Point(
         id="deployment-order",
-        about="deployments are listed in another order",
+        about="deployments are listed in a different order",
         sentence=(
             "Query parameter names for the cursor and the page size, default page size and "
             "ordering: not shown."
@@ -244,7 +247,7 @@ _ROWS = (
     ),
     Point(
         id="operation-replay",
-        about="a replay of calls 2 and 4 shows the operation as it now is",
+        about="a replay of calls 2 and 4 shows the operation's current state",
         sentence=(
             "Same key and same body: first result returned without switching again. [said of call "
             "1]"
@@ -253,7 +256,7 @@ _ROWS = (
     ),
     Point(
         id="flag-reenabled",
-        about="enabled_at moves when a flag that is on is switched on again",
+        about="enabled_at changes when a flag that is already on is switched on",
         sentence="when the current owner switched the flag on",
         assumptions=("flag_reenabled",),
     ),
@@ -265,7 +268,7 @@ _ROWS = (
     ),
     Point(
         id="unexpected-body",
-        about="a body is refused where the call has none",
+        about="a body is refused if the call takes no body",
         sentence="No request body.",
         assumptions=("unexpected_body",),
         varies=_of_calls_without_body,
@@ -284,7 +287,7 @@ _ROWS = (
     ),
     Point(
         id="wrong-method",
-        about="a method that a path does not support is treated like an unknown path",
+        about="a method that a path does not support is handled like an unknown path",
         sentence="which code follows which other condition: not shown.",
         assumptions=("wrong_method",),
     ),
@@ -305,13 +308,13 @@ _ROWS = (
     ),
     Point(
         id="id-order",
-        about="the id of a new deployment does not show when it was created",
+        about="the id of a new deployment does not show its creation time",
         sentence="exactly 26 characters matching ^[0-9A-HJKMNP-TV-Z]{26}$",
         varies=_with_deployment_ids,
     ),
     Point(
         id="absent-fields",
-        about="optional fields are left out although they have a value",
+        about="optional fields are omitted although they have a value",
         sentence=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
@@ -320,7 +323,7 @@ _ROWS = (
     ),
     Point(
         id="scope-order",
-        about="scopes are in another order",
+        about="scopes are in a different order",
         sentence=(
             "array of enum dns.write, zone.read | at most 2 entries; empty when status is "
             "not_authorized; closed set"
@@ -479,40 +482,40 @@ _ROWS = (
     ),
     Point(
         id="result-content",
-        about="the result of a successful operation has other content, or none",
+        about="the result of a successful operation has different content or is empty",
         sentence="Operation.result: content not shown.",
         varies=_responses_of("Operation"),
     ),
     Point(
         id="next-poll",
-        about="progress sets another time until the next poll",
+        about="progress contains a different time until the next poll",
         sentence="next_poll_after_seconds (integer; a value of 60 appears)",
         varies=_responses_of("Operation"),
     ),
     Point(
         id="extra-fields",
-        about="objects that the contract does not close have an unknown field",
+        about="objects for which the contract allows further fields have an unknown field",
         sentence="No additional properties [said of PoweredByFlag alone].",
         varies=_with_open_objects,
     ),
     Point(
         id="timestamp-form",
-        about="timestamps have another RFC 3339 format",
+        about="timestamps have a different RFC 3339 format",
         sentence="date-time (ISO 8601 / RFC 3339)",
     ),
     Point(
         id="key-order",
-        about="the members of objects are in another order",
+        about="the members of objects are in a different order",
         sentence="All bodies are JSON.",
     ),
     Point(
         id="json-whitespace",
-        about="the body has other white space",
+        about="the body has different whitespace",
         sentence="All bodies are JSON.",
     ),
     Point(
         id="json-escapes",
-        about="the body writes / and letters beyond ASCII as escapes",
+        about="the body contains / and non-ASCII characters as escapes",
         sentence="All bodies are JSON.",
     ),
     Point(
@@ -532,7 +535,7 @@ _ROWS = (
     ),
     Point(
         id="problem-wording",
-        about="title, detail and suggested_action have other words, or detail is absent",
+        about="title, detail and suggested_action have different texts, or detail is absent",
         sentence=(
             "title | string | yes | minimum length 1; detail | string | no; suggested_action | "
             "string | yes | minimum length 1"
@@ -540,14 +543,14 @@ _ROWS = (
     ),
     Point(
         id="problem-extras",
-        about="a problem has an instance and members of which nothing is known",
+        about="a problem has an instance and unknown members",
         sentence=(
             "RFC 9457 Problem Details extended with recovery fields; instance | string (URI "
             "reference) | no"
         ),
     ),
 )
-#: Every point by its id, in the order in which documents name them.
+#: All points by id, in the order used by documents.
 POINTS = {point.id: point for point in _ROWS}
-#: Those that are drawn once for a world, as assumptions.
+#: The points that are drawn once for a world, as assumptions.
 ASSUMED = tuple(point for point in _ROWS if point.assumptions)

@@ -1,4 +1,4 @@
-"""The OpenAPI document of a world: what its variation may leave out, and its own values as examples."""
+"""The OpenAPI document of a world, which allows for its variation and uses its values as examples."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hosting_emulator.world.records import Variation, WorldSource
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import World
 
-#: How many of the newest operations of the first project stand as examples.
+#: The number of the first project's newest operations that are used as examples.
 _EXAMPLE_OPERATIONS = 3
 
 
 def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
-    """Return the fields by resource that a document must not require, as responses may lack them."""
+    """Return the fields that responses may omit, by resource. The document must not require them."""
     if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
         return {}
     return {
@@ -30,26 +30,29 @@ def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
 
 
 def world_document(world: World, server_url: str, dev_port: int | None = None) -> dict[str, Any]:
-    """Return the document of a world that is served at `server_url`, its dev origins at a port."""
+    """Return the document of a world at `server_url`, whose dev origins are at `dev_port`."""
     absent = document_absent(world.variation)
     document = openapi_document(world.assumptions, server_url, absent, example_values(world))
     if dev_port not in (None, 443):
         ticket = document["components"]["schemas"]["DevAccessTicket"]["properties"]
-        for field in (ticket["origin"], ticket["redeem_url"]):  # the contract's form has no port
+        for field in (
+            ticket["origin"],
+            ticket["redeem_url"],
+        ):  # the form in the contract has no port
             field["pattern"] = field["pattern"].replace("[a-z0-9.-]+", f"[a-z0-9.-]+:{dev_port}")
     return document
 
 
 def default_document() -> dict[str, Any]:
-    """Return the document of a default world. It is used where no world is served."""
+    """Return the document of a default world, for use without a running emulator."""
     world = new_world(DEFAULT_WORLD, DEFAULT_SEED, WorldSource(), 0)
     return world_document(world, "http://127.0.0.1:4620")
 
 
 def example_values(world: World) -> dict[str, dict[str, Any]]:
-    """Return values that a call may name, by parameter or field, and by the alias of their owner.
+    """Return values for a call's inputs, by parameter or field, and then by the alias of their owner.
 
-    All belong to the first organization. A world without one has no values.
+    All values belong to the first organization. A world without organizations has no values.
     """
     organizations = in_order(world, ORGANIZATIONS)
     if not organizations:

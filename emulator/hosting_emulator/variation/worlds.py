@@ -1,7 +1,8 @@
-"""Varies a world as a whole, by what it then assumes.
+"""Varies a world as a whole by drawing its assumptions.
 
-Where a response is the same throughout a world, a seed draws assumptions: only those that no user has
-chosen, and always another value.
+Some parts of responses must be the same throughout a world. For these, assumptions are drawn from
+the seed. An assumption that a user has set is never drawn, and a drawn value always differs from
+the default.
 """
 
 from __future__ import annotations
@@ -35,21 +36,22 @@ def read_variation(seed: str, only: Iterable[str] | None = None) -> Variation:
     """Return a variation at the points `only`, or at every point. Raises VariationRefused."""
     if not 1 <= len(seed) <= LONGEST_SEED or not seed.isprintable():
         raise VariationRefused(
-            f"a variation's seed is a text of 1 to {LONGEST_SEED} printable characters"
+            f"a variation's seed must have 1 to {LONGEST_SEED} printable characters"
         )
     points = None if only is None else read_points(only)
     if points == ():
-        raise VariationRefused("only: name at least one point, or leave it out for all")
+        raise VariationRefused("only: name at least one point, or omit `only` for all points")
     return Variation(seed, points)
 
 
 def set_variation(
     change: Change, variation: Variation, fixed_names: Collection[str] = ()
 ) -> Variation:
-    """Vary a world from now on, also after a reset. It replaces any earlier variation.
+    """Start to vary a world, even after a reset. Any earlier variation is replaced.
 
-    Assumptions named in `fixed_names`, and those that differ from their defaults, stay. The same
-    variation of the same world has the same result, which is returned with what it assumes.
+    Assumptions in `fixed_names`, and assumptions that differ from their defaults, do not change.
+    The same variation of the same world has the same result. Return the variation with the drawn
+    assumptions.
     """
     before = change.get(VARIATION, SINGLETON_KEY)
     assumptions = _without(change.assumptions, before)
@@ -62,7 +64,7 @@ def set_variation(
 
 
 def clear_variation(change: Change) -> bool:
-    """End the variation, and assume what was assumed before it. Return whether there was one."""
+    """End the variation, and restore the earlier assumptions. Return whether there was a variation."""
     before = change.get(VARIATION, SINGLETON_KEY)
     if before is None:
         return False
@@ -73,7 +75,7 @@ def clear_variation(change: Change) -> bool:
 def varied_world(
     world: World, variation: Variation | None, fixed_names: Collection[str] = ()
 ) -> World:
-    """Return a new world, varied; with None, the world itself."""
+    """Return a new world with a variation. If `variation` is None, return the world unchanged."""
     if variation is None:
         return world
     change = Change(world, world.at_ms)
@@ -82,7 +84,7 @@ def varied_world(
 
 
 def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
-    """Return assumptions as they are without a variation. Those that a user changed since stay."""
+    """Return the assumptions as they would be without a variation, but keep later changes by a user."""
     if before is None:
         return assumptions
     drawn = DEFAULTS.changed(before.assumed)
@@ -102,13 +104,14 @@ def _put(change: Change, assumptions: Assumptions, variation: Variation | None) 
         change.delete(VARIATION, SINGLETON_KEY)
     else:
         change.put(VARIATION, SINGLETON_KEY, variation)
-        # A reset draws the assumptions again: the world may then begin with others.
+        # A reset draws the assumptions again, because the world may then start with other
+        # assumptions.
         variation = replace(variation, assumed={})
     change.put(ORIGIN, SINGLETON_KEY, replace(origin, variation=variation))
 
 
 _PROFILES = ("timed 3s 12s", "timed 5s 20s", "timed 1s 25s", "timed 12s 9s")
-#: The values to draw from, for assumptions that may have any. Others draw from their alternatives.
+#: The values to draw from, for assumptions without a list of alternatives.
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "source_profile": _PROFILES,
     "domains_profile": _PROFILES,
@@ -133,7 +136,7 @@ STATUSES = POINTS["problem-status"].statuses
 def draw_assumptions(
     variation: Variation, assumptions: Assumptions, fixed_names: Collection[str]
 ) -> dict[str, Any]:
-    """Return the assumptions that a variation draws: not the fixed ones, nor any that a user chose."""
+    """Draw the assumptions of a variation, except fixed assumptions and those set by a user."""
     drawn: dict[str, Any] = {}
     for point in ASSUMED:
         is_chosen = variation.only is None or point.id in variation.only
@@ -151,7 +154,7 @@ def draw_assumptions(
 
 
 def _draw_statuses(variation: Variation, point: Point) -> dict[str, int]:
-    """Return other statuses for about two thirds of the problem codes that have any."""
+    """Draw an alternative status for about two thirds of the problem codes that have alternatives."""
     drawn: dict[str, int] = {}
     for code, statuses in STATUSES.items():
         number = draw_number(variation.seed, point.id, "which", code)
@@ -161,13 +164,14 @@ def _draw_statuses(variation: Variation, point: Point) -> dict[str, int]:
 
 
 def _draw_value(variation: Variation, point: Point, name: str) -> Any:
-    """Return another value of an assumption that the contract allows."""
+    """Draw an alternative value of an assumption that is within the contract."""
     values = _CHOICES.get(name) or alternatives(name)
     choices = [value for value in values if not is_outside_the_letter(name, value)]
     return choices[draw_number(variation.seed, point.id, "which", name) % len(choices)]
 
 
-#: Assumptions that show only in a response that they decided. The core notes which one did.
+#: Assumptions that are visible only in a response that they decided. The core records the deciding
+#: assumption.
 _NOTED = {
     "flag_reenabled",
     "unknown_body_fields",
@@ -188,10 +192,11 @@ def assumed_points(
     replayed: bool,
     decided_by: str | None = None,
 ) -> list[str]:
-    """Return the points at which a response differs because of what the variation has assumed.
+    """Return the points at which a response differs because of the drawn assumptions.
 
-    An assumption that a user changed since does not count. `call` is None if no call has the path.
-    `decided_by` is the assumption that the core noted as deciding the response.
+    An assumption that a user has changed since then does not count. `call` is None if the path
+    belongs to no call. `decided_by` is the assumption that decided the response, as recorded by the
+    core.
     """
     assumed: dict[str, Any] = {}
     for name in variation.assumed:
@@ -206,7 +211,7 @@ def assumed_points(
             return code is not None and status == assumed[name].get(code) != PROBLEMS[code].status
         if not 200 <= status < 300:
             return False
-        if point.endswith("-status"):  # a replayed response keeps its status
+        if point.endswith("-status"):  # a replay has the status of the first response
             is_key_replay = call == "create_user_api_key" and replayed
             return status == assumed[name] and is_key_replay == (point == "key-replayed-status")
         return replayed or point != "operation-replay"
