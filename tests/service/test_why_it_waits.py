@@ -202,7 +202,7 @@ def test_why_does_not_announce_outcome_steps_that_can_no_longer_happen(api: Http
     assert "is set for it" not in says(api, operation)
 
     api.advance("1h")
-    assert "It ended before outcome-1 did the rest of what was set in advance" in says(
+    assert "It ended before outcome-1 took the remaining steps set in advance" in says(
         api, operation
     )
 

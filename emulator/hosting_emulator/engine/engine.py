@@ -122,7 +122,7 @@ class Engine:
         return self._read_machine() + self._skipped_ms
 
     def now_ms(self) -> int:
-        """Return world time in milliseconds since 1970. It never goes back, even if the machine's does."""
+        """Return world time in milliseconds since 1970. World time never goes back."""
         world = self.world
         machine_ms = self._read_machine() + self._skipped_ms
         shown_ms = self._shown_ms

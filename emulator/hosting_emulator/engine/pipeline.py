@@ -194,7 +194,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def perform(engine: Engine, ctx: ExchangeContext) -> None:
-    """Run the call, or replay the response that its Idempotency-Key remembers."""
+    """Run the call, or replay the response remembered for its Idempotency-Key."""
     variation = engine.world.variation
     if variation is not None:
         _vary_request(engine, ctx, variation)

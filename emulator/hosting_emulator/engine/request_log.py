@@ -132,7 +132,7 @@ class RequestLog:
         self.in_progress[entry.n] = entry
 
     def is_in_progress(self, entry: Entry) -> bool:
-        """Return whether an exchange is listed as in progress. Clearing the log ends that."""
+        """Return whether an exchange is listed as in progress. After the log is cleared, it is not."""
         return self.in_progress.get(entry.n) is entry
 
     def release(self, entry: Entry) -> None:

@@ -179,7 +179,7 @@ class _Attempt:
         if not self.destination.local:
             raise OAuthRefusal("the client's address is not local", "interaction_required")
         if session is None or not self._is_hinted(session[1], user):
-            raise OAuthRefusal("this browser has no session of that user", "login_required")
+            raise OAuthRefusal("this browser has no session for that user", "login_required")
         age_s = now_ms // 1000 - session[1].began_ms // 1000
         if "max_age" in self._fields and age_s > int(self._fields["max_age"]):
             raise OAuthRefusal("the session is older than max_age", "login_required")

@@ -193,7 +193,7 @@ def _warn_of_world_time(request: IdentityRequest, engine: Engine, now_ms: int) -
         advice = f", or move it there: `{command_line('clock advance --to now', request.base_url, name)}`"
     _log.warning(
         "a user signed in to world %s at world time %s; OpenID clients compare with this machine's "
-        "time, %s, and refuse the tokens: start the world with `--at now`%s",
+        "time, %s, and refuse the tokens; start the world with `--at now`%s",
         name,
         format_timestamp(now_ms),
         format_timestamp(engine.machine_ms),

@@ -348,9 +348,7 @@ class DataDirectory:
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            reason = (
-                f"another emulator uses {self.path} now; restart this one with another directory"
-            )
+            reason = f"another emulator uses {self.path} now; restart this emulator with another directory"
             for keeper in self._keepers.values():
                 keeper.refuse_changes(reason)
             raise OSError(errno.EBUSY, reason) from None

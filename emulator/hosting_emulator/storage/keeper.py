@@ -275,7 +275,7 @@ class DiskKeeper(Keeper):
         """Describe the stored data after a failure to write a snapshot."""
         try:
             if self._journal.path.stat().st_size >= self._journal.size > 0:
-                return "the journal has all of it"
+                return "the journal contains all changes"
         except OSError:
             pass
         return "changes since the last snapshot are lost"

@@ -108,7 +108,7 @@ def standstill(engine: Engine, operation_id: str) -> str:
 
 
 def _end_sentences(operation: Operation) -> Iterator[str]:
-    """Explain how an operation ended and what decided that."""
+    """Explain an operation's end and its cause."""
     verb = lifecycles.STATE_WORDS[operation.state].ended
     yield f"It {verb} at {operation.updated_at}; that is final."
     yield _decision(operation)
@@ -126,7 +126,7 @@ def _end_sentences(operation: Operation) -> Iterator[str]:
 
 
 def _decision(operation: Operation) -> str:
-    """Explain what decided how an operation ended."""
+    """Explain the cause of an operation's end."""
     ending = operation.ending
     if ending is None:
         return "No call started it. It was added to the world with its deployment."
@@ -153,14 +153,14 @@ def _decision(operation: Operation) -> str:
 
 
 def _undecisive_outcome(outcome: OperationOutcome) -> str:
-    """Explain what an outcome did to an operation whose end it did not decide."""
+    """Explain the effect of an outcome on an operation whose end it did not decide."""
     if outcome.steps_taken < len(outcome.steps):
         rest = (
-            "the rest of what was set in advance"
+            "the remaining steps set in advance"
             if outcome.steps_taken
-            else "what was set in advance"
+            else "the steps set in advance"
         )
-        return f"It ended before {outcome.id} did {rest}: {outcome_text(outcome)}."
+        return f"It ended before {outcome.id} took {rest}: {outcome_text(outcome)}."
     if outcome.steps:
         return (
             f"Before that, {outcome.id} had acted in {outcome.phase}: {', '.join(outcome.steps)}."

@@ -84,7 +84,7 @@ def fail_operation(
     suggested_action: str = "Read the deployment logs, fix the cause and start a new operation.",
     leaves: PartialEffects | None = None,
 ) -> str:
-    """An operation fails now, with the given error. `leaves` is what it leaves behind."""
+    """An operation fails now, with the given error. `leaves` are the effects that it leaves behind."""
     _check_effects(operation, leaves)
     failure = OperationFailure(code, message, retryable, suggested_action)
     operations.fail(change, operation, failure, Ending("intervention", "fail_operation", leaves))
@@ -95,10 +95,7 @@ def fail_operation(
 def cancel_operation(
     change: Change, operation: Operation, leaves: PartialEffects | None = None
 ) -> str:
-    """An operation is cancelled. A waiting operation leaves the queue.
-
-    `leaves` are the effects that it leaves behind.
-    """
+    """An operation is cancelled. If it was waiting, it leaves the queue. `leaves` are effects that remain."""
     _check_effects(operation, leaves)
     ending = Ending("intervention", "cancel_operation", leaves)
     operations.finish(change, operation, "cancelled", ending)

@@ -1,4 +1,4 @@
-"""A request that a proxy delivers two times."""
+"""A request that a proxy delivers twice."""
 
 from typing import ClassVar, Literal
 
@@ -6,7 +6,7 @@ from hosting_emulator.faults.kinds import FaultKind
 
 
 class DeliverTwice(FaultKind, frozen=True):
-    """Handle the request twice, as if a proxy had delivered it two times.
+    """Handle the request twice, as if a proxy had delivered it twice.
 
     The client receives the response to the `first` or the `second` delivery. The second delivery is
     in the request log, marked as sent by the fault. Other faults see the request once, at the delivery

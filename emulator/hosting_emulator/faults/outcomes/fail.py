@@ -12,8 +12,9 @@ from hosting_emulator.world.records import OperationFailure, OperationOutcome, P
 class Fail(OutcomeKind, frozen=True):
     """The operation fails at the end of a phase (default: deploying), with an error.
 
-    With `while` it fails as soon as the condition holds, in that phase or else in any running phase.
-    `leaves` is what it leaves behind: some of its `hosts`, its `source`, its `deployment`, or `dns`.
+    With `while`, it fails as soon as the condition holds, in that phase or, without `phase`, in any
+    running phase. `leaves` are the effects that the operation leaves behind: some of its `hosts`, its
+    `source`, its `deployment`, or `dns`.
     """
 
     example: ClassVar = {"phase": "deploying", "code": "operation_failed"}
