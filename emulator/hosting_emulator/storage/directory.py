@@ -167,7 +167,7 @@ class DataDirectory:
             try:
                 files.write_atomically(journal.path, journal.path.read_bytes())
             except OSError as error:
-                self._complain(f"{journal.path} could not be written anew: {error.strerror}")
+                self._complain(f"{journal.path} could not be rewritten: {error.strerror}")
 
     def _report_missing(self, name: str, path: Path) -> None:
         """Refuse a world whose folder or marker is missing. With `salvage`, only report the loss."""
@@ -283,7 +283,7 @@ class DataDirectory:
                     keeper.close(fold=time.monotonic() < folding_ends_at)
                 except OSError as error:
                     self._complain(
-                        f"no last snapshot could be written: {error}; {keeper.describe_remains()}"
+                        f"the final snapshot could not be written: {error}; {keeper.describe_remains()}"
                     )
         finally:
             self._executor.shutdown()

@@ -145,7 +145,7 @@ class DiskKeeper(Keeper):
         self._progress.store(SHOWN, at_ms)
 
     def start(self) -> None:
-        """Record that the world was read back, and its current commit."""
+        """Record another start of the world, and the world's current commit."""
         self._progress.store(COMMIT, self._world.commit)
         self.starts += 1
         self._progress.store(STARTS, self.starts)

@@ -146,7 +146,7 @@ def _find_deployment(change: Change, project: Project, deployment_id: str) -> De
             f"{project.alias} has no deployment {deployment_id[:80]!r}", "deployment"
         )
     if deployment.removed_at is not None:
-        raise DocumentRefused(f"deployment {deployment.id} is removed already", "deployment")
+        raise DocumentRefused(f"deployment {deployment.id} was already removed", "deployment")
     return deployment
 
 
