@@ -229,8 +229,8 @@ _RULES = (
         because=("progress object: [...] next_poll_after_seconds (integer; a value of 60 appears)"),
         place="the contract, Resources, Operation",
         matters=(
-            "Nothing new is expected before that time. Clients that poll like this are rate limited, and then "
-            "see the result later than necessary."
+            "Nothing new is expected before that time. Clients that poll like this are rate limited, "
+            "and then see the result later than necessary."
         ),
         instead="Wait for the next_poll_after_seconds of the last response before polling again.",
     ),
