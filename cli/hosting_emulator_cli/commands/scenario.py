@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hosting_emulator_cli.story_reports import StoryResult
 
 #: The default limit on the stories that a search for the smallest scenario runs.
-_MOST_RUNS = 500
+_MOST_RUNS = 1_000
 #: Declares an argument of one or more scenarios.
 _scenarios_argument = partial(
     click.argument,
@@ -349,7 +349,8 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
         whole = read_scenario(text, file)
         result = shrink_scenario(whole, step, max_runs=max_runs, visit=respond_to_page)
     put_document(result.text.rstrip("\n"), output, "The result was written to")
-    message = f"{result.steps} of {result.of} steps are left, found in {result.runs} runs"
+    verb = "is" if result.steps == 1 else "are"
+    message = f"{result.steps} of {result.of} steps {verb} left, found in {result.runs} runs"
     if not result.finished:
         message += "; the search stopped early: increase --max-runs"
     say(f"{message}.")
