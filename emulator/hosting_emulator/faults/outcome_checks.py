@@ -44,7 +44,7 @@ def check_outcome(
         if operation_outcome is not None:
             applicable[call] = operation_outcome
     if not applicable:
-        raise DocumentRefused(_no_phase(outcome, calls), "phase")
+        raise DocumentRefused(_no_phase(outcome, calls), f"{outcome.name}.phase")
     obstacles = []
     for call, operation_outcome in applicable.items():
         _check_transition(operation_outcome, call)
