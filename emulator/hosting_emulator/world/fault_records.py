@@ -77,7 +77,9 @@ class Rule(
         ),
     ] = 1
     probability: Annotated[float, _described(_CHANCE, gt=0, le=1)] = 1.0
-    from_: Annotated[Moment | None, _described(f"act from this world time on: {_MOMENT}")] = None
+    from_: Annotated[
+        Moment | None, _described(f"act only from this world time onwards: {_MOMENT}")
+    ] = None
     until: Annotated[Moment | None, _described(f"act only before this world time: {_MOMENT}")] = (
         None
     )

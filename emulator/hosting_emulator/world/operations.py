@@ -198,7 +198,7 @@ def end_hold(change: Change, operation: Operation) -> Operation:
 
 
 def is_held_next(change: Change, operation: Operation) -> bool:
-    """Tell whether the condition of an outcome holds, so that it stops an operation in its phase."""
+    """Tell whether an operation is held in its phase because its outcome's condition holds."""
     outcome = operation.outcome
     if outcome is None or not waits_for_condition(operation):
         return False

@@ -1,4 +1,6 @@
-"""Outcomes that react: those with a condition act when a change of the world makes it hold, or end.
+"""Reacting outcomes.
+
+An outcome with a condition acts when a change to the world makes the condition hold or end.
 
 A failure, a cancellation and a reconciliation begin as soon as the condition holds in a phase of the
 outcome. An operation that is held in a phase continues as soon as the condition no longer holds. (At the
@@ -16,16 +18,16 @@ from hosting_emulator.world.value import Change, World
 
 
 def react(change: Change) -> None:
-    """Let the outcomes act for which a change has made a condition hold, or end.
+    """Run all outcomes whose condition a change has made hold or end.
 
-    What they do is a part of the change, and may make further outcomes act.
+    Their effects are part of the change, and may make further outcomes act.
     """
     while _react_once(change):
         pass
 
 
 def _react_once(change: Change) -> bool:
-    """Let the first of these outcomes act. Return whether there is one."""
+    """Run the first of these outcomes. Return whether there was such an outcome."""
     operations = _reacting_operations(change)
     if not operations:
         return False
@@ -34,16 +36,16 @@ def _react_once(change: Change) -> bool:
 
 
 def _reacting_operations(change: Change) -> list[Operation]:
-    """Return the operations of a change whose outcomes react, the oldest first."""
+    """Return the operations in a change whose outcomes react, oldest first."""
     ids = set(reacting_operations(change.world.indexes))
     ids.update(change.writes.get(OPERATIONS.name, ()))
-    # Ids sort in the order in which they were made.
+    # Ids sort by creation.
     operations = [change.get(OPERATIONS, id_) for id_ in sorted(ids)]
     return [operation for operation in operations if operation is not None and reacts(operation)]
 
 
 def _act(change: Change, world: World, operation: Operation) -> bool:
-    """Let the outcome of an operation act, if its condition says so. Return whether it acted."""
+    """Run an operation's outcome, if its condition requires this. Return whether it acted."""
     outcome = operation.outcome
     assert outcome is not None
     holds = condition_holds(world, operation)
@@ -58,7 +60,7 @@ def _act(change: Change, world: World, operation: Operation) -> bool:
 
 
 def _may_begin(change: Change, operation: Operation) -> bool:
-    """Return whether the outcome of an operation can take its first step now."""
+    """Tell whether an operation's outcome can take its first step now."""
     assert operation.outcome is not None
     first_step = operation.outcome.steps[0]
     if first_step == "stuck" or operation.phase not in outcome_phases(operation):

@@ -165,7 +165,7 @@ class Reconciliation(WorldRecord, frozen=True, gc=False):
 
 
 class PartialEffects(WorldRecord, frozen=True, gc=False):
-    """What an operation leaves behind that fails or is cancelled.
+    """The remaining effects of an operation that fails or is cancelled.
 
     `hosts` are the hosts whose domains were applied. With `source` the source was initialized, and
     `deployment` and `dns` are the states of the deployment and of the DNS authorization.
