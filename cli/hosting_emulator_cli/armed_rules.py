@@ -104,6 +104,13 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             metavar="WHEN",
             help="Stop acting at this timestamp or after this duration.",
         ),
+        opt.option(
+            "--pause",
+            "pauses",
+            metavar="FROM,UNTIL",
+            help="Do not act between these two times, such as 30s,90s. Repeatable.",
+            multiple=True,
+        ),
         opt.option("--ttl", metavar="DURATION", help="Act for this long in world time.", type=str),
         opt.option(
             "--while",
@@ -125,6 +132,7 @@ def rule_members(options: Mapping[str, Any]) -> dict[str, Any]:
     members = dict(options)
     members["from"] = members.pop("from_")
     members["while"] = dict(members.pop("while_")) or None
+    members["pauses"] = [text for pause in members["pauses"] for text in pause.split(",")] or None
     members["optional"] = members["optional"] or None
     return {name: value for name, value in members.items() if value is not None}
 

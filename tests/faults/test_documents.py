@@ -168,6 +168,19 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         "phase",
         ["only act before_commit"],
     ),
+    ({"timeout": {}, "pauses": ["30s"]}, "pauses", ["a beginning and an end"]),
+    ({"timeout": {}, "pauses": ["30s", "20s"]}, "pauses", ["later than the one before it"]),
+    ({"timeout": {}, "pauses": ["30s", "soon"]}, "pauses", ["'soon' is neither a timestamp"]),
+    (
+        {"timeout": {}, "from": "40s", "pauses": ["30s", "50s"]},
+        "pauses",
+        ["the first pause must begin after from (40s)"],
+    ),
+    (
+        {"timeout": {}, "ttl": "50s", "pauses": ["30s", "50s"]},
+        "pauses",
+        ["the last pause must end before the fault does"],
+    ),
     ({"admission_window": {}}, "admission_window", ["'limit' is missing"]),
     ({"admission_window": {"limit": 0}}, "admission_window.limit", [">= 1"]),
     (

@@ -591,3 +591,16 @@ def test_requests_that_waited_in_a_queue_cannot_be_recorded():
 
     with pytest.raises(NotRecordable, match="the clock of a recorded story is frozen"):
         recorded(api)
+
+
+def test_the_pauses_of_a_fault_are_recorded_as_they_remain():
+    api = ControlledWorld()
+    api.add_fault(abort={"code": "service_unavailable"}, until="100s", pauses=["30s", "90s"])
+    api.dns()
+    for duration in ("40s", "50s", "10s"):
+        api.advance(duration)
+        api.dns()
+
+    expected = [step["expect"] for step in recorded(api, first="2")["story"] if "call" in step]
+
+    assert [expect["status"] for expect in expected[-3:]] == [200, 503, 200]

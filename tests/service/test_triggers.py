@@ -58,6 +58,11 @@ def trigger_of(world: HostingEmulator, id_: str) -> Trigger:
             "a request of list_deployments with connection reused",
         ),
         ({"stale_read": {"age": "1m"}}, "a read"),
+        ({"timeout": {}, "pauses": ["10s", "20s"]}, "a request"),
+        (
+            {"timeout": {}, "pauses": ["2025-12-31T00:00:00Z", "20s"]},
+            "a request, after its pause, which ends at 2026-01-01T00:00:20.000Z",
+        ),
         ({"timeout": {}, "skip_first": 1}, "a request, after 1 more that matches"),
         ({"timeout": {}, "skip_first": 1, "every": 3}, "a request, after 3 more that match"),
         ({"timeout": {}, "probability": 0.5}, "a request, with probability 0.5"),

@@ -85,8 +85,8 @@ def _retry_ms(engine: Engine, ctx: ExchangeContext, reply: Reply) -> int:
     if wait_s is not None:
         return min(LATEST_MS, ctx.at_ms + wait_s * 1000)
     if ctx.acted:
-        ends = [fault.rule.until_ms for fault in ctx.acted if fault.rule.until_ms is not None]
-        return min(ends, default=0)
+        stops = [fault.rule.stop_ms(ctx.at_ms) for fault in ctx.acted]
+        return min((stop_ms for stop_ms in stops if stop_ms is not None), default=0)
     if reply.status >= 500:
         schedule = engine.world.rows(SCHEDULE)
         planned = (event.due_ms for _, event in schedule if event.kind == "timeline")

@@ -20,6 +20,7 @@ _PARTIAL = (
     "from_",
     "until",
     "ttl",
+    "pauses",
     "while_",
     "header",
     "query",

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.faults.kinds import (
     RUNNING_CLOCKS,
     FaultKind,
@@ -151,6 +152,9 @@ def _idle_reason(
         return f"it acts from {rule.from_} on"
     if rule.until_ms is not None and now_ms >= rule.until_ms:
         return f"it acted until {rule.until}"
+    pause_end_ms = rule.pause_end_ms(now_ms) if rule.pauses else None
+    if pause_end_ms is not None:
+        return f"it pauses until {format_timestamp(pause_end_ms)}"
     if rule.while_ is not None and not _reacts_later(fault):
         reason = unmet_condition(rule.while_, world, project_id, organization_id)
         if reason is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -41,7 +42,31 @@ def _resolve_times(rule: Rule, now_ms: int) -> Rule:
             continue
         _check_end(rule, field, end_ms, from_ms, now_ms)
         ends_ms = end_ms if ends_ms is None else min(ends_ms, end_ms)
-    return replace(rule, from_=_timestamp(from_ms), until=_timestamp(ends_ms), ttl=None)
+    pauses = _resolve_pauses(rule, now_ms, from_ms, ends_ms)
+    return replace(
+        rule, from_=_timestamp(from_ms), until=_timestamp(ends_ms), ttl=None, pauses=pauses
+    )
+
+
+def _resolve_pauses(
+    rule: Rule, now_ms: int, from_ms: int | None, ends_ms: int | None
+) -> tuple[str, ...] | None:
+    """Return the pauses of a rule as timestamps. Raises DocumentRefused for pauses without effect."""
+    if not rule.pauses:
+        return None
+    moments = [_required_moment(text, "pauses", now_ms) for text in rule.pauses]
+    reason = ""
+    if len(moments) % 2:
+        reason = "a pause has a beginning and an end, such as 30s, 90s"
+    elif any(later <= earlier for earlier, later in pairwise(moments)):
+        reason = "each time must be later than the one before it"
+    elif from_ms is not None and moments[0] <= from_ms:
+        reason = f"the first pause must begin after from ({rule.from_})"
+    elif ends_ms is not None and moments[-1] >= ends_ms:
+        reason = f"the last pause must end before the fault does ({format_timestamp(ends_ms)})"
+    if reason:
+        raise DocumentRefused(f"pauses: {reason}", "pauses")
+    return tuple(format_timestamp(moment) for moment in moments)
 
 
 def _check_end(rule: Rule, field: str, end_ms: int, from_ms: int | None, now_ms: int) -> None:
@@ -77,6 +102,12 @@ def _read_moment(text: str | None, field: str, now_ms: int) -> int | None:
     if at_ms is None:
         form = "a timestamp (2026-01-31T09:30:00Z) nor a duration from now (10m)"
         raise DocumentRefused(f"{field} {text!r} is neither {form}", field)
+    return at_ms
+
+
+def _required_moment(text: str, field: str, now_ms: int) -> int:
+    at_ms = _read_moment(text, field, now_ms)
+    assert at_ms is not None
     return at_ms
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.faults.categories import OUTCOME, RECORD_TABLES
 from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.faults.nearest_requests import field_text
@@ -112,6 +113,9 @@ def _occasions(entry: Fault, now_ms: int) -> Iterator[str]:
         yield f"from {rule.from_} on"
     if rule.until is not None:
         yield f"before {rule.until}"
+    pause_end_ms = rule.pause_end_ms(now_ms)
+    if pause_end_ms is not None:
+        yield f"after its pause, which ends at {format_timestamp(pause_end_ms)}"
     skipped = _skipped_matches(rule, entry.seen)
     if skipped:
         yield "after 1 more that matches" if skipped == 1 else f"after {skipped} more that match"

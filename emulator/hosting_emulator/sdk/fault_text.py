@@ -28,6 +28,7 @@ _CONDITIONS = (
     "probability",
     "from",
     "until",
+    "pauses",
     "while",
     "optional",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -110,6 +110,7 @@ class WorldFaults(WorldHandle):
         from_: str | None = None,
         until: str | None = None,
         ttl: str | None = None,
+        pauses: Sequence[str] | None = None,
         while_: messages.JsonObject | None = None,
         phase: Phase | None = None,
         optional: bool | None = None,
@@ -156,6 +157,7 @@ class WorldFaults(WorldHandle):
         from_: str | None = None,
         until: str | None = None,
         ttl: str | None = None,
+        pauses: Sequence[str] | None = None,
         while_: messages.JsonObject | None = None,
         optional: bool | None = None,
         **options: Any,

@@ -86,6 +86,13 @@ class Rule(
     ttl: Annotated[
         Duration | None, _described("act for this duration of world time after it is armed")
     ] = None
+    pauses: Annotated[
+        tuple[Moment, ...] | None,
+        _described(
+            "do not act between the first and the second of these world times, between the third and "
+            "the fourth, and so on"
+        ),
+    ] = None
     while_: Annotated[
         Condition | None, _described("act only while these conditions on the world hold")
     ] = None
@@ -106,6 +113,24 @@ class Rule(
     def until_ms(self) -> int | None:
         """The world time at which an armed fault stops acting, or None if there is no such limit."""
         return None if self.until is None else parse_timestamp(self.until)
+
+    @property
+    def pauses_ms(self) -> list[tuple[int, int]]:
+        """The pauses of an armed fault: the world time at which each begins, and at which it ends."""
+        moments = [parse_timestamp(moment) for moment in self.pauses or ()]
+        return list(zip(moments[::2], moments[1::2], strict=True))
+
+    def pause_end_ms(self, now_ms: int) -> int | None:
+        """Return the world time at which the current pause ends, or None if there is no pause now."""
+        ends = [end_ms for begin_ms, end_ms in self.pauses_ms if begin_ms <= now_ms < end_ms]
+        return ends[0] if ends else None
+
+    def stop_ms(self, now_ms: int) -> int | None:
+        """Return the next world time at which an armed fault stops acting, or None if there is none."""
+        stops = [begin_ms for begin_ms, _ in self.pauses_ms if begin_ms > now_ms]
+        if self.until_ms is not None:
+            stops.append(self.until_ms)
+        return min(stops, default=None)
 
 
 class Fault(WorldRecord, frozen=True, gc=False):
