@@ -38,12 +38,12 @@ def _check_sort_key(item_kind: ValueType, key: SortKey, path: Path) -> None:
     if not key.path and ordered_names:
         raise Impossible(f"name the field by which the items are sorted: {choices}", path)
     if kind is None and not item_kind.field_names():
-        message = f"the items are {item_kind.form} without fields: use {' or '.join(DIRECTIONS)}"
+        message = f"each item is {item_kind.form}, without fields: use {' or '.join(DIRECTIONS)}"
         raise Impossible(message, path)
     if kind is None:
         raise no_field(item_kind, key.path, path, key=False)
     if not kind.orders():
-        subject = f"{key.path} is" if key.path else "the items are"
+        subject = f"{key.path} is" if key.path else "each item is"
         hint = f"; the fields with an order are {choices}" if ordered_names else ""
         raise Impossible(
             f"{subject} {kind.form}, which has no order: only {ORDERED_VALUES} have an order{hint}",
@@ -68,6 +68,6 @@ def check_distinct(kind: ValueType, operand: Any, path: Path) -> None:
     if type_at(item_kind, operand) is not None:
         return
     if not item_kind.field_names():
-        message = f"the items are {item_kind.form} without fields: use distinct: true"
+        message = f"each item is {item_kind.form}, without fields: use distinct: true"
         raise Impossible(message, path)
     raise no_field(item_kind, operand, path, key=False)

@@ -108,7 +108,7 @@ def _kind_type(
 ) -> ValueType:
     schema = {**kind.schema, **keywords}
     if kind.items is not None:
-        item = _kind_type(name, kind.items, {}, words, assumption)
+        item = _kind_type(name.removesuffix("s"), kind.items, {}, words, assumption)
         return Array(item=item, most=schema.get("maxItems"))
     if kind.part:
         return _fields_of(kind.part, words)
