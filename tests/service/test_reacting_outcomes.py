@@ -406,6 +406,44 @@ def test_why_and_the_list_say_what_ends_a_hold(api: CheckedWorld) -> None:
     assert wait_reason(api, operation) is None
 
 
+def test_triggers_say_what_ends_a_hold(api: CheckedWorld) -> None:
+    api.intervene("fail_database_provider", project="shop")
+    api.emulator.outcome("stick", for_="5m", while_=FAILING)
+    operation = api.apply_domains().json["id"]
+    api.advance("20s")
+
+    (trigger,) = api.emulator.triggers
+    assert trigger.waits_for == (
+        "the time 2026-01-01T00:05:06.000Z or the end of provider is failing, to let operation "
+        f"{operation} continue"
+    )
+    api.emulator.clock.until(operation)
+    (trigger,) = api.emulator.triggers
+    assert trigger.waits_for is None
+
+
+@pytest.mark.parametrize("way", ["restart", "fork", "rewind"])
+@pytest.mark.parametrize("after", ["3s", "1m"])
+def test_a_hold_for_a_time_ends_at_its_time_after_a_restart_fork_or_rewind(
+    api: CheckedWorld, way: str, after: str
+) -> None:
+    api.emulator.outcome("stick", phase="deploying", for_="5m")
+    operation = api.apply_domains().json["id"]
+    api.advance(after)
+    commit = api.emulator.history[-1].commit
+
+    if way == "restart":
+        api.load(api.state())
+    elif way == "fork":
+        api = CheckedWorld(api.emulator.fork())
+    else:
+        api.intervene("cancel_operation", operation=operation)
+        api.emulator.rewind(commit)
+    api.finish(operation)
+
+    assert api.poll(operation).json["updated_at"] == "2026-01-01T00:05:06.000Z"
+
+
 def test_the_wait_reason_names_the_cause(api: CheckedWorld) -> None:
     api.assume(domains_profile="manual", source_profile="per_poll 2")
     first = api.apply_domains().json["id"]

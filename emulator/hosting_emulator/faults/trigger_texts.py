@@ -14,7 +14,8 @@ from hosting_emulator.faults.outcomes import outcome_kinds, outcome_of
 from hosting_emulator.faults.unused_entries import waiting_operation
 from hosting_emulator.world.conditions import condition_text
 from hosting_emulator.world.fault_records import Fault, Rule, is_spent
-from hosting_emulator.world.plans import is_finished, outcome_phases
+from hosting_emulator.world.plans import is_finished, is_held, outcome_phases
+from hosting_emulator.world.tables import OPERATIONS, SCHEDULE
 from hosting_emulator.world.value import World
 
 #: The fields that select the requests that a rule matches, in the order used in descriptions.
@@ -74,6 +75,9 @@ def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
 
     Returns None if there is no such operation, or if the outcome also waits for other operations.
     """
+    end_of_hold = _awaited_end_of_hold(world, outcome)
+    if end_of_hold is not None:
+        return end_of_hold
     operation = waiting_operation(world, outcome)
     if operation is None or is_finished(operation):
         return None
@@ -84,6 +88,21 @@ def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
     if condition is None:
         return f"the end of the phase {phases} of operation {operation.id}"
     return f"{condition_text(condition)}, while operation {operation.id} is in {phases}"
+
+
+def _awaited_end_of_hold(world: World, outcome: Fault) -> str | None:
+    """Describe what ends the hold of an outcome on an operation, or return None if it holds none."""
+    for _, operation in world.rows(OPERATIONS):
+        if not is_held(operation) or operation.stuck_by != outcome.id:
+            continue
+        ends = []
+        event = world.get(SCHEDULE, operation.event or "")
+        if event is not None:
+            ends.append(f"the time {format_timestamp(event.due_ms)}")
+        if outcome.rule.while_ is not None:
+            ends.append(f"the end of {condition_text(outcome.rule.while_)}")
+        return f"{' or '.join(ends)}, to let operation {operation.id} continue"
+    return None
 
 
 def _subject(world: World, entry: Fault, *, is_outcome: bool) -> str:
