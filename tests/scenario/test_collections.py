@@ -168,6 +168,11 @@ def test_the_last_of_several_tries_is_collected():
             "a list",
         ),
         ("[{advance: 1s, collect: {x: items}}]", "collect", "collect belongs to call"),
+        (
+            "[{together: [{call: list_deployments, times: 2}], collect: {x: items}}]",
+            "collect",
+            "write it in the requests",
+        ),
         ("[{check: {ids: {distinct: true}}}]", "ids", "saved value 'ids'"),
     ],
 )

@@ -220,6 +220,8 @@ def _check_option_actions(location: Location, actions: Sequence[str]) -> None:
             continue
         action = " ".join(actions) or "note"
         message = f"{name} belongs to {' or '.join(owners)}, not to {action}"
+        if actions == ["together"] and set(owners) & set(JOINED_ACTIONS):
+            message += ": write it in the requests that are sent together"
         raise (location / name).error(message, key=True)
 
 
