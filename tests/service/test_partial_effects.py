@@ -177,6 +177,13 @@ def test_an_intervention_refuses_what_the_operation_cannot_leave_yet(api: Checke
         api.intervene("fail_operation", project="shop", leaves={"deployment": "ready"})
 
 
+def test_an_intervention_says_why_it_leaves_nothing_else(api: CheckedWorld) -> None:
+    api.apply_domains()
+
+    with pytest.raises(ControlRefused, match="responses show nothing else"):
+        api.intervene("cancel_operation", project="shop", leaves={"certificate": "issued"})
+
+
 # --- what is said, and what is refused ------------------------------------------------------------
 
 

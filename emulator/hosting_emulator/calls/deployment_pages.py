@@ -87,7 +87,8 @@ def _span(
 ) -> tuple[int, int, int | None]:
     """Return the span of a page in the list of deployments, and the position of the next page.
 
-    The span is from the first position up to, and without, the second. None: there is no next page.
+    The span starts at the first position and ends before the second. The position of the next page is
+    None if there is no next page.
     """
     if newest_first:
         stop = count if position is None else position

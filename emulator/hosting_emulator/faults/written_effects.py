@@ -11,9 +11,7 @@ from hosting_emulator.contract.documents import DocumentRefused, read_options
 from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.faults.categories import FAULT, RuleCategory
-
-#: The reason why `leaves` takes no other words.
-NOTHING_ELSE_SHOWN = "the contract's responses show nothing else that an operation leaves behind"
+from hosting_emulator.world.partial_effects import NOTHING_ELSE_SHOWN
 
 
 def check_field_names(document: Mapping[str, Any], category: RuleCategory) -> None:

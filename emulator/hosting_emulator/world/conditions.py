@@ -35,7 +35,7 @@ def _unmet_reason(
     project: Project | None,
     organization: Organization | None,
 ) -> str | None:
-    """Say why one condition does not hold. None: it holds."""
+    """Return the reason why one condition does not hold, or None if it holds."""
     if name == "not":
         for part, value in _expected_values(expected).items():
             if _unmet_reason(part, value, world, project, organization) is None:

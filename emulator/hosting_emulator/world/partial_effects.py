@@ -17,6 +17,9 @@ from hosting_emulator.world.plans import APPLY_DOMAINS, INITIALIZE
 from hosting_emulator.world.records import Operation, PartialEffects, Project
 from hosting_emulator.world.value import Change
 
+#: The reason why `leaves` takes no other words.
+NOTHING_ELSE_SHOWN = "the contract's responses show nothing else that an operation leaves behind"
+
 
 def leave_behind(
     change: Change, operation: Operation, project: Project, effects: PartialEffects
@@ -38,7 +41,7 @@ def leave_behind(
 
 
 def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
-    """Say why no operation of a kind can leave effects behind. None: it can."""
+    """Return the reason why no operation of a kind can leave effects behind, or None if it can."""
     if effects == PartialEffects():
         return "name what it leaves behind: hosts, source, deployment or dns"
     if len(set(effects.hosts)) < len(effects.hosts):
@@ -68,7 +71,7 @@ def effects_text(effects: PartialEffects) -> str:
 
 
 def visible_places(effects: PartialEffects) -> str:
-    """Say in a clause where a client sees effects."""
+    """Return a clause that says where a client sees effects."""
     places = []
     if effects.hosts or effects.source:
         places.append("in the operation's result")

@@ -113,7 +113,7 @@ def leaves_in(plan: Sequence[Step], phase: str, effects: PartialEffects) -> bool
 
 
 def find_early_effect(step: Step, effects: PartialEffects) -> str | None:
-    """Say why an operation cannot leave effects behind at a step of its plan. None: it can."""
+    """Return the reason why an operation cannot leave effects behind at a step, or None if it can."""
     if step.state == "queued":
         return "an operation that is queued has not begun its work, so it leaves nothing behind"
     if effects.deployment and not lifecycles.DEPLOYMENT.may(step.deployment, effects.deployment):

@@ -25,6 +25,7 @@ from hosting_emulator.faults.interventions.named_records import (
     find_record,
 )
 from hosting_emulator.messages import InterventionField, InterventionRow
+from hosting_emulator.world.partial_effects import NOTHING_ELSE_SHOWN
 from hosting_emulator.world.tables import Table
 from hosting_emulator.world.value import Change
 
@@ -176,7 +177,13 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
     kind = INTERVENTIONS.get(str(word))
     if kind is None:
         raise DocumentRefused(unknown("intervention", str(word), INTERVENTIONS))
-    return read_options(str(word), options, kind, "field", ".")
+    try:
+        return read_options(str(word), options, kind, "field", ".")
+    except DocumentRefused as refused:
+        if not refused.field.startswith("leaves"):
+            raise
+        message = f"{refused} ({NOTHING_ELSE_SHOWN})"
+        raise DocumentRefused(message, refused.field) from None
 
 
 def describe_interventions() -> list[InterventionRow]:
