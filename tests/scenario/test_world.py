@@ -113,7 +113,7 @@ def test_a_scenario_replaces_a_project_of_the_default_world_by_alias():
             (
                 "  extends: default\n  projects:\n    - alias: a\n      organization: acme\n"
                 f"      {field}: {value}",
-                rf"own\.yaml:9:.*{field} cannot be .*: it must (match '.*\$'|be text of length >= 4)$",
+                rf"own\.yaml:9:.*{field} cannot be .*: it must (match '.*\$'|be a string of length >= 4)$",
             )
             for field, value in (
                 ("handle", '"a\\n"'),
