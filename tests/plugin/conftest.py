@@ -6,8 +6,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -111,9 +112,27 @@ class Suite:
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
+def imported_modules() -> Iterator[dict[str, ModuleType]]:
+    """Modules that `pytester` must not remove. It is set up before `pytester` and ends after it.
+
+    `pytester` removes the modules that were imported during a test. An emulator in a thread of this
+    process may have imported them, and could not look up the names in its annotations any more.
+    """
+    modules: dict[str, ModuleType] = {}
+    yield modules
+    for name, module in modules.items():
+        sys.modules.setdefault(name, module)
+
+
+@pytest.fixture
+def suite(
+    imported_modules: dict[str, ModuleType],
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Suite]:
     """An empty folder in which tests can be written and run."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     for name in OWN_VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    return Suite(pytester)
+    yield Suite(pytester)
+    imported_modules.update(sys.modules)
