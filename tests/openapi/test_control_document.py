@@ -58,6 +58,30 @@ def test_every_schema_of_the_control_document_is_referenced(document: Any):
     assert not [name for name in names if f'"#/components/schemas/{name}"' not in text]
 
 
+def descriptions(part: Any) -> Iterator[str]:
+    """Yield all descriptions in a part of a document."""
+    if isinstance(part, list):
+        for item in part:
+            yield from descriptions(item)
+    elif isinstance(part, dict):
+        if isinstance(part.get("description"), str):
+            yield part["description"]
+        for member in part.values():
+            yield from descriptions(member)
+
+
+@pytest.mark.parametrize("path", ["openapi.json", "contract/scenario-schema.json"])
+def test_no_description_contains_a_code_block_of_markdown(
+    hosting_emulator: HostingEmulator, path: str
+):
+    document = hosting_emulator.control.get(path)
+
+    texts = list(descriptions(document))
+
+    assert any("\n\n" in text for text in texts)
+    assert not [text for text in texts if "\n    " in text]
+
+
 def test_each_control_operation_succeeds_with_its_examples(
     document: Any, hosting_emulator: HostingEmulator
 ):
