@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.contract.timestamps import format_timestamp
-from tests.support.stories import differences_of, run_on
+from tests.support.stories import differences_of, refused, run_on
 
 
 def notes(engine):
@@ -195,6 +195,37 @@ def test_after_calls_counts_a_replay_but_no_refused_call():
             body: {enabled: false}
           - call: get_dns_authorization
             expect: {code: service_unavailable}
+        """
+    )
+
+    assert report["passed"], report["steps"][-1]
+
+
+def test_a_time_before_the_worlds_start_is_refused_at_its_column():
+    error = refused(
+        """
+        timeline:
+          - {at: "2020-01-01T00:00:00Z", fault: {abort: {code: service_unavailable}}}
+        story:
+          - call: list_deployments
+        """
+    )
+
+    assert (error.line, error.column) == (4, 10)
+    assert error.message == (
+        "at (2020-01-01T00:00:00Z) is before the world's start, 2026-01-01T00:00:00.000Z: write that "
+        "time or a later one, or a duration after the start (10m)"
+    )
+
+
+def test_an_entry_can_act_at_the_worlds_start():
+    report, _ = run_on(
+        """
+        clock: {at: "2026-03-01T12:00:00Z"}
+        timeline:
+          - {at: "2026-03-01T12:00:00Z", fault: {abort: {code: service_unavailable}}}
+        story:
+          - {call: list_deployments, expect: {status: 503}}
         """
     )
 

@@ -13,7 +13,7 @@ import msgspec
 from hosting_emulator import DEFAULT_SEED
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.calls import ALL_CALLS
-from hosting_emulator.contract.timestamps import LATEST_MS, parse_timestamp
+from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, parse_timestamp
 from hosting_emulator.faults.arming import arm
 from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.faults.rule_resolution import moment_ms
@@ -148,7 +148,15 @@ def _plan(
         message = f"{planned.at!r} is neither a duration after the start (10m) nor a timestamp"
         mistakes.append((location / "at").error(message))
         return
-    schedule_event(change, max(change.now_ms, due_ms), "timeline", key)
+    if due_ms < change.now_ms:
+        start = format_timestamp(change.now_ms)
+        message = (
+            f"at ({planned.at}) is before the world's start, {start}: write that time or a later "
+            "one, or a duration after the start (10m)"
+        )
+        mistakes.append((location / "at").error(message))
+        return
+    schedule_event(change, due_ms, "timeline", key)
 
 
 def _action_of(planned: PlannedPart) -> TimelineAction:
