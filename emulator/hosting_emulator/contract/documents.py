@@ -46,15 +46,17 @@ def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> 
     return DocumentRefused(plain_reason(message, kind, ""), "")
 
 
-def read_options(word: str, options: Any, kind: type[S], noun: str, separator: str) -> S:
+def read_options(
+    word: str, options: Any, kind: type[S], noun: str, separator: str, *, example: str = "{}"
+) -> S:
     """Convert the options of a word to `kind`. None means no options. Raises DocumentRefused.
 
     The error's field is a field of `kind`, or empty. `noun` is the noun for an option in messages,
-    and `separator` is placed between the word and an option.
+    and `separator` is placed between the word and an option. `example` shows options as JSON.
     """
     options = {} if options is None else options
     if not isinstance(options, Mapping):
-        raise DocumentRefused(f"{word} takes an object of {noun}s, such as {{}}")
+        raise DocumentRefused(f"{word} takes an object of {noun}s, such as {example}")
     names = kind.__struct_encode_fields__
     for name in options:
         if name not in names:

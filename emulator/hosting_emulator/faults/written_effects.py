@@ -8,26 +8,23 @@ from typing import Any
 import msgspec
 
 from hosting_emulator.contract.documents import DocumentRefused, read_options
-from hosting_emulator.contract.problems import PROBLEMS
-from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.faults.categories import FAULT, RuleCategory
+from hosting_emulator.faults.field_hints import example_of, field_hint
 from hosting_emulator.world.partial_effects import NOTHING_ELSE_SHOWN
 
 
 def check_field_names(document: Mapping[str, Any], category: RuleCategory) -> None:
     """Raise DocumentRefused for a field that is neither a kind nor a field of a rule."""
-    for name, value in document.items():
+    for name in document:
         if name in category.kinds or name in category.fields:
             continue
-        raise DocumentRefused(_unknown_field(str(name), value, category), str(name))
+        message = _unknown_field(document, str(name), category)
+        raise DocumentRefused(message, str(name))
 
 
-def _unknown_field(name: str, value: Any, category: RuleCategory) -> str:
-    hint = nearest(name, [*category.kinds, *category.fields])
-    if name in PROBLEMS:
-        kind = "abort" if category is FAULT else "fail"
-        hint = f"; this is a problem code, so write {kind} code={name}"
-    if isinstance(value, Mapping):
+def _unknown_field(document: Mapping[str, Any], name: str, category: RuleCategory) -> str:
+    hint = field_hint(document, name, category)
+    if isinstance(document[name], Mapping):
         # The value looks like the options of an effect.
         if not hint:
             hint = f"; the kinds are {', '.join(category.kinds)}"
@@ -54,7 +51,14 @@ def read_effect(kind: str, options: Any, category: RuleCategory) -> dict[str, An
     if options is True:
         options = None
     try:
-        effect = read_options(kind, options, category.kinds[kind], "option", " ")
+        effect = read_options(
+            kind,
+            options,
+            category.kinds[kind],
+            "option",
+            " ",
+            example=example_of(kind, category),
+        )
     except DocumentRefused as refused:
         path = kind
         if refused.field:

@@ -1,0 +1,91 @@
+"""Hints about unknown fields of a fault or an outcome: the field, option or kind that they stand for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from hosting_emulator.contract.problems import PROBLEMS
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.faults.categories import FAULT, RuleCategory
+
+#: Words of other tools and of our command line, with our fields and kinds.
+_OTHER_WORDS = {
+    "user": "principal",
+    "actor": "principal",
+    "caller": "principal",
+    "org": "organization",
+    "endpoint": "call",
+    "operation": "call",
+    "operation_id": "call",
+    "url": "path",
+    "headers": "header",
+    "params": "query",
+    "auth": "credentials",
+    "count": "times",
+    "hits": "times",
+    "repeat": "times",
+    "skip": "skip_first",
+    "nth": "every",
+    "chance": "probability",
+    "percent": "probability",
+    "percentage": "probability",
+    "rate": "probability",
+    "start": "from",
+    "since": "from",
+    "end": "until",
+    "duration": "ttl",
+    "lasts": "ttl",
+    "when": "while",
+    "if": "while",
+    "commit": "phase",
+    "commit_phase": "phase",
+    "stage": "phase",
+    "delay": "latency",
+    "error": "abort",
+    "problem": "abort",
+    "reset": "connection_reset",
+    "disconnect": "connection_reset",
+    "response": "respond",
+    "reply": "respond",
+    "stuck": "stick",
+    "failure": "fail",
+    "canceled": "cancel",
+    "cancelled": "cancel",
+}
+#: Values of the field `phase`, which some write as a field.
+_COMMIT_PHASES = ("before_commit", "after_commit")
+#: Fields of other tools whose value names the kind.
+_WORDS_FOR_KIND = ("effect", "kind", "type", "action", "fault", "outcome")
+
+
+def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -> str:
+    """Return what an unknown field of a document should be, or an empty string if nothing is near."""
+    for kind, options in category.kinds.items():
+        if kind in document and name in options.__struct_encode_fields__:
+            return f"; it is an option of {kind}, so write it there, as in {kind}: {{{name}: …}}"
+    field = _OTHER_WORDS.get(name)
+    if field in category.kinds or field in category.fields:
+        return f"; did you mean {field}?"
+    if name in PROBLEMS:
+        kind = "abort" if category is FAULT else "fail"
+        return f"; this is a problem code, so write {kind} code={name}"
+    if name in _COMMIT_PHASES and "phase" in category.fields:
+        return f"; write phase: {name}"
+    if name in _WORDS_FOR_KIND:
+        return _kind_hint(document[name], category)
+    return nearest(name, [*category.kinds, *category.fields])
+
+
+def _kind_hint(value: Any, category: RuleCategory) -> str:
+    """Return how a document names its kind, with the kind in `value` if there is one."""
+    kind = "connection_reset" if category is FAULT else "fail"
+    if isinstance(value, str) and value in category.kinds:
+        kind = value
+    return f"; the kind is itself a key, as in {kind}: {example_of(kind, category)}"
+
+
+def example_of(kind: str, category: RuleCategory) -> str:
+    """Return options with which a kind can be armed, as JSON, which is also YAML."""
+    return json.dumps(category.kinds[kind].example)
