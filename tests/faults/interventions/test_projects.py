@@ -76,10 +76,11 @@ def test_a_revoked_authorization_keeps_its_zone(stage: Stage):
 
 
 def test_a_renewed_authorization_outlives_the_first_expiry(stage: Stage):
-    for to in ("pending", "authorized"):
-        stage.intervene("move_dns", project="labs", to=to, expires_in="1d")
-    for to in ("revoked", "pending", "authorized"):
-        stage.intervene("move_dns", project="labs", to=to, expires_in="2d")
+    stage.intervene("move_dns", project="labs", to="pending")
+    stage.intervene("move_dns", project="labs", to="authorized", expires_in="1d")
+    stage.intervene("move_dns", project="labs", to="revoked")
+    stage.intervene("move_dns", project="labs", to="pending")
+    stage.intervene("move_dns", project="labs", to="authorized", expires_in="2d")
 
     stage.advance_ms(2 * DAY_MS - 1)
     assert stage.dns(project="labs").json["status"] == "authorized"
@@ -94,12 +95,48 @@ def test_a_renewed_authorization_outlives_the_first_expiry(stage: Stage):
         ({"to": "pending", "zone": "UPPER.example"}, "'UPPER.example' is not a zone"),
         ({"to": "pending", "zone": "com"}, "is not a zone"),
         ({"to": "pending", "zone": "a.b1"}, "is not a zone"),
-        ({"to": "pending", "expires_in": "soon"}, "'soon' is not a duration"),
+        ({"to": "pending", "expires_in": "5m"}, "only an authorized authorization expires"),
     ],
 )
 def test_an_impossible_dns_step_is_refused(stage: Stage, fields: dict[str, Any], words: str):
     with pytest.raises(DocumentRefused, match=words):
         stage.intervene("move_dns", project="labs", **fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "words"),
+    [
+        ({"to": "revoked", "zone": "other.example"}, "zone", "becomes revoked keeps its zone"),
+        ({"to": "expired", "zone": "other.example"}, "zone", "becomes expired keeps its zone"),
+        ({"to": "revoked", "expires_in": "5m"}, "expires_in", "not one that becomes revoked"),
+        ({"to": "expired", "expires_in": "5m"}, "expires_in", "not one that becomes expired"),
+    ],
+)
+def test_an_authorization_that_ends_takes_no_zone_and_no_lifetime(
+    stage: Stage, fields: dict[str, Any], field: str, words: str
+):
+    stage.intervene("move_dns", project="labs", to="pending", zone="customer.example")
+    stage.intervene("move_dns", project="labs", to="authorized")
+
+    with pytest.raises(DocumentRefused, match=words) as refused:
+        stage.intervene("move_dns", project="labs", **fields)
+
+    assert refused.value.field == field
+    document = stage.dns(project="labs").json
+    assert (document["status"], document["zone"]) == ("authorized", "customer.example")
+
+
+@pytest.mark.parametrize(
+    ("expires_in", "words"),
+    [("0s", "leaves no time in which it is authorized"), ("soon", "'soon' is not a duration")],
+)
+def test_an_authorization_needs_a_lifetime(stage: Stage, expires_in: str, words: str):
+    stage.intervene("move_dns", project="labs", to="pending")
+
+    with pytest.raises(DocumentRefused, match=words):
+        stage.intervene("move_dns", project="labs", to="authorized", expires_in=expires_in)
+
+    assert stage.dns(project="labs").json["status"] == "pending"
 
 
 # --- Databases -----------------------------------------------------------------------------------

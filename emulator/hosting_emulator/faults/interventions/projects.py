@@ -10,7 +10,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from hosting_emulator.contract.documents import DocumentRefused
-from hosting_emulator.contract.durations import Duration
+from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world import lifecycles
 from hosting_emulator.world.condition_records import DatabaseStatus
@@ -44,11 +44,12 @@ def move_dns(
     project: Project,
     to: Literal["pending", "authorized", "expired", "revoked"],
     zone: str | None = None,
-    expires_in: Duration = LIFETIME,
+    expires_in: Duration | None = None,
 ) -> str:
     """A project's DNS authorization takes the next step: pending, authorized, expired or revoked.
 
-    `zone` is the customer's zone. `expires_in` is the authorization's lifetime in world time.
+    `zone` is the customer's zone, which a pending or authorized step can change. `expires_in` is the
+    lifetime of an authorized one in world time, from 1ms (default: 30d).
     """
     dns = change.get(DNS, project.id) or Dns()
     lifecycle = lifecycles.DNS_AUTHORIZATION
@@ -58,13 +59,39 @@ def move_dns(
             f"the DNS authorization of {project.alias} is {dns.status} and "
             f"can only become {following}"
         )
+    _check_dns_options(to, zone, expires_in)
     zone = zone or default_zone(change, project)
     _check_dns_name(zone, "zone")
-    try:
-        move_dns_authorization(change, project, to, zone, expires_in)
-    except ValueError as error:
-        raise DocumentRefused(str(error)) from None
+    move_dns_authorization(change, project, to, zone, expires_in or LIFETIME)
     return f"the DNS authorization of {project.alias} is {to}"
+
+
+def _check_dns_options(to: str, zone: str | None, expires_in: str | None) -> None:
+    """Raise DocumentRefused for options of move_dns that have no meaning in the new state."""
+    if zone is not None and to not in ("pending", "authorized"):
+        raise DocumentRefused(
+            f"an authorization that becomes {to} keeps its zone; leave out zone, or give it with "
+            "to: pending or to: authorized",
+            "zone",
+        )
+    if expires_in is None:
+        return
+    if to != "authorized":
+        raise DocumentRefused(
+            f"only an authorized authorization expires, not one that becomes {to}; leave out "
+            "expires_in, or give it with to: authorized",
+            "expires_in",
+        )
+    try:
+        lifetime_ms = parse_duration_ms(expires_in)
+    except ValueError as error:
+        raise DocumentRefused(str(error), "expires_in") from None
+    if lifetime_ms == 0:
+        raise DocumentRefused(
+            f"expires_in: {expires_in} leaves no time in which it is authorized; write a longer "
+            "one, or take a step with to: authorized and then one with to: expired",
+            "expires_in",
+        )
 
 
 Environment = Literal["dev", "prod", "both"]
