@@ -1,7 +1,7 @@
 """The exploration of a command, from the first signal to the last report.
 
 Each run has its own process and its own emulator. All emulators run in this process and share its
-event loop. The exploration and its runs wait in threads.
+event loop. The exploration and each run block in their own threads, so the event loop stays free.
 """
 
 from __future__ import annotations

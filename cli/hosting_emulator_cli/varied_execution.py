@@ -104,10 +104,10 @@ class _PointSearch:
         self._is_finished = result.finished
         limit = ""
         if not result.finished:
-            limit = ", as far as this many runs can tell"
+            limit = "; the search stopped, so a smaller set may exist"
         mention(
-            f"{beginning} with {' and '.join(result.items)} alone{limit} "
-            f"({result.tries} runs).\nAgain: {self._repeat_line(result.items)}"
+            f"{beginning} with {' and '.join(result.items)} alone "
+            f"({result.tries} runs{limit}).\nAgain: {self._repeat_line(result.items)}"
         )
         return result.items
 

@@ -46,7 +46,7 @@ class SettingsFile:
 def read_settings_file(folder: Path = Path()) -> SettingsFile:
     """Read the settings file of a folder without checking its values.
 
-    Raises ValueError in one line.
+    Raises ValueError with a one-line message.
     """
     if (folder / _YAML).is_file():
         name = _YAML

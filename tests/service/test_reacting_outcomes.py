@@ -189,7 +189,7 @@ def test_a_removed_outcome_no_longer_acts(api: CheckedWorld) -> None:
     text = explanation(api, operation)
     api.finish(operation)
 
-    assert "was removed before it acted" in text
+    assert "was removed before it could act" in text
     assert state_of(api, operation)[0] == "succeeded"
 
 

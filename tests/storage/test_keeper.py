@@ -258,7 +258,7 @@ def test_a_reset_counts_although_its_journal_cannot_be_created(stored_world, mon
     monkeypatch.undo()
     accepted = api.set_flag(False)
 
-    assert "could not be begun again" in stored_world.complaints[0]
+    assert "could not be restarted" in stored_world.complaints[0]
     assert [refused.status, accepted.status] == [503, 200]
     assert content(stored_world.read()) == content(api.world)
 

@@ -1,4 +1,4 @@
-"""`outcome`: set in advance how operations end."""
+"""`outcome`: arm, list and remove outcomes, which determine how operations end."""
 
 from __future__ import annotations
 

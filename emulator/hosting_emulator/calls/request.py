@@ -79,7 +79,7 @@ class CallRequest(msgspec.Struct, kw_only=True):
     storage_key: str = ""
     #: A digest of the call, the path and the body. Equal fingerprints mean the same request.
     fingerprint: str = ""
-    #: The outcome that was set in advance for the operation that the call starts.
+    #: The armed outcome for the operation that the call starts.
     outcome: OperationOutcome | None = None
 
     def request_id(self) -> str:

@@ -27,7 +27,8 @@ _LONGEST_PATH = 120
 _COMPARED_BYTES = 256
 #: After this time, the same request counts as a new attempt and not as a retry.
 A_RETRY_MS = 600_000
-#: A request on another connection that arrives this soon after a response may have been sent before it.
+#: A request that arrives on another connection this soon after a response may have been sent before
+#: the client received the response.
 _IN_TRANSIT_MS = 50
 #: The maximum time between the first requests of two programs that were started together.
 _STARTED_TOGETHER_MS = 1000
@@ -278,7 +279,7 @@ class ExchangeView:
         return world_ms >= ms or real_ms + _TIMER_MS >= ms
 
     def shown_wait(self, earlier: ExchangeView) -> str:
-        """Return the time between a response and this request as text, as experienced by the client."""
+        """Return how long the client waited between a response and this request, such as `1.20 s`."""
         return f"{max(0, *self.waits_ms(earlier)) / 1000:.2f} s"
 
 

@@ -162,7 +162,7 @@ def _status(
 
 
 def _success_statuses(spec: CallSpec, status: int, *, replayed: bool) -> set[int]:
-    """Return the possible statuses of a call's success."""
+    """Return the statuses that a successful response to the call can have."""
     declared = spec.replay_status if replayed and spec.replay_status else spec.success
     if not isinstance(declared, AssumedStatus):
         return {status}

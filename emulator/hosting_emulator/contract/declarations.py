@@ -55,10 +55,11 @@ class FieldSpec(Struct, frozen=True, kw_only=True):
     omits it. `assumption` names the assumption that sets the value, or the words of an open set.
     `our_bounds` are bounds that the contract does not state. `may_differ` names the values that may
     differ in a single response: another `word` of an open set, or any `value` of the type. It is
-    empty for a fact that other responses also show. A word in `meaningful_words` has a meaning in
-    the contract, so no other word can replace it. Neither such a word nor `contract_word` can
-    replace another word. For the contract check, `related_keys` are keys of further sentences that
-    an incorrect value breaks, and `bound_key` is the key of the sentence with the bounds.
+    empty if other responses show the same value, because one changed response would contradict
+    them. A word in `meaningful_words` has a meaning in the contract, so no other word can replace
+    it. Neither such a word nor `contract_word` can replace another word. For the contract check,
+    `related_keys` are keys of further sentences that an incorrect value breaks, and `bound_key` is
+    the key of the sentence with the bounds.
     """
 
     sentence: str | Sentence = ""

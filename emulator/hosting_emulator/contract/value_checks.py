@@ -30,7 +30,7 @@ _TIMESTAMP = re.compile(
 
 
 def brief(value: Any) -> str:
-    """Return the representation of a value, cut to fit in a line."""
+    """Return a value's repr, truncated to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 

@@ -15,8 +15,8 @@ from hosting_emulator.identity.request import IdentityRequest
 def provider_exchange(request: IdentityRequest, engine: Engine, route: Route) -> faults.Exchange:
     """Return an exchange with an endpoint of the identity provider, in progress.
 
-    Unknown parameters are ignored there (RFC 6749, 3.1). The response's Date is the time of its
-    world, like the times in its tokens.
+    Unknown parameters are ignored there (RFC 6749, 3.1). The Date header is in world time, as are
+    the timestamps in tokens.
     """
     endpoint = load_endpoint(route.endpoint)
     arguments = {"request": request, "engine": engine}

@@ -109,7 +109,10 @@ def _find_user(world: World, name: str | None) -> User:
 
 
 def _token_organization(world: World, user: User, name: str | UnsetType | None) -> str | None:
-    """Return the id of a token's organization: the named one, or else the user's. Null means none."""
+    """Return the id of a token's organization: the named organization, or the user's by default.
+
+    Null means no organization.
+    """
     if isinstance(name, str):
         return find(world, ORGANIZATIONS, name).id
     if name is UNSET:

@@ -15,8 +15,8 @@ def check_new_name(context: Context, name: str) -> None:
     """Raise ControlRefusal if no world can be created with a name: 400, or 409 if it is in use."""
     if not WORLD_NAME.fullmatch(name):
         message = (
-            f"{name[:80]!r} is not a valid world name: use 1 to 63 of a-z, 0-9 and -, not starting "
-            "with -"
+            f"{name[:80]!r} is not a valid world name: use 1 to 63 characters from a-z, 0-9 and -, "
+            "and do not start with -"
         )
         raise ControlRefusal(400, "Bad name", message)
     if context.worlds.get(name) is not None:

@@ -27,7 +27,7 @@ _VARIABLE_SCHEMA: dict[str, Any] = {"type": "string", "pattern": r"\$\{"}
 COMPARISON_SCHEMA: dict[str, Any] = {"$ref": "#/$defs/Comparison"}
 
 
-#: The orders of values. Values of different orders cannot be compared.
+#: The kinds of values that have an order. Values of different kinds cannot be compared.
 NUMBERS = "numbers"
 TIMESTAMPS = "timestamps"
 IDS = "ids"
@@ -99,7 +99,7 @@ class ValueType:
         raise NotImplementedError
 
     def orders(self) -> Sequence[str]:
-        """Return the names of the orders of the type's values."""
+        """Return the kinds of this type's values that have an order. The result may be empty."""
         return ()
 
     def rank(self, value: Any) -> Rank | None:

@@ -1,4 +1,4 @@
-"""Hints about unknown words of a comparison: the word that other tools' words stand for."""
+"""Hints about unknown words in a comparison: our equivalent of a word that another tool uses."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Engine:
         self.ephemeral = False
         #: The faults that a judge protects in every world of the process.
         self.protected: ProtectedFaults | None = None
-        #: Real milliseconds without a request after which the world is deleted. None means never.
+        #: The idle time, in real milliseconds, after which the world is deleted. None means never.
         self.ttl_ms: int | None = None
         #: Cancels the timer that would delete the idle world.
         self.cancel_expiry: Callable[[], None] = lambda: None

@@ -124,7 +124,8 @@ class History(deque[Commit]):
     def state_after(self, number: int) -> World | None:
         """Return the world after a commit, or None if the history does not contain the commit.
 
-        The state after a listed commit includes the counts that the same request added afterwards.
+        The state after a listed commit includes the hit counts that the commit's request recorded
+        after it.
         The state after the latest listed commit is the current world, with all counts.
         """
         later = iter(self)

@@ -2,7 +2,7 @@
 
 A step reads and fills in the context. It refuses the request by raising Refused, and ends the exchange
 by returning a response. It asks for a wait by returning a Delay. The world may change during the wait,
-so the steps then start over. A step never waits itself, and does not know how a response is sent.
+so the steps then start over. A step itself never waits, and does not know how a response is sent.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def refuse_misdirected(engine: Engine, ctx: ExchangeContext) -> None:
     refused = ctx.refused
     assert refused is not None
     with suppress(Refused):
-        route(engine, ctx)  # the request log shows the call
+        route(engine, ctx)  # so that the request log can name the call
     raise refused
 
 
@@ -243,7 +243,7 @@ def _vary_request(engine: Engine, ctx: ExchangeContext, variation: Variation) ->
 
 
 def _call(engine: Engine, ctx: ExchangeContext) -> Reply:
-    """Run the call. An operation that it starts gets the outcome that was set in advance."""
+    """Run the call. An operation that the call starts gets the next matching armed outcome."""
     begins_operation = ctx.spec.idempotent and ctx.spec.response == "Operation"
     if begins_operation and engine.world.tables[OUTCOMES.name]:
         ctx.outcome = next_outcome(ctx.change, fault_subject(engine, ctx))

@@ -211,7 +211,10 @@ class Worlds:
         return self.add(replace(world, name=name), ephemeral=ephemeral, source=source)
 
     def reset(self, engine: Engine) -> None:
-        """Return a world to its beginning, which is its scenario or its seed, clock and assumptions."""
+        """Reset a world to its initial state.
+
+        The world is rebuilt from its scenario, or else from its seed, clock and assumptions.
+        """
         old = engine.world
         origin = replace(old.get(ORIGIN, SINGLETON_KEY) or WorldSource(), commit=None)
         if origin.scenario is not None and self._rebuild is not None:

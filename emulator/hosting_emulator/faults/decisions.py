@@ -110,7 +110,10 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
 
 
 def applicable_outcome(world: World, armed: Fault, call: str) -> OperationOutcome | None:
-    """Return an armed outcome for the operation that a call starts, or None if it can never act on it."""
+    """Return an armed outcome in the form that an operation of `call` takes.
+
+    Returns None if the outcome can never act on such an operation.
+    """
     outcome = outcome_of(armed).operation_outcome(armed.id, call, armed.rule.while_)
     if outcome is None or find_obstacle(outcome, call, world.assumptions) is not None:
         return None

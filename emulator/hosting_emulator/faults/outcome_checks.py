@@ -72,7 +72,7 @@ def _check_condition(condition: Condition) -> None:
 
 
 def _check_transition(outcome: OperationOutcome, call: str) -> None:
-    """Raise DocumentRefused for an outcome with a condition if its first step is impossible in its phase."""
+    """Raise DocumentRefused if a conditional outcome cannot take its first step in the phase it names."""
     if outcome.while_ is None or not outcome.phase:
         return
     phases = phases_that_may_become(plan_for(call), outcome.steps[0])

@@ -107,8 +107,9 @@ def armed_document(
 ) -> JsonObject:
     """Return an armed fault or outcome in the form that the control API sends.
 
-    The document combines the members of the written fault with those of FaultState or OutcomeState.
-    It is a plain JSON object, because the written members depend on the kind and the rule.
+    The document combines the members that the user wrote with those of FaultState or OutcomeState.
+    It is a plain JSON object, because the members that a user writes depend on the kind of fault
+    and its rule.
     """
     state: FaultState | OutcomeState
     if category is FAULT:

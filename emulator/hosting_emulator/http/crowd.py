@@ -1,4 +1,4 @@
-"""Returns memory to the system after a crowd of connections has left."""
+"""Returns memory to the system after a large number of connections have closed."""
 
 from __future__ import annotations
 

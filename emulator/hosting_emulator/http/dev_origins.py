@@ -58,7 +58,10 @@ def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Proje
 
 
 def project_of_ticket(engine: Engine, query: str) -> Project | None:
-    """Return the project of the ticket in a query, in whatever state the ticket is, or None."""
+    """Return the project of the ticket in a query, even if the ticket is no longer valid.
+
+    Returns None if there is no such ticket.
+    """
     secret = parse_qs(query).get("ticket", [""])[0]
     return ticketed_project(Change(engine.world, engine.world.at_ms), secret)
 

@@ -246,7 +246,7 @@ class RequestFraming:
             self._refuse("The method CONNECT is not supported: this is not a proxy.")
         if _TARGET.match(line):
             return head
-        # A match takes linear time in the length of the line, a search takes quadratic time.
+        # `match` takes linear time in the length of the line. `search` would take quadratic time.
         absolute = _ABSOLUTE.match(line)
         if absolute is None:
             self._refuse(INVALID)

@@ -42,7 +42,7 @@ class Destination:
 
 
 def read_destination(uri: str, site: Site) -> Destination:
-    """Parse the address for a redirect.
+    """Parse a redirect URI.
 
     Names and addresses that nobody on the internet can have are local, and so are the allowed origins.
     Raises OAuthRefusal unless the address is an absolute http(s) address without a fragment, or the

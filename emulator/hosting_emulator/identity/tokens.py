@@ -28,7 +28,9 @@ class TokenClaims:
 def mint_token(
     engine: Engine, base_url: str, claims: TokenClaims, redeemed: RedeemedGrant | None = None
 ) -> AccessToken:
-    """Issue an access token, and return a token endpoint's response with the expiry time.
+    """Issue an access token.
+
+    Returns the token in the form of a token endpoint's response, with its expiry time added.
 
     `redeemed` is the grant for which the token is issued, if a user signed in with a browser.
     """

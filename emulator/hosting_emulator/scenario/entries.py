@@ -40,7 +40,7 @@ def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) 
 
 
 def unused_entries(entries: list[StoryEntry]) -> list[StoryEntry]:
-    """Return the entries that fail a story: those that never acted and are not optional."""
+    """Return the entries that fail a story: the required entries that never acted."""
     return [entry for entry in entries if entry.unused is not None and not entry.optional]
 
 

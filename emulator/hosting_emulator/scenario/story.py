@@ -105,8 +105,8 @@ class StoryRun:
     def run(self, judged_step: KeyPath | None = None) -> dict[str, Any]:
         """Run all steps up to the first that fails. Return the report.
 
-        The story also fails if a fault, an outcome or a timeline entry never acted and is not
-        `optional`. With `judged_step`, the path of one step, every other step passes if it can be
+        The story also fails if a fault, an outcome or a timeline entry that is not `optional` never
+        acted. With `judged_step`, the path of one step, every other step passes if it can be
         carried out.
         """
         return run_slices(self.run_in_slices(judged_step))

@@ -174,10 +174,10 @@ class ControlClient(Transport):
 class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", None]):
     """A world: its URL, its tokens, its content, and its events.
 
-    It is created by `connect` or `fresh`, by a client's `world`, or by the pytest plugin. A refusal
-    by the emulator raises `ControlRefused` with one clear line. Without an emulator,
-    `EmulatorUnreachable` is raised. Threads may share a handle. `with` closes it at the end of the
-    block.
+    It is created by `connect` or `fresh`, by a client's `world`, or by the pytest plugin. If the
+    emulator refuses a request, `ControlRefused` is raised with a one-line message. Without an
+    emulator, `EmulatorUnreachable` is raised. Threads may share a handle. `with` closes the handle
+    at the end of the block.
     """
 
     control: ControlClient

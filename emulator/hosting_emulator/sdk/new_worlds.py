@@ -34,8 +34,8 @@ class WorldRequest(TypedDict, total=False):
     """A world to create: from a `scenario`, from an exported `state`, or the default world.
 
     Clock and assumptions override those of a scenario; with a `state` they are not allowed. `vary`
-    is the seed of the variation, at the points in `only` or at all points. With `token`, which may
-    be {}, the summary includes an access token: {"user": …, "organization": …,
+    is the seed of the variation. With `only`, responses vary only at these points. With `token`,
+    which may be {}, the summary includes an access token: {"user": …, "organization": …,
     "expires_in_seconds": …}. With `ttl`, the world is deleted after this much time without a
     request. `observation` is the id of an observation that watches the world from the first
     request.
@@ -183,9 +183,9 @@ def read_rate(text: str) -> float:
 def read_vary(
     vary: VaryLike, only: str | Sequence[str] | None = None
 ) -> tuple[str, list[str] | None]:
-    """Return seed and points. In a string, points are separated by commas or spaces.
+    """Return the seed and the points. In a string, points are separated by commas or spaces.
 
-    Raises ValueError in one line.
+    Raises ValueError with a one-line message.
     """
     seed: object = vary
     points: object = only

@@ -207,7 +207,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
                 raise
 
     def _read(self) -> HeldRequests:
-        """Read the whole log."""
+        """Read all logged requests since this handle was created or last cleared."""
         page = self.page(limit=CAPACITY, trail=False)
         offset = self._offset(page)
         requests = [

@@ -29,7 +29,7 @@ class WorldHandle:
         return f"<{type(self).__name__} of {self.name!r}>"
 
     def control_path(self, *parts: str | int, **query: Any) -> str:
-        """Return the path of this world, or of something in it, for the client."""
+        """Return the control API path of this world, or of a resource in it, with the query."""
         path = path_of("worlds", self.name, *parts)
         parameters = {name: value for name, value in query.items() if value is not None}
         if not parameters:

@@ -53,7 +53,7 @@ def import_state(document: Any, name: str, after_commit: int, seed: str | None =
     if seed is None:
         seed = document.get("seed", secrets.token_hex(16))
     if not isinstance(seed, str):
-        raise StateRefused('"seed" is not text')
+        raise StateRefused('"seed" must be a string')
     heading: dict[str, Any] = {"world": name, "seed": seed}
     for field, most in (("commit", 2**53), ("at_ms", LATEST_MS)):
         number = heading[field] = document.get(field)

@@ -331,7 +331,7 @@ class DiskKeeper(Keeper):
             for path in self._folder.glob("journal-*.ndjson"):
                 path.unlink(missing_ok=True)  # a fold that ends now may have deleted its journal
         except OSError as error:
-            self._complain(f"{self._folder}: the journal could not be begun again: {error}")
+            self._complain(f"{self._folder}: the journal could not be restarted: {error}")
 
     def _compact(self) -> None:
         if self._compaction is not None and not self._compaction.done():

@@ -330,7 +330,7 @@ _DAY_MS = 86_400_000
 
 
 def _vary_times(draws: Draws, parts: list[ResponseObject]) -> None:
-    """Write a response's timestamps in other forms, which may be the same for all or differ."""
+    """Rewrite a response's timestamps: all in one other form, or each in a form drawn for it."""
     point = "timestamp-form"
     if not draws.wants(point):
         return

@@ -63,7 +63,7 @@ def _repeated_values(section: str, added: Sequence[Any], whole: Sequence[Any]) -
             new_owners[value] = item
             if value is None or owner is None:
                 continue
-            # Items with the same alias have the same default values. The alias is reported once.
+            # Items with the same alias also share its default values, so report only the alias.
             if field == "alias" or owner.alias != item.alias:
                 yield (section, i, field), f"the {field} {value!r} is already used {where}"
 

@@ -178,7 +178,7 @@ class PartialEffects(WorldRecord, frozen=True, gc=False):
 
 
 class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "while"}):
-    """The end of an operation, which the outcome `id` has set in advance.
+    """The end of an operation, as the armed outcome `id` determines it.
 
     The `steps` happen in order at the end of the `phase`. The first step replaces the next step of
     the plan. Each further step follows `step_ms` later, or after the duration of the phase if

@@ -17,10 +17,10 @@ from hosting_emulator.variation.draws import objects_in
 
 
 class _Continuity(ConductJudge):
-    """Remembers the responses after which clients continued, to detect clients that stop at unknown parts.
+    """Records after which unknown parts each client continued, to detect clients that stop at one.
 
-    Only responses of the same kind (the first of several, or a later response) to the same client are
-    compared.
+    A client's first responses are compared only with its first responses, and later responses only
+    with later ones.
     """
 
     resource: ClassVar[str]

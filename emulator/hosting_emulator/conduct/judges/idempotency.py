@@ -221,9 +221,9 @@ def _key_reused(first: ExchangeView, exchange: ExchangeView, *, may_be_free: boo
 
 
 class KeyOutlivesIntent(ConductJudge):
-    """Detects a flag that is switched with the key of an earlier switch, although it changed since.
+    """Detects a flag that is switched with the key of an earlier switch, although the flag changed since.
 
-    The client must have received the response to the earlier switch.
+    Only reported if the client had received the response to the change in between.
     """
 
     def __init__(self) -> None:

@@ -162,7 +162,8 @@ def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | Non
     """
     followed = [item for item in advice if item.is_followed(poll)]
     if followed:
-        if poll.operation is not None:  # otherwise the worker may poll again
+        # A poll that returned no operation does not use up the advice, so the worker may poll again.
+        if poll.operation is not None:
             advice.remove(followed[0])
         return None
     # Earlier responses count too, because a pool may alternate its connections, as Node's fetch does.

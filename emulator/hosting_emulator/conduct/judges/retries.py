@@ -61,7 +61,8 @@ class NotRetryable(ConductJudge):
         is_sure = is_sure and (workers == 1 or is_proven)
         is_other_connection = exchange.connection_use is not earlier.connection_use
         if exchange.key != earlier.key and is_other_connection:
-            # Two programs may each have their own key. More repeats mean a single client.
+            # Two programs may have sent this once each, with different keys. More repeats than that
+            # come from a single client.
             is_sure = is_sure and repeats > _SEPARATE_INTENTS
         group = (*repeat_key, exchange.entry.code, is_proven)
         finding = Finding("retried-not-retryable", earlier, exchange, sure=is_sure, group=group)

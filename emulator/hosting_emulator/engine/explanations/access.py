@@ -130,7 +130,10 @@ def _organization_of_token(world: World, principal: Principal) -> str:
 
 
 def _users_with_access(change: Change, owner_id: str, project: Project | None) -> str:
-    """Name the members of an organization who can see it or, with `project`, who can see the project."""
+    """Return a sentence that names the members of an organization who can see it.
+
+    If `project` is given, the sentence names the members who can see the project instead.
+    """
     world = change.world
     users: list[str] = []
     for _, member in world.rows(tables.MEMBERSHIPS):

@@ -199,9 +199,9 @@ def _condition_sentence(
     assert outcome.while_ is not None
     armed = world.get(tables.OUTCOMES, outcome.id)
     if armed is None:
-        return f"{outcome.id} was removed before it acted, so it no longer acts."
+        return f"{outcome.id} was removed before it could act, so it will not act."
     if is_spent(armed, now_ms):
-        return f"{outcome.id} is used up, so it no longer acts."
+        return f"{outcome.id} is used up, so it will not act again."
     unmet = unmet_condition(outcome.while_, world, operation.project_id, None)
     if unmet is None:
         return "This condition holds now."

@@ -158,7 +158,10 @@ def _present_deployments(change: Change, project: Project) -> list[Deployment]:
 
 
 def _find_ready(change: Change, project: Project, deployment_id: str | None) -> Deployment:
-    """Return the ready deployment of an id, or else the latest ready one. Raises DocumentRefused."""
+    """Return the ready deployment with this id, or the latest ready deployment if the id is None.
+
+    Raises DocumentRefused if there is no such deployment, or if it is not ready.
+    """
     if deployment_id is None:
         for latest in _present_deployments(change, project):
             if latest.status == "ready":

@@ -1,4 +1,4 @@
-"""Outcomes, which set in advance how the next operation ends.
+"""Outcomes. An armed outcome determines how the next matching operation ends.
 
 Each kind has its own file in this package, and no other file has to mention it. A kind is a struct whose
 fields are its options and whose docstring is its help text. A kind creates an OperationOutcome, which
