@@ -12,6 +12,8 @@ from typing import Any
 
 import schemathesis
 
+from hosting_emulator.contract.calls import CURSOR
+
 #: `hidden`: statuses and codes to remove from the document. `counts`: the file for the counts.
 SETTINGS: dict[str, Any] = json.loads(os.environ["EMULATOR_FUZZING"])
 COUNTS: Counter[str] = Counter()
@@ -72,9 +74,7 @@ def is_made_up(problem: dict[str, Any]) -> bool:
 
     The contract calls the cursor opaque, so its schema can only state its characters.
     """
-    return problem.get("code") == "invalid_request" and "is not a next_cursor from" in str(
-        problem["detail"]
-    )
+    return problem.get("code") == "invalid_request" and CURSOR.complaint in str(problem["detail"])
 
 
 def is_beyond_a_schema(problem: dict[str, Any]) -> bool:

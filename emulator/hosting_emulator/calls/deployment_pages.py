@@ -2,8 +2,10 @@
 
 A cursor names a position in the project's list, which only grows at its new end. A removed deployment
 keeps its position. So each deployment that existed when the paging began comes exactly once, unless it is
-removed before its page is read, whatever arrives or disappears meanwhile. The same position can be
-written at several lengths (`LONGER`): each is read, whichever is written now.
+removed before its page is read, whatever arrives or disappears meanwhile.
+
+A variation may write the cursor of a position with extra characters (`LONGER`). A cursor of any of these
+lengths is accepted, also after the variation of the world has changed.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ _POSITION_BYTES = 6
 _SHORTEST = (_TAG_BYTES + _POSITION_BYTES) * 4 // 3
 
 _PageKey: TypeAlias = tuple[str, str, int, int, int | None, int]
-#: A cache of pages. A page is a pure function of its runs, its key and the assumptions.
+#: A cache of pages. A page is a pure function of its chunks, its key and the assumptions.
 _pages: dict[_PageKey, tuple[list[DeploymentChunk], Assumptions, bytes]] = {}
 _MOST_PAGES = 256
 
@@ -57,28 +59,28 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
         )
     else:
         start, stop, following = _span(count, position, limit, newest_first=newest_first)
-    runs = deployment_chunks(indexes, project.id, start, stop)
+    chunks = deployment_chunks(indexes, project.id, start, stop)
     longer = request.values.get("cursor_longer", 0)
     key = (change.world.seed, project.id, start, stop, following, longer)
-    # A run is immutable, and is replaced when one of its deployments changes. A cached page with
-    # equal runs is therefore still correct, in this world and in any other world.
+    # A chunk is immutable, and is replaced when one of its deployments changes. A cached page with
+    # equal chunks is therefore still correct, in this world and in any other world.
     cached = _pages.get(key)
     if cached is not None:
-        cached_runs, cached_assumptions, cached_body = cached
-        if cached_assumptions is assumptions and cached_runs == runs:
+        cached_chunks, cached_assumptions, cached_body = cached
+        if cached_assumptions is assumptions and cached_chunks == chunks:
             return Reply(200, cached_body, project.id)
     next_cursor = None
     if following is not None:
         next_cursor = _write_cursor(change, project, following, longer)
     records = [
-        record for record in deployments_between(runs, start, stop) if record.removed_at is None
+        record for record in deployments_between(chunks, start, stop) if record.removed_at is None
     ]
     if newest_first:
         records = records[::-1]
     body = views.deployments_page(records, next_cursor, assumptions)
     if len(_pages) >= _MOST_PAGES:
         _pages.clear()
-    _pages[key] = (runs, assumptions, body)
+    _pages[key] = (chunks, assumptions, body)
     return Reply(200, body, project.id)
 
 
@@ -125,11 +127,14 @@ def _span_with_gaps(
 def _write_cursor(change: Change, project: Project, position: int, longer: int) -> str:
     packed = position.to_bytes(_POSITION_BYTES, "big")
     shortest = urlsafe_b64encode(_tag(change, project, packed) + packed).decode()
-    return _lengthened(change, shortest, longer)
+    return _with_extra_characters(change, shortest, longer)
 
 
-def _lengthened(change: Change, shortest: str, longer: int) -> str:
-    """Return a cursor with `longer` extra characters. The first extra character is `-` or `_`."""
+def _with_extra_characters(change: Change, shortest: str, longer: int) -> str:
+    """Return a cursor with `longer` extra characters before it. The first of them is `-` or `_`.
+
+    They are derived from the world's seed, so a cursor with other characters is known to be made up.
+    """
     if not longer:
         return shortest
     drawn = derive(change.world.seed, "longer cursor", shortest, str(longer), size=64)
@@ -149,7 +154,7 @@ def _read_cursor(change: Change, project: Project, cursor: str, count: int) -> i
     position = int.from_bytes(packed, "big")
     if tag != _tag(change, project, packed) or not 0 < position <= count:
         raise bad_cursor(name)
-    if cursor != _lengthened(change, shortest, longer):
+    if cursor != _with_extra_characters(change, shortest, longer):
         raise bad_cursor(name)
     return position
 

@@ -34,7 +34,7 @@ _LONGEST_QUOTE = 60
 _LONG_NUMBER = 1e15
 _NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
 #: Two bodies are the same request if the fields that the call reads are equal. The spelling does
-#: not matter (contract, operation 3: an exact replay has the same name and Idempotency-Key).
+#: not matter (contract, call 3: an exact replay has the same name and Idempotency-Key).
 _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -120,8 +120,16 @@ def read_request_id(values: Sequence[str], assumptions: Assumptions) -> str | No
 
 
 def bad_cursor(name: str) -> Refused:
-    """Return the refusal of a cursor that did not come from a page of this list."""
-    return _invalid(name, f"The query parameter {name} {CURSOR.complaint}")
+    """Return the refusal of a cursor that did not come from a page of this list.
+
+    The judge of made-up cursors (`conduct/judges/request_content.py`) also calls this function, and
+    recognizes the refusal by its detail.
+    """
+    return _bad_parameter(name, CURSOR.complaint)
+
+
+def _bad_parameter(name: str, complaint: str, assumption: str | None = None) -> Refused:
+    return _invalid(name, f"The query parameter {name} {complaint}", assumption)
 
 
 def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
@@ -261,15 +269,12 @@ def _read_parameter(
     if values is None:
         default = parameter_default(parameter, assumptions)
         if default == "refused":
-            detail = f"The query parameter {name} {parameter.missing_complaint}"
-            raise _invalid(name, detail, parameter.default_assumption)
+            raise _bad_parameter(name, parameter.missing_complaint, parameter.default_assumption)
         return default
     if len(values) > 1:
-        raise _invalid(
-            name, f"The query parameter {name} was sent {len(values)} times; send it once."
-        )
+        raise _bad_parameter(name, f"was sent {len(values)} times; send it once.")
     if not _compiled(parameter.pattern).fullmatch(values[0]):
-        raise _invalid(name, f"The query parameter {name} {parameter.complaint}")
+        raise _bad_parameter(name, parameter.complaint)
     if parameter.schema.get("type") == "integer":
         return int(values[0])
     return values[0]

@@ -11,7 +11,7 @@ from hosting_emulator.world.value import World
 
 
 class Chapter:
-    """One life of a world under its name, as seen by one judge: from some request until the world's end.
+    """One life of a world under its name, as one observer sees it: from some request until the world's end.
 
     After its end, a chapter keeps the world's last state and its last exchanges until `release`.
     """

@@ -3,6 +3,10 @@
 An observation sees every world in its scope, including worlds that are created, copied, reset, loaded,
 replaced or deleted in the meantime. It counts and judges all requests, even those that the request logs
 have dropped.
+
+Its report has chapters. A chapter is one life of a world under its name: it begins with the observation or
+with the world, and ends when the world is reset, loaded, replaced or deleted. Unless the world was deleted, a
+new chapter begins under the same name.
 """
 
 from __future__ import annotations
@@ -212,7 +216,7 @@ class Observations:
     ) -> ProcessObservation:
         """Begin an observation. `now_s` is the machine's time in seconds. Raises TooManyObservations.
 
-        To make room, observations that were unused for a day are ended, because their judge is gone.
+        To make room, observations that were unused for a day are ended, because their caller is gone.
         """
         if len(self._by_id) >= MOST_OBSERVATIONS:
             for unused in [each for each in self._by_id.values() if each.used_s < now_s - UNUSED_S]:

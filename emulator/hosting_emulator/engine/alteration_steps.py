@@ -43,7 +43,7 @@ def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking:
     `count_alterations` commits the counts of these faults after the call.
     """
     world = engine.world
-    if not world.has_faults or ctx.decision is None or ctx.spec is None:
+    if not world.has_faults_or_timeline or ctx.decision is None or ctx.spec is None:
         return
     if ctx.is_discarded or not has_altering_fault(world):
         return

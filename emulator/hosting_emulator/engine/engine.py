@@ -83,7 +83,8 @@ class Engine:
         #: The exchange whose steps are running. Commits are attributed to it.
         self.current_exchange: ExchangeContext | None = None
         self._read_machine = machine
-        self._skipped_ms = 0
+        #: Real milliseconds that did not pass on the machine (see `pass_real_time`).
+        self._passed_ms = 0
         self._shown_ms = keeper.shown_ms
         #: The machine's time at the last reading, and the world's clock at that time.
         self.machine_ms = 0
@@ -114,17 +115,17 @@ class Engine:
 
     # --- time -----------------------------------------------------------------------------------
 
-    def skip_time(self, ms: int) -> None:
-        """Behave as if `ms` real milliseconds had passed."""
-        self._skipped_ms += ms
+    def pass_real_time(self, ms: int) -> None:
+        """Behave as if `ms` real milliseconds had passed. A clock that moves with real time moves too."""
+        self._passed_ms += ms
 
     def _machine(self) -> int:
-        return self._read_machine() + self._skipped_ms
+        return self._read_machine() + self._passed_ms
 
     def now_ms(self) -> int:
         """Return world time in milliseconds since 1970. World time never goes back."""
         world = self.world
-        machine_ms = self._read_machine() + self._skipped_ms
+        machine_ms = self._read_machine() + self._passed_ms
         shown_ms = self._shown_ms
         is_same_moment = machine_ms == self.machine_ms and world.clock is self._read_clock
         if is_same_moment and world.at_ms <= shown_ms:
@@ -292,12 +293,19 @@ class Engine:
         return self._move(self.run_due(), at_ms, mode, rate)
 
     def move_by(self, by_ms: int) -> int:
-        """Move world time forward by `by_ms` milliseconds. Raises ClockRefused past the year 9999."""
+        """Move world time forward by `by_ms` milliseconds, and return the number of events that ran.
+
+        Raises ClockRefused past the year 9999.
+        """
         now_ms = self.run_due()
         return self._move(now_ms, now_ms + by_ms)
 
     def move_up_to(self, due_ms: int) -> int:
-        """Move world time forward to `due_ms`, unless that time has already passed."""
+        """Move world time forward to `due_ms`, and return the number of events that ran.
+
+        If that time has already passed, world time stays the same. `move_to` refuses such a time. Raises
+        ClockRefused past the year 9999.
+        """
         now_ms = self.run_due()
         return self._move(now_ms, max(due_ms, now_ms))
 

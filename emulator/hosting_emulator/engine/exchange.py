@@ -169,8 +169,8 @@ class Entry(CallRequest, kw_only=True):
 class ExchangeContext(Entry, kw_only=True):
     """One exchange while its steps run, with the rest of its request and the results of the steps.
 
-    `refused` is a problem that was detected before the steps run, such as an oversized body.
-    `docs_url` returns the URL of our own documentation.
+    `refused` is a problem that a later step raises, such as an oversized body or a missing token. Armed
+    faults can act before that. `docs_url` returns the URL of our own documentation.
     """
 
     refused: Refused | None = None

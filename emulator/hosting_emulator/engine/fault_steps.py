@@ -27,13 +27,13 @@ from hosting_emulator.world.value import Change
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
     """Let the armed faults act before the call runs. Faults on the upload come first."""
     if ctx.decision is None:
-        if engine.world.has_faults and not ctx.second_delivery_of:
+        if engine.world.has_faults_or_timeline and not ctx.second_delivery_of:
             outcome = _faults_on_upload(engine, ctx)
             if outcome is not None:
                 return outcome
             prepare_second_delivery(ctx, _decide(engine, ctx, "delivery"))
         ctx.decision = NO_EFFECT
-        if engine.world.has_faults and not ctx.is_discarded:
+        if engine.world.has_faults_or_timeline and not ctx.is_discarded:
             ctx.decision = _decide(engine, ctx, "before_commit")
         if ctx.decision.delay_ms:
             return Delay(ctx.decision.delay_ms)
@@ -74,7 +74,7 @@ def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
     A refused request counts as a match, but no fault acts on it. A fault that decided the response
     before the commit ends the search.
     """
-    if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults:
+    if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults_or_timeline:
         return None
     if ctx.is_discarded:
         return None

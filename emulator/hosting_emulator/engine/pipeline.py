@@ -129,7 +129,7 @@ def authenticate(engine: Engine, ctx: ExchangeContext) -> None:
     except Refused as refused:
         if sent and refused.why is None:
             refused.why = engine.owner_of(sent[0].partition(" ")[2].strip())
-        if not engine.world.has_faults or ctx.spec is None:
+        if not engine.world.has_faults_or_timeline or ctx.spec is None:
             raise
         # A later step raises the refusal, because the armed faults act first.
         ctx.refused = refused
@@ -208,7 +208,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         ctx.why += (f"replay of the first response for this Idempotency-Key ({status})",)
     else:
         reply = _call(engine, ctx)
-        if engine.world.has_faults:
+        if engine.world.has_faults_or_timeline:
             reply = read_stale(engine, ctx, reply)
     # A remembered response keeps its first variation.
     if variation is not None and reply.varied is None:
@@ -301,7 +301,7 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
             # A read succeeds even if the time of its key's last use cannot be stored.
             if not is_read:
                 raise
-    is_counted = engine.world.has_faults and not ctx.second_delivery_of
+    is_counted = engine.world.has_faults_or_timeline and not ctx.second_delivery_of
     if is_counted and engine.world.tables[TIMELINE.name]:
         counted = Change(engine.world, ctx.at_ms)
         count_call(counted, ctx.spec.call_id)

@@ -66,7 +66,7 @@ async def _read_body(request: web.BaseRequest, engine: Engine, ctx: ExchangeCont
     if not request.content.is_eof():
         list_arrival(engine, ctx)
     upload = None
-    if engine.world.has_faults or engine.protected:
+    if engine.world.has_faults_or_timeline or engine.protected:
         upload = begin_upload(engine, ctx)
     try:
         ctx.body, ctx.refused = await read_body(

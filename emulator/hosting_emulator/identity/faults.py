@@ -39,7 +39,7 @@ def exchange(
 
     `call` is the endpoint's name for faults, `path` is its path, and `respond` creates the response.
     """
-    if not engine.world.has_faults:
+    if not engine.world.has_faults_or_timeline:
         return respond()
     subject = _subject(request, call, path)
     decision = decide_at(engine, subject, engine.run_due(), "before_commit")

@@ -192,7 +192,7 @@ class StepRequests:
 
     def _wait(self, ms: int) -> None:
         self.waited_ms += ms
-        self._engine.skip_time(ms)
+        self._engine.pass_real_time(ms)
 
     def _request(self, step: StepPart) -> tuple[ExchangeContext, Sequence[Step]]:
         """Return the request of a step, and the engine's steps that handle it."""

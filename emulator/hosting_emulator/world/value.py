@@ -103,8 +103,8 @@ class World(msgspec.Struct, frozen=True, gc=False):
 
     `seed` and `name` determine its random streams and its signing key. `at_ms` is the latest world
     time at which anything happened. The rows `assumptions` and `clock` are fields because every
-    request reads them. `has_faults` tells whether there is a fault or a timeline that a request
-    must consult. `variation` is None if responses do not vary.
+    request reads them. `has_faults_or_timeline` tells whether a request must consult faults or a timeline.
+    `variation` is None if responses do not vary.
     """
 
     name: str
@@ -117,7 +117,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
     remembered: ResponseQueue
     assumptions: Assumptions
     clock: ClockRecord
-    has_faults: bool = False
+    has_faults_or_timeline: bool = False
     variation: Variation | None = None
 
     def get(self, table: Table[R], key: str) -> R | None:
@@ -190,7 +190,7 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
         indexes=indexes,
         schedule=schedule,
         remembered=remembered,
-        has_faults=bool(tables[FAULTS.name] or tables[TIMELINE.name]),
+        has_faults_or_timeline=bool(tables[FAULTS.name] or tables[TIMELINE.name]),
         **singletons,
     )
 

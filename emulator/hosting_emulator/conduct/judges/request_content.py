@@ -116,7 +116,8 @@ class Cursors(ConductJudge):
         project = str(exchange.entry.project)
         parameter = exchange.world.assumptions.cursor_parameter
         cursor = exchange.query.get(parameter)
-        # Check the log's note, because the wording of the response may vary.
+        # The notes of the exchange contain the detail of a refusal as the call raised it. A variation or a
+        # fault may have changed the detail in the response.
         is_refused = exchange.status >= 400 and bad_cursor(parameter).detail in exchange.entry.why
         source = self._projects.get(cursor or "")
         # After a rewind, even a cursor from the same project may be refused.

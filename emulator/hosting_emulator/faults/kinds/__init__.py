@@ -62,9 +62,8 @@ _EXPLORE_ORDER = (
     "slow_response",
 )
 
-#: The stage in which a kind of fault without a commit phase is chosen to act: at the TLS handshake, before
-#: the request's body is read, as the request is delivered, when a read has been made, or after the call has
-#: returned its response.
+#: The stage of a kind that is not chosen at the commit: at the TLS handshake, before the request's body is
+#: read, as the request is delivered, when a read has been made, or after the call has returned its response.
 KindStage: TypeAlias = Literal["handshake", "upload", "delivery", "read", "response"]
 Stage: TypeAlias = KindStage | CommitPhase
 #: The stages whose faults have no commit phase and let other faults act.
@@ -254,7 +253,8 @@ def commit_phase_of(fault: Fault) -> CommitPhase | None:
 def has_phase(kind: str) -> bool:
     """Return whether faults of a kind act in a commit phase.
 
-    A kind without a commit phase alters the response, or delivers the request again.
+    A kind without a commit phase alters the response, delivers the request again, or shows another state in
+    the response to a read.
     """
     return fault_kinds()[kind].stage not in _WITHOUT_PHASE
 

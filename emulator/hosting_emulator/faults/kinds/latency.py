@@ -13,7 +13,11 @@ Delay = Annotated[int, Meta(ge=0, le=LONGEST_DELAY_MS)]
 
 
 class Latency(FaultKind, frozen=True):
-    """Delay the response by real milliseconds. `jitter_ms` varies the delay, drawn from the seed."""
+    """Delay the response by real milliseconds. With `jitter_ms` the world's seed decides each delay.
+
+    `distribution` is `uniform` (the delay differs by at most `jitter_ms`), `normal` (`jitter_ms` is the
+    standard deviation) or `exponential` (the delay is longer, on average by `jitter_ms`).
+    """
 
     example: ClassVar = {"delay_ms": 200, "jitter_ms": 50}
     delays = True
