@@ -54,6 +54,67 @@ def test_a_whole_variable_keeps_its_type():
     assert report["passed"], last(report)
 
 
+SIGNS_IN_ANEW = "a step with user: … signs in anew; take sign_in and token: to keep a token"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "{call: list_deployments, expect: {status: 401}}",
+        "{call: list_deployments, user: owner, expect: {status: [401, 403]}}",
+        "{call: list_deployments, expect: {code: unauthenticated}}",
+        "{request: 'GET /v1/projects/${project.shop}/edge-dns', user: owner, expect: {status: 401}}",
+        "{together: [{call: list_deployments, times: 2, expect: {status: 401}}]}",
+    ],
+)
+def test_a_step_that_signs_in_anew_says_why_its_token_has_not_expired(step: str):
+    report = run(f"story: [{{advance: 61m}}, {step}]")
+
+    assert not report["passed"]
+    assert last(report)["message"].endswith(f"status 200; {SIGNS_IN_ANEW}")
+
+
+def test_a_step_that_signs_in_anew_says_why_its_session_has_not_ended():
+    report = run(
+        """
+        story:
+          - intervene: {end_session: {user: owner}}
+          - call: create_user_api_key
+            body: {name: laptop}
+            expect: {code: interactive_login_required}
+        """
+    )
+
+    assert last(report)["message"] == f"status 201; {SIGNS_IN_ANEW}"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "{call: list_deployments, token: '${kept}', expect: {status: 401}}",
+        "{call: list_deployments, expect: {status: 404}}",
+        "{call: list_deployments, expect: {status: 4xx}}",
+    ],
+)
+def test_another_failure_says_nothing_about_a_new_token(step: str):
+    report = run(f"story: [{{sign_in: owner, save: {{kept: access_token}}}}, {step}]")
+
+    assert last(report)["message"] == "status 200"
+
+
+def test_a_kept_token_expires():
+    report = run(
+        """
+        story:
+          - {sign_in: owner, save: {kept: access_token}}
+          - advance: 61m
+          - {call: list_deployments, token: "${kept}", expect: {status: 401}}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
 def test_a_poll_step_uses_the_operation_path_of_the_world():
     report = run(
         """

@@ -22,6 +22,7 @@ from hosting_emulator.scenario.comparison import compare_response
 from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.entries import entries_of, unused_entries
 from hosting_emulator.scenario.expectations import ResponseTypes
+from hosting_emulator.scenario.new_tokens import new_token_hint
 from hosting_emulator.scenario.reading import Scenario, read_scenario, scenario_of
 from hosting_emulator.scenario.slices import Slices, run_slices
 from hosting_emulator.scenario.source import KeyPath, Location, Position, Source
@@ -208,6 +209,8 @@ class StoryRun:
             if action in REQUESTS:
                 response = self._attempt.response
                 differences = compare_response(step, response, self._variables, self._types)
+                if differences:
+                    message += new_token_hint(step, response, self._variables)
             if not differences:
                 break
         return message, differences

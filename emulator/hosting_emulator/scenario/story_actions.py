@@ -24,6 +24,7 @@ from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.expectations import ResponseTypes
 from hosting_emulator.scenario.log_step import count_requests
 from hosting_emulator.scenario.manual_changes import ManualChanges
+from hosting_emulator.scenario.new_tokens import new_token_hint
 from hosting_emulator.scenario.slices import Slices, run_slices
 from hosting_emulator.scenario.source import Location
 from hosting_emulator.scenario.step_requests import StepRequests
@@ -125,7 +126,9 @@ class StoryActions:
             yield
             messages.append(self._note_arrival(attempt, arrival))
             differences = compare_response(request, arrival, self._variables, self._types)
-            if not differences:
+            if differences:
+                messages[-1] += new_token_hint(request, arrival, self._variables)
+            else:
                 differences = self._variables.save(request.save, arrival)
             self._variables.collect(request, arrival, self._types)
             path = ("together", entry_indexes[index])
