@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.scenario.yaml_text import read_yaml
-from tests.support.stories import differences_of, refused, run, run_on, schema_check, text_of
+from tests.support.stories import FIRST, differences_of, refused, run, run_on, schema_check, text_of
 
 
 def passes(rest: str) -> None:
@@ -427,6 +427,46 @@ def test_a_log_step_filters_by_call_user_status_fault_and_key():
           - log: {status: {at_least: 500}, count: {below: 2}}
         """
     )
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/projects/*/deploymnts", "/v2/*", "[/v1/projects/*/domains, /v1/projcts/*]"],
+)
+def test_a_log_step_with_a_path_that_no_request_has_is_refused(path: str):
+    error = refused(f"story: [{{call: list_deployments}}, {{log: {{path: {path}, count: 0}}}}]")
+
+    assert "does not match any call; write it like /v1/projects/*/domains" in error.message
+    assert error.line == FIRST
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "{call: list_deployments}, {log: {path: '/v1/projects/*/domains', count: 0}}",
+        "{request: GET /v1/projcts, expect: {status: 404}}, {log: {path: /v1/projcts}}",
+        "{call: list_deployments}, {log: {path: /v1/projcts, call: none, count: 0}}",
+        "{request: 'GET /v1/projects/${project.shop}/deploymnts?limit=1', expect: {status: 404}},"
+        " {log: {path: /v1/projects/*/deploymnts}}",
+    ],
+)
+def test_a_log_step_can_count_paths_of_calls_and_of_requests_in_the_story(steps: str):
+    passes(f"story: [{steps}]")
+
+
+@pytest.mark.parametrize("count", ["{at_least: 0}", "{above: -1}", "'*'", "{not: {below: 0}}"])
+def test_a_count_that_every_count_meets_is_refused(count: str):
+    error = refused(
+        f"story: [{{call: list_deployments}}, {{log: {{status: 200, count: {count}}}}}]"
+    )
+
+    assert error.line == FIRST
+    assert error.column > len("story: [{call: list_deployments}, {log: {")
+
+
+@pytest.mark.parametrize("count", ["1", "{at_least: 1}", "{at_most: 1}", "[0, 1]", "{not: 0}"])
+def test_a_count_that_some_counts_miss_is_compared(count: str):
+    passes(f"story: [{{call: list_deployments}}, {{log: {{status: 200, count: {count}}}}}]")
 
 
 def test_a_log_step_without_a_matching_request_is_a_difference():

@@ -25,6 +25,7 @@ from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.scenario.default_names import default_alias
 from hosting_emulator.scenario.document import ExpectPart, StepPart
+from hosting_emulator.scenario.log_checks import check_count
 from hosting_emulator.scenario.log_filters import log_filters
 from hosting_emulator.scenario.source import Location
 from hosting_emulator.scenario.story_scope import StoryScope
@@ -166,6 +167,9 @@ def _check_log(scope: StoryScope, location: Location, log: Any) -> None:
     filters = log_filters(scope.ids_by_alias("user"), scope.ids_by_alias("project"))
     for name, value in location.value.items():
         _check_value(location / name, filters[name], value)
+    scope.log_paths.check(location, location.value)
+    if "count" in location.value:
+        check_count(location / "count", location.value["count"])
 
 
 def _check_value(location: Location, kind: ValueType, value: Any) -> None:

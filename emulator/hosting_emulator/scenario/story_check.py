@@ -12,6 +12,7 @@ from hosting_emulator.scenario.connection_checks import (
 )
 from hosting_emulator.scenario.document import SharedPart, StepPart
 from hosting_emulator.scenario.expectations import ResponseTypes
+from hosting_emulator.scenario.log_checks import LogPaths
 from hosting_emulator.scenario.mistakes import Mistakes
 from hosting_emulator.scenario.reading import Scenario
 from hosting_emulator.scenario.source import Location
@@ -41,7 +42,8 @@ class StoryCheck:
         self._part = scenario.part
         self._top = scenario.location
         self._mistakes = mistakes
-        self._scope = StoryScope(change, ResponseTypes(scenario.part))
+        log_paths = LogPaths(scenario.part, change.world.assumptions.operation_path)
+        self._scope = StoryScope(change, ResponseTypes(scenario.part), log_paths)
         #: The parts by name, each with the location of its steps.
         self._parts: dict[str, tuple[Location, SharedPart]] = {}
         self._used_names: set[str] = set()

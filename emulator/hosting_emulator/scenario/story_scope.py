@@ -8,6 +8,7 @@ from hosting_emulator.criteria.compound_types import Array
 from hosting_emulator.criteria.value_types import ANY, ValueType
 from hosting_emulator.faults.interventions import read_intervention
 from hosting_emulator.scenario.expectations import ResponseTypes
+from hosting_emulator.scenario.log_checks import LogPaths
 from hosting_emulator.scenario.source import Location
 from hosting_emulator.scenario.variable_syntax import variables_in
 from hosting_emulator.world.value import Change
@@ -19,9 +20,10 @@ class StoryScope:
     They grow while a story's steps are checked in order.
     """
 
-    def __init__(self, change: Change, types: ResponseTypes) -> None:
+    def __init__(self, change: Change, types: ResponseTypes, log_paths: LogPaths) -> None:
         self.change = change
         self.types = types
+        self.log_paths = log_paths
         #: The names under which earlier steps save values, in the order of the steps.
         self.saved_values: dict[str, None] = {}
         #: The types of the values that earlier steps collect, by the name of the list.

@@ -1,0 +1,37 @@
+"""Recognizes an expected count that every count meets, such as `{at_least: 0}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hosting_emulator.criteria.comparisons import match
+from hosting_emulator.criteria.simple_types import Number
+from hosting_emulator.criteria.value_types import is_number
+
+#: A count that no expectation names.
+_LARGE_COUNT = 10**12
+
+
+def is_met_by_every_count(kind: Number, expected: Any) -> bool:
+    """Tell whether every whole number from 0 matches an expected count without variables.
+
+    `kind` is the type of the count. A comparison changes its result only next to a number that it
+    names, so only these counts are compared.
+    """
+    counts = {0, _LARGE_COUNT}
+    for number in _numbers_in(expected):
+        counts.update((number - 1, number, number + 1))
+    return all(match(kind, expected, count) is True for count in counts if count >= 0)
+
+
+def _numbers_in(expected: Any) -> Iterator[int]:
+    """Yield the numbers in an expectation, rounded down."""
+    if isinstance(expected, Mapping):
+        for operand in expected.values():
+            yield from _numbers_in(operand)
+    elif isinstance(expected, list | tuple):
+        for item in expected:
+            yield from _numbers_in(item)
+    elif is_number(expected):
+        yield int(expected)
