@@ -150,10 +150,10 @@ def test_importing_the_table_is_cheap() -> None:
     assert (process.returncode, process.stdout.strip()) == (0, ""), process.stderr
 
 
-def test_a_refusal_takes_its_status_from_the_table() -> None:
+def test_a_refusal_without_a_status_overrides_no_status() -> None:
     refused = Refused("etag_mismatch", "The source is at generation 3.")
 
-    assert refused.status == 409
+    assert refused.status is None
     assert str(refused) == "etag_mismatch: The source is at generation 3."
     assert (refused.retry_after_seconds, refused.field, refused.why) == (None, None, None)
 

@@ -43,6 +43,19 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"abort": {"cod": "forbidden"}}, "abort.cod", ["'cod'", "did you mean code"]),
     ({"abort": {"code": "forbidden", "status": 200}}, "abort.status", [">= 400"]),
     (
+        {"abort": {"code": "forbidden", "status": 410}, "call": "set_project_powered_by_flag"},
+        "abort.status",
+        ["never returns 410", "400, 401, 403, 404, 409, 503", "leave status out for 403"],
+    ),
+    (
+        {
+            "abort": {"code": "rate_limited", "status": 429},
+            "path": "/v1/projects/*/powered-by-flag",
+        },
+        "abort.status",
+        ["set_project_powered_by_flag never returns 429", "leave status out for 400"],
+    ),
+    (
         {"abort": {"code": "forbidden", "status": "403"}},
         "abort.status",
         ["abort status: it must be"],
@@ -280,6 +293,21 @@ def test_a_fault_that_cannot_be_right_is_refused_with_its_field(
 )
 def test_a_path_that_a_call_can_have_is_accepted(desk: Desk, path: str):
     desk.arm(timeout={}, path=path)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [{}, {"method": "PUT"}, {"call": "get_dns_authorization"}],
+)
+def test_abort_accepts_a_status_that_one_of_its_calls_may_return(desk: Desk, rule: dict[str, Any]):
+    desk.arm(abort={"code": "forbidden", "status": 410}, **rule)
+
+
+def test_abort_accepts_the_listed_statuses_of_call_1(desk: Desk):
+    for status in (400, 401, 403, 404, 409, 503):
+        desk.arm(
+            abort={"code": "rate_limited", "status": status}, call="set_project_powered_by_flag"
+        )
 
 
 def test_abort_accepts_every_problem_code(desk: Desk):

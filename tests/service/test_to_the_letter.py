@@ -315,6 +315,21 @@ def test_no_fault_gives_call_1_another_status(api: CheckedWorld, assumed: str, s
     expect_problem(api.send("GET", api.project_path("edge-dns")), 422, "invalid_request")
 
 
+def test_an_open_list_lets_a_fault_for_call_1_alone_set_another_status(api: CheckedWorld) -> None:
+    api.assume(listed_statuses="open")
+    api.emulator.fault("abort", code="forbidden", status=410, call="set_project_powered_by_flag")
+
+    expect_problem(api.set_flag(True), 410, "forbidden")
+
+
+def test_the_status_of_a_fault_overrides_the_assumed_status_of_its_code() -> None:
+    api = InProcess(fresh_world(problem_statuses={"service_unavailable": 502}))
+    api.add_fault(abort={"code": "service_unavailable"}, times=1)
+    api.add_fault(abort={"code": "service_unavailable", "status": 503}, times=1)
+
+    assert [api.dns().status, api.dns().status] == [502, 503]
+
+
 def test_the_openapi_document_lists_exactly_the_statuses_of_call_1() -> None:
     document = openapi_document(DEFAULTS)
 

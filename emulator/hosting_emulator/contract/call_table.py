@@ -175,12 +175,12 @@ def problem_status(
 ) -> int:
     """Return the status of a problem with this code in a call's response.
 
-    `own` is the status of this response, if it differs from the code's usual status. A call that
+    `own` is the status that was chosen for this response, and overrides the assumption. A call that
     lists its error statuses returns only these, unless the list is assumed to be open.
     """
     usual = PROBLEMS[code].status
     status = assumptions.problem_statuses.get(code, usual)
-    if own is not None and own != usual:
+    if own is not None:
         status = own
     if spec is None or assumptions.listed_statuses == "open":
         return status

@@ -21,9 +21,10 @@ PROBLEMS: Final[Mapping[str, Problem]] = MappingProxyType({row.code: row for row
 class Refused(Exception):
     """Raised anywhere in the core to respond to a request with a problem (contract, Errors).
 
-    `status` and `action` override those of the code's row. `field` is the header, parameter or body
-    field at fault. `why` is for the request log only and is never sent to the client. `assumption`
-    names the assumption without which the request would not be refused.
+    `status` and `action` override those of the code's row. `status` is None if nothing overrides it.
+    `field` is the header, parameter or body field at fault. `why` is for the request log only and is
+    never sent to the client. `assumption` names the assumption without which the request would not
+    be refused.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Refused(Exception):
             raise ValueError(f"retry_after_seconds must be {bounds}, not {wait}")
         self.code = code
         self.detail = detail
-        self.status = status or PROBLEMS[code].status
+        self.status = status
         self.retry_after_seconds = retry_after_seconds
         self.field = field
         self.why = why

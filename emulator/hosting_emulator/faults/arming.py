@@ -28,11 +28,13 @@ from hosting_emulator.faults.kinds import (
     has_phase,
     needs_running_clock,
 )
+from hosting_emulator.faults.kinds.abort import Abort
 from hosting_emulator.faults.kinds.alter import Alter
 from hosting_emulator.faults.kinds.stale_read import StaleRead
 from hosting_emulator.faults.outcome_checks import check_outcome
 from hosting_emulator.faults.outcomes import outcome_kinds
 from hosting_emulator.faults.possible_rules import check_at_identity_provider
+from hosting_emulator.faults.problem_status_rules import check_problem_status
 from hosting_emulator.faults.rule_resolution import resolve_rule
 from hosting_emulator.faults.stale_read_rules import check_stale_read
 from hosting_emulator.faults.upload_checks import check_upload_rule
@@ -80,7 +82,7 @@ def read_fault(
 
 
 def _check_stage(kind: str, options: Mapping[str, Any], rule: Rule, world: World) -> None:
-    """Raise DocumentRefused for a rule that does not fit the stage in which the kind acts."""
+    """Raise DocumentRefused for a rule that does not fit the kind, or the stage in which it acts."""
     if needs_running_clock(kind) and world.clock.mode not in RUNNING_CLOCKS:
         message = (
             f"{kind} keeps requests waiting in real time, and the world's clock is "
@@ -88,7 +90,10 @@ def _check_stage(kind: str, options: Mapping[str, Any], rule: Rule, world: World
             "clock run (real or scaled)"
         )
         raise DocumentRefused(message, kind)
-    stage = fault_kinds()[kind].stage
+    effect = fault_kinds()[kind]
+    if effect is Abort:
+        check_problem_status(convert(options, Abort), rule, world.assumptions)
+    stage = effect.stage
     if stage == "upload":
         check_upload_rule(kind, rule, calls_at(world.assumptions.operation_path))
     elif stage == "handshake":

@@ -13,6 +13,9 @@ from hosting_emulator.world.fault_records import Fault
 class Abort(FaultKind, frozen=True):
     """Return a problem with any code. Its status is the code's usual status unless you set another.
 
+    Call 1 returns only the error statuses that the contract lists for it. A fault for call 1 alone
+    cannot set another status.
+
     With rate_limited, retry_after_seconds defaults to 1. With other codes it is outside the contract,
     which allows it only for a rate limit.
     """

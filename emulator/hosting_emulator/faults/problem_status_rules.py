@@ -1,0 +1,34 @@
+"""Refuses a problem with a status that the fault's only call never returns."""
+
+from __future__ import annotations
+
+from hosting_emulator.contract.assumptions import Assumptions
+from hosting_emulator.contract.call_table import calls_at, problem_status
+from hosting_emulator.contract.documents import DocumentRefused
+from hosting_emulator.faults.kinds.abort import Abort
+from hosting_emulator.faults.possible_rules import possible_calls
+from hosting_emulator.world.fault_records import Rule
+
+
+def check_problem_status(abort: Abort, rule: Rule, assumptions: Assumptions) -> None:
+    """Raise DocumentRefused if `abort` sets a status that the rule's only call does not list.
+
+    Call 1 lists its error statuses (contract, Endpoints). A rule that matches several calls is
+    accepted: call 1 then returns a listed status, and the other calls return the status of `abort`.
+    """
+    if abort.status is None:
+        return
+    specs = possible_calls(rule, calls_at(assumptions.operation_path))
+    if len(specs) != 1:
+        return
+    spec = specs[0]
+    sent_status = problem_status(abort.code, assumptions, spec, abort.status)
+    if sent_status == abort.status or abort.status in spec.listed_statuses:
+        return
+    listed = ", ".join(map(str, spec.listed_statuses))
+    message = (
+        f"abort status: {spec.call_id} never returns {abort.status}. The contract lists its error "
+        f"statuses: {listed}. Use one of them, or leave status out for {sent_status}. To send "
+        "another status against the contract, use respond"
+    )
+    raise DocumentRefused(message, "abort.status")
