@@ -304,7 +304,7 @@ def test_what_the_contract_does_not_allow_is_refused_unless_it_is_breaking(
     with pytest.raises(DocumentRefused, match="the contract does not allow it") as refusal:
         world.add_fault(alter=change, call=call)
 
-    assert refusal.value.field == "alter"
+    assert refusal.value.field.split(".")[:2] == ["alter", *change]
     assert "`breaking: true` allows it" in str(refusal.value)
     assert world.add_fault(alter={**change, "breaking": True}, call=call)
 
@@ -321,6 +321,53 @@ def test_what_the_contract_does_not_allow_is_refused_unless_it_is_breaking(
 def test_a_change_that_can_never_act_is_refused(change: dict[str, Any], hint: str):
     with pytest.raises(DocumentRefused, match=hint):
         InProcess().add_fault(alter=change, call="get_operation")
+
+
+@pytest.mark.parametrize(
+    ("call", "pointer", "hint"),
+    [
+        ("get_dns_authorization", "/stauts", "/status"),
+        ("get_dns_authorization", "/zoen", "/zone"),
+        ("get_dns_authorization", "/titel", "/title"),
+        ("list_deployments", "/items/*/stadus", "/items/0/status"),
+        (None, "/stauts", "/status"),
+    ],
+)
+def test_a_new_field_with_nearly_the_name_of_another_is_refused(
+    call: str | None, pointer: str, hint: str
+):
+    world = InProcess()
+    rule = {} if call is None else {"call": call}
+
+    with pytest.raises(DocumentRefused, match=f"did you mean {hint}") as refusal:
+        world.add_fault(alter={"set": {pointer: "expired"}}, **rule)
+
+    assert refusal.value.field == f"alter.set.{pointer}"
+    assert world.add_fault(alter={"set": {pointer: "expired"}, "breaking": True}, **rule)
+
+
+@pytest.mark.parametrize("name", ["revision", "next_page", "status_text", "note"])
+def test_a_new_field_with_a_name_of_its_own_is_accepted(name: str):
+    assert InProcess().add_fault(alter={"set": {f"/{name}": "x"}})
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"set": {"/revision": 7, "/stauts": "expired"}}, "alter.set./stauts"),
+        ({"remove": "/zoen"}, "alter.remove"),
+        ({"remove": ["/zone", "/zoen"]}, "alter.remove.1"),
+        ({"rename": {"/zoen": "area"}}, "alter.rename./zoen"),
+        ({"reorder": {"/scope": "reversed"}}, "alter.reorder./scope"),
+        ({"headers": {"X-Unknown": None}}, "alter.headers"),
+        ({"status": 200}, "alter.status"),
+    ],
+)
+def test_an_impossible_change_is_refused_at_its_pointer(change: dict[str, Any], field: str):
+    with pytest.raises(DocumentRefused) as refusal:
+        InProcess().add_fault(alter=change, call="get_dns_authorization")
+
+    assert refusal.value.field == field
 
 
 @pytest.mark.parametrize(

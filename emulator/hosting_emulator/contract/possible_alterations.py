@@ -25,8 +25,9 @@ from hosting_emulator.contract.sample_responses import (
 )
 from hosting_emulator.contract.suggestions import nearest
 
-#: The similarity, from 0 to 1, above which a name is probably a misspelling of another name.
-_NEARLY_THE_SAME = 0.85
+#: The similarity, from 0 to 1, from which a name is probably a misspelling of another name. It is
+#: 0.83 for a name of six letters with one wrong letter.
+_NEARLY_THE_SAME = 0.82
 
 
 def impossible_reason(
@@ -41,6 +42,7 @@ def impossible_reason(
     `code` is the problem code of all responses, or None if the responses are not limited to a code.
     """
     tried: list[tuple[SentResponse, Unaltered]] = []
+    can_act = False
     for spec in specs:
         if _may_exist(alteration, spec):
             return None
@@ -48,10 +50,14 @@ def impossible_reason(
             result = alter_response(alteration, spec, sample, _draw, is_sample=True)
             if isinstance(result, Unaltered) and result.is_same:
                 result = alter_response(alteration, spec, other, _draw, is_sample=True)
-            if not isinstance(result, Unaltered):
-                return _misspelled(alteration, result)
-            tried.append((sample, result))
-    if not tried:
+            if isinstance(result, Unaltered):
+                tried.append((sample, result))
+                continue
+            can_act = True
+            complaint = _misspelled(alteration, result)
+            if complaint is not None or alteration.breaking or alteration.set is None:
+                return complaint
+    if can_act or not tried:
         return None
     _, nearest_result = min(tried, key=lambda pair: _distance(alteration, *pair))
     if nearest_result.forbidden is not None:
@@ -73,20 +79,42 @@ def _misspelled(alteration: Alteration, altered: Altered) -> str | None:
         return None
     document = msgspec.json.decode(altered.response.body)
     for change in altered.changes:
-        if change.before is not None or change.part not in alteration.set:
+        if change.before is not None or _pointer_to(alteration, change.part) is None:
             continue
         siblings = document
         *tokens, name = read_pointer(change.part)
         for token in tokens:
             siblings = siblings[int(token) if isinstance(siblings, list) else token]
         names = [other for other in siblings if other != name]
-        match = get_close_matches(name, names, n=1, cutoff=_NEARLY_THE_SAME)
-        if match:
-            field = write_pointer([*tokens, match[0]])
+        match = _similar_name(name, names)
+        if match is not None:
+            field = write_pointer([*tokens, match])
             return (
                 f"the response has no {change.part}; did you mean {field}? "
                 "`breaking: true` adds the other field"
             )
+    return None
+
+
+def _similar_name(name: str, names: Sequence[str]) -> str | None:
+    """Return the field of which a name is probably a misspelling, or None."""
+    for other in names:
+        if len(name) > 2 and sorted(name) == sorted(other):
+            return other
+    matches = get_close_matches(name, names, n=1, cutoff=_NEARLY_THE_SAME)
+    return matches[0] if matches else None
+
+
+def _pointer_to(alteration: Alteration, part: str) -> str | None:
+    """Return the pointer of an alteration that refers to a part of a response, or None."""
+    part_tokens = read_pointer(part) if part.startswith("/") else ()
+    for pointer in alteration.pointers:
+        tokens = read_pointer(pointer)
+        if len(tokens) == len(part_tokens) and all(
+            token in ("*", part_token)
+            for token, part_token in zip(tokens, part_tokens, strict=True)
+        ):
+            return pointer
     return None
 
 
@@ -114,10 +142,10 @@ def _may_exist(alteration: Alteration, spec: CallSpec) -> bool:
 def _nearest_pointer(alteration: Alteration, samples: Sequence[SentResponse]) -> str:
     if not alteration.pointers:
         return ""
-    return _nearest_pointer_to(alteration.pointers[0], samples)
+    return _nearest__pointer_to(alteration.pointers[0], samples)
 
 
-def _nearest_pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
+def _nearest__pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
     """Return a hint with the most similar pointer into a sample, or an empty string."""
     pointers = {
         other

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hosting_emulator.contract.alterations import CHANGES
 from hosting_emulator.contract.assumptions import Assumptions
 from hosting_emulator.contract.call_table import calls_at
 from hosting_emulator.contract.calls import DOORS
@@ -41,9 +42,30 @@ def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None
     specs = possible_calls(rule, calls_at(assumptions.operation_path))
     reason = impossible_reason(alter, specs, assumptions, code=code)
     if reason is not None:
-        raise DocumentRefused(f"alter: {reason}", "alter")
+        raise _refusal(alter, reason)
     if alter.changes_lasting_part and not alter.breaking:
         _check_acts_always(alter, rule)
+
+
+def _refusal(alter: Alter, reason: str) -> DocumentRefused:
+    """Return the error for an impossible alteration, with the position of the pointer at fault.
+
+    If the reason names none of several pointers, the error has the position of the change.
+    """
+    change = next(word for word in CHANGES if getattr(alter, word) is not None)
+    named_pointers = [pointer for pointer in alter.pointers if pointer and pointer in reason]
+    if len(alter.pointers) == 1:
+        named_pointers = list(alter.pointers)
+    if not named_pointers:
+        return DocumentRefused(f"alter {change}: {reason}", f"alter.{change}")
+    pointer = max(named_pointers, key=len)
+    value = getattr(alter, change)
+    field = f"alter.{change}"
+    if isinstance(value, dict):
+        field += f".{pointer}"
+    elif isinstance(value, tuple):
+        field += f".{value.index(pointer)}"
+    return DocumentRefused(f"alter {change} {pointer!r}: {reason}", field)
 
 
 def _check_acts_always(alter: Alter, rule: Rule) -> None:
