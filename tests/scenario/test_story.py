@@ -133,6 +133,27 @@ def test_a_poll_step_uses_the_operation_path_of_the_world():
     assert report["passed"], last(report)
 
 
+def test_a_repeated_step_reports_how_many_requests_ended_in_each_way():
+    report = run(
+        """
+        faults:
+          - {connection_reset: {}, skip_first: 1, times: 2}
+        story:
+          - {call: list_deployments, times: 5, expect: {lost: [false, true]}}
+        """
+    )
+
+    assert last(report)["message"] == (
+        "status 200 in 3 of 5, the response was lost (connection_reset) in 2 of 5"
+    )
+
+
+def test_a_repeated_step_with_equal_responses_reports_one_status():
+    report = run("story: [{call: list_deployments, times: 3}]")
+
+    assert last(report)["message"] == "status 200"
+
+
 def test_a_variable_can_be_used_only_after_it_was_saved():
     error = refused(
         """

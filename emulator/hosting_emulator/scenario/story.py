@@ -6,7 +6,8 @@ without waiting in real time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hosting_emulator import DEFAULT_SEED
@@ -28,7 +29,7 @@ from hosting_emulator.scenario.slices import Slices, run_slices
 from hosting_emulator.scenario.source import KeyPath, Location, Position, Source
 from hosting_emulator.scenario.step_keys import ACTIONS, REQUESTS
 from hosting_emulator.scenario.step_titles import title_of
-from hosting_emulator.scenario.story_actions import Attempt, StoryActions
+from hosting_emulator.scenario.story_actions import Attempt, StoryActions, describe_arrival
 from hosting_emulator.scenario.variables import POSSIBLE, Variables
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import World
@@ -157,12 +158,14 @@ class StoryRun:
         action = _action_of(step)
         message = ""
         differences: list[Mismatch] = []
+        counts: Counter[str] = Counter()
         self._actions.requests.waited_ms = 0
         self._attempt = Attempt(location)
         try:
             for _ in range(step.times):
                 message, differences = yield from self._try(step, action, location)
                 if action in REQUESTS:
+                    counts[describe_arrival(self._attempt.response)] += 1
                     self._variables.collect(step, self._attempt.response, self._types)
                 missing = self._variables.save(step.save, self._attempt.response)
                 if missing:
@@ -170,6 +173,8 @@ class StoryRun:
                     differences += missing
                 if differences:
                     break
+            if len(counts) > 1 and not differences:
+                message = _describe_counts(counts)
             differences += self._refused_entries()
         except ValueError as error:
             message = str(error)
@@ -225,6 +230,12 @@ class StoryRun:
         ]
         self._refused_keys = set(refused)
         return differences
+
+
+def _describe_counts(counts: Mapping[str, int]) -> str:
+    """Return how often a repeated step's requests ended in each way, in the order of appearance."""
+    total = sum(counts.values())
+    return ", ".join(f"{result} in {count} of {total}" for result, count in counts.items())
 
 
 def _difference_report(location: Location, difference: Mismatch) -> dict[str, Any]:

@@ -64,6 +64,15 @@ class Attempt:
     nearest: list[str] = field(default_factory=list)
 
 
+def describe_arrival(arrival: Arrival) -> str:
+    """Return how a request ended: the status of its response, or how the response was lost."""
+    if arrival.gave_up:
+        return "the client gave up before the response was sent"
+    if arrival.lost:
+        return f"the response was lost ({arrival.lost})"
+    return f"status {arrival.reply.status}"
+
+
 class StoryActions:
     """Carries out the actions of a story's steps. Without a `page_handler`, the story has no pages."""
 
@@ -143,11 +152,7 @@ class StoryActions:
         attempt.arrivals.append(arrival)
         reply = arrival.reply
         self._digest.update(b"%d %b\n" % (reply.status, reply.body))
-        message = f"status {reply.status}"
-        if arrival.gave_up:
-            message = "the client gave up before the response was sent"
-        elif arrival.lost:
-            message = f"the response was lost ({arrival.lost})"
+        message = describe_arrival(arrival)
         if arrival.late_ms:
             return f"{message}, {format_duration(arrival.late_ms)} late"
         return message
