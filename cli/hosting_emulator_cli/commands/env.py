@@ -57,7 +57,8 @@ def env(
     These are a world's addresses, a new token, an organization and a project.
 
     HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers; both lead to the same
-    world. This command line itself reads HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD.
+    world. The `hosting-emulator` commands themselves read HOSTING_EMULATOR_URL and
+    HOSTING_EMULATOR_WORLD.
     """
     token = world.mint_token(user, organization=organization).access_token
     variables = world_variables(world, token, project_name)

@@ -189,8 +189,8 @@ def explore(
 ) -> int:
     """Find the failures that a command does not survive.
 
-    `explore -- CMD [ARGS]` first runs CMD without faults, which must succeed. Then it runs CMD
-    again for each request of that run and each fault worth trying there, before and after the
+    `explore -- CMD [ARGS]` first runs CMD without faults, which must succeed. For each request
+    of that run, it then runs CMD again with each fault worth trying, once before and once after the
     request takes effect. Each run has its own world, with a clock that polling moves (`--clock
     skip` is the default). CMD gets the same environment variables as with `exec`.
 

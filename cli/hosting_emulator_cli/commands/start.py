@@ -92,7 +92,10 @@ if TYPE_CHECKING:
     "--allow-host",
     "allowed_hosts",
     metavar="HOST",
-    help="Also accept this Host name; repeatable (in the variable, separated by spaces).",
+    help=(
+        "Also accept this Host name. Repeatable; separate several names in "
+        "HOSTING_EMULATOR_ALLOW_HOST with spaces."
+    ),
     multiple=True,
     env="HOSTING_EMULATOR_ALLOW_HOST",
 )
@@ -102,8 +105,8 @@ if TYPE_CHECKING:
     metavar="ORIGIN",
     help=(
         "Also let web apps of this origin, such as http://app.test:3000, use /v1 and the sign-in. "
-        "Origins on this machine are always allowed. Repeatable (in the variable, separated by "
-        "spaces)."
+        "Origins on this machine are always allowed. Repeatable; separate several origins in "
+        "HOSTING_EMULATOR_ALLOW_ORIGIN with spaces."
     ),
     multiple=True,
     env="HOSTING_EMULATOR_ALLOW_ORIGIN",
@@ -128,7 +131,10 @@ if TYPE_CHECKING:
     "--ready-file",
     "ready_path",
     metavar="PATH",
-    help="When ready, write the JSON object to this file; it is removed when the emulator stops.",
+    help=(
+        "When ready, write the JSON object that --json prints to this file. The emulator removes the "
+        "file when it stops."
+    ),
     type=TYPES["FILE"],
 )
 def start(

@@ -341,8 +341,9 @@ def delete(client: ControlClient, name: str) -> None:
 def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None:
     """Export a world's whole state as one JSON document.
 
-    By default, the file does not contain the seed. A world imported from such a file draws a new
-    seed: its API keys stay valid, but earlier access tokens do not, and new ids and secrets differ.
+    By default, the file does not contain the seed. A world imported from such a file gets a new
+    seed. Its API keys stay valid, but access tokens issued earlier do not. Ids and secrets created
+    later differ from those of the original.
     """
     state = world.export(with_seed=with_seed)
     put_document(state, output, f"World {world.name} was written to")

@@ -154,8 +154,8 @@ _RULES = (
             "The key is valid for 90 days but unusable, and so is whatever was stored in its place."
         ),
         instead=(
-            "Check value before storing it. If it is null, create another key under a new name, "
-            "and have the lost key revoked."
+            "Check that `value` is not null before you store it. If it is null, create another key "
+            "under a new name, and have the lost key revoked."
         ),
     ),
     ConductRule(
@@ -170,8 +170,8 @@ _RULES = (
         place="the contract, Resources, UserApiKeyCreation",
         matters="A null value was stored as if it were a token. It is always refused.",
         instead=(
-            "Check value before storing it. If it is null, create another key under a new name, "
-            "and have the lost key revoked."
+            "Check that `value` is not null before you store it. If it is null, create another key "
+            "under a new name, and have the lost key revoked."
         ),
     ),
     ConductRule(

@@ -307,7 +307,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         Assumption(
             doc=(
-                "The progress of an initialization: `timed QUEUED RUNNING`, `immediate`, "
+                "How an initialization progresses: `timed QUEUED RUNNING`, `immediate`, "
                 "`per_poll N` or `manual`. An operation keeps the profile under which it was "
                 "accepted."
             ),
@@ -320,9 +320,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         Assumption(
             doc=(
-                "The progress of applying domains: `timed QUEUED RUNNING`, `immediate`, "
-                "`per_poll N` or `manual`. An operation keeps the profile under which it was "
-                "accepted."
+                "How an operation that applies domains progresses: `timed QUEUED RUNNING`, "
+                "`immediate`, `per_poll N` or `manual`. An operation keeps the profile under "
+                "which it was accepted."
             ),
             sentence="Transitions: not shown.",
             affects=("apply_project_domains",),
@@ -416,7 +416,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     source_role: Annotated[
         Role,
         Assumption(
-            doc="Minimum role for call 2.",
+            doc="The minimum role for initializing the managed source.",
             sentence="Roles or permissions required by the remaining operations: not shown.",
             needs="--allow source, --maintainer-token and --reader-token",
         ),
@@ -424,7 +424,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     domains_role: Annotated[
         Role,
         Assumption(
-            doc="Minimum role for call 4.",
+            doc="The minimum role for applying domains.",
             sentence="Roles or permissions required by the remaining operations: not shown.",
             needs="--allow domains, --maintainer-token and --reader-token",
         ),
@@ -432,7 +432,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     dns_role: Annotated[
         Role,
         Assumption(
-            doc="Minimum role for call 5.",
+            doc="The minimum role for reading the DNS authorization status.",
             sentence="Roles or permissions required by the remaining operations: not shown.",
             needs="--maintainer-token and --reader-token",
         ),
@@ -440,7 +440,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     deployments_role: Annotated[
         Role,
         Assumption(
-            doc="Minimum role for call 6.",
+            doc="The minimum role for listing deployments.",
             sentence="Roles or permissions required by the remaining operations: not shown.",
             needs="--maintainer-token and --reader-token",
         ),
@@ -448,7 +448,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     operation_role: Annotated[
         Role,
         Assumption(
-            doc="Minimum role to poll an operation.",
+            doc="The minimum role for polling an operation.",
             sentence="Roles or permissions required by the remaining operations: not shown.",
             needs="--allow source or --allow domains, --maintainer-token and --reader-token",
         ),

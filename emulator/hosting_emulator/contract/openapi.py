@@ -41,8 +41,8 @@ _Values: TypeAlias = Mapping[str, Mapping[str, Any]]
 _Object: TypeAlias = dict[str, Any]
 _REF = "#/components/schemas/"
 _TAGS = {
-    "projects": "Calls about a project.",
-    "organizations": "Calls about an organization.",
+    "projects": "Calls on a project.",
+    "organizations": "Calls on an organization.",
     "operations": "Accepted asynchronous mutations.",
 }
 _HEADERS: _Object = {

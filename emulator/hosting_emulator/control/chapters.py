@@ -33,7 +33,7 @@ async def get_chapter_state(
     """Export the whole state of a chapter's world: the current state, or the state at the chapter's end.
 
     With `began`, export the state at the start of the chapter. Without `seed`, a world imported
-    from the state draws a new seed, so new ids and secrets differ.
+    from the state gets a new seed, so its later ids and secrets differ from the original's.
     """
     kept_chapter = _find_chapter(context, observation, chapter)
     world = _chapter_engine(kept_chapter).world

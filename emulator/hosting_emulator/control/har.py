@@ -55,8 +55,8 @@ async def export_har(
 ) -> web.StreamResponse:
     """Return the latest matching exchanges, oldest first, as an HTTP Archive 1.2.
 
-    With `state` the archive includes the world's state before the first exchange, so that the
-    exchanges can be replayed to an identical world.
+    With `state`, the archive includes the world's state before the first exchange, so that the
+    exchanges can be replayed in an identical world.
     """
     entries = await find_entries(engine, filters, limit)
     # An archive contains what clients sent, and what they received.

@@ -106,8 +106,8 @@ async def record_scenario(
 ) -> RecordedScenario:
     """Write the session of a world as a scenario: requests with responses, and manual changes.
 
-    The file starts with the state of the world at the start of the span, and its story passes. 409
-    if a scenario cannot express the session.
+    The file starts with the state of the world at the start of the span. Its story was run, and it
+    passes. 409 if a scenario cannot express the session.
     """
     name = name or "recorded"
     with refused_as(409, "Not recorded", NotRecordable):

@@ -43,7 +43,8 @@ _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]
 async def get_state(engine: Engine, seed: Annotated[bool, SEED] = False) -> web.Response:
     """Export the whole state of a world.
 
-    Without `seed`, a world imported from the state draws a new seed, so new ids and secrets differ.
+    Without `seed`, a world imported from the state gets a new seed, so its later ids and secrets
+    differ from the original's.
     """
     engine.run_due()
     return await export_response(engine.world, seed=seed)

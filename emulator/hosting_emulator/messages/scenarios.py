@@ -99,10 +99,7 @@ class StoryReport(ControlMessage, frozen=True, kw_only=True):
     file: Annotated[str, doc("The file name that error messages use.")]
     passed: Annotated[
         bool,
-        doc(
-            "Whether the story passed. The story fails if an entry that is not optional never "
-            "acted."
-        ),
+        doc("Whether the story passed. The story also fails if a required entry never acted."),
     ]
     steps: Annotated[list[StoryStep], doc("The steps.")]
     entries: Annotated[list[StoryEntry], doc("The faults, outcomes and timeline entries.")]

@@ -46,7 +46,7 @@ def add(
             )
     populate(change, part, whole)
     names = [item.alias for section in (organizations, users, projects) for item in section]
-    names += [f"an API key of {key.user}" for key in keys]
+    names += [f"an API key for {key.user}" for key in keys]
     if not names:
         raise DocumentRefused("name at least one of organizations, users, projects and keys to add")
     return f"added {', '.join(names)}"

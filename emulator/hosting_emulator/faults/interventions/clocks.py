@@ -32,7 +32,7 @@ def skew_clock(change: Change, tokens: Skew | None = None, date: Skew | None = N
     """A clock is off: the identity provider's (tokens), or that of the Date headers (date).
 
     Each is a duration by which the clock is ahead of world time, such as 5m, or behind it, such as
-    -2h; 0s ends the skew. A token from a clock that is ahead is issued in the future, so it is not
+    -2h; 0s ends the skew. A clock that is ahead issues tokens dated in the future, which are not
     valid yet. A token from a clock that is further behind than tokens live has already expired.
     """
     if tokens is None and date is None:

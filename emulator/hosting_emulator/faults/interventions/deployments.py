@@ -87,7 +87,7 @@ def fail_deployment(
 
 @intervention
 def fail_ready_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
-    """A deployment fails after it was ready: the one of this id, or else the latest ready one."""
+    """A deployment fails after it was ready: the one with this id, by default the latest ready one."""
     record = _find_ready(change, project, deployment)
     deployments.end_ready_deployment(change, record, "failed")
     return (
@@ -98,7 +98,7 @@ def fail_ready_deployment(change: Change, project: Project, deployment: str | No
 
 @intervention
 def supersede_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
-    """A ready deployment is superseded: the one of this id, or else the latest ready one."""
+    """A ready deployment is superseded: the one with this id, by default the latest ready one."""
     record = _find_ready(change, project, deployment)
     deployments.end_ready_deployment(change, record, "superseded")
     return f"deployment {record.id} is superseded: a client sees it in the list of deployments"
@@ -111,7 +111,7 @@ def remove_deployments(
     deployment: str | None = None,
     count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
 ) -> str:
-    """Deployments disappear from a project's list: the one of this id, or else the oldest `count`.
+    """Deployments disappear from a project's list: the one with this id, by default the oldest `count`.
 
     Only deployments that have ended can be removed. Cursors stay valid, and no page shows another
     deployment twice or leaves it out.
