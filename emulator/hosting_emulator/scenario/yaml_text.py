@@ -6,6 +6,7 @@ no scenario needs them, and a few of them can stand for gigabytes.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from io import StringIO
 from math import isfinite
@@ -33,6 +34,7 @@ _LONGEST_QUOTE = 40
 _LONGEST_TAG_QUOTE = 60
 _TAG_PREFIX = "tag:yaml.org,2002:"
 _LINE_WIDTH = 100
+_VARIABLE = re.compile(r"\$\{[^{}\n]*\}")
 
 
 def read_yaml(text: str, file: str) -> Source:
@@ -53,7 +55,7 @@ def _compose(text: str, file: str) -> Any:
         reader.Parser = type("_", (_LimitedParser,), {"file": file})
         return reader.compose(text)
     except MarkedYAMLError as error:
-        raise _syntax_error(error, file) from None
+        raise _syntax_error(error, text, file) from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         message = f"this is not YAML: the character {chr(error.character)!r} is not allowed here"
@@ -75,7 +77,7 @@ def write_yaml(document: Any) -> str:
     return text.getvalue()
 
 
-def _syntax_error(error: MarkedYAMLError, file: str) -> ScenarioError:
+def _syntax_error(error: MarkedYAMLError, text: str, file: str) -> ScenarioError:
     """Return the error at the position to correct.
 
     For an unclosed quote or bracket this is its start.
@@ -85,6 +87,10 @@ def _syntax_error(error: MarkedYAMLError, file: str) -> ScenarioError:
     context_mark = error.context_mark
     mark = problem_mark or context_mark
     is_unclosed = str(error.context).startswith(("while parsing a flow", "while scanning a quoted"))
+    variable = _plain_variable(text, problem_mark)
+    if variable:
+        is_unclosed = False
+        problem += f'; between braces or brackets put a variable in quotes: "{variable}"'
     if is_unclosed and problem_mark and context_mark and problem_mark.line > context_mark.line:
         mark = context_mark
         problem = f"what starts here is not closed (line {problem_mark.line + 1}: {problem})"
@@ -96,6 +102,14 @@ def _syntax_error(error: MarkedYAMLError, file: str) -> ScenarioError:
         line = mark.line + 1
         column = mark.column + 1
     return ScenarioError(file, line, column, f"this is not YAML: {problem}")
+
+
+def _plain_variable(text: str, mark: Any) -> str:
+    """Return the variable without quotes whose brace is at a mark, or an empty string if there is none."""
+    if mark is None or not mark.index:
+        return ""
+    match = _VARIABLE.match(text, mark.index - 1)
+    return match[0] if match else ""
 
 
 class _LimitedParser(Parser):
