@@ -137,6 +137,7 @@ def _check_duration(scope: StoryScope, location: Location, text: str) -> None:
 
 
 def _check_timestamp(scope: StoryScope, location: Location, text: str) -> None:
+    _check_not_a_name(scope, location, text)
     if not has_variable(text):
         with location.refusals():
             parse_timestamp(text)
@@ -182,21 +183,36 @@ def _check_value(location: Location, kind: ValueType, value: Any) -> None:
         raise location.error(str(error)) from None
 
 
+def _check_not_a_name(scope: StoryScope, location: Location, text: str) -> None:
+    """Refuse the name of a saved value where its value is meant."""
+    hint = _variable_hint(scope, text)
+    if hint:
+        raise location.error(f"{text!r} is the name of a saved value, not the value{hint}")
+
+
+def _variable_hint(scope: StoryScope, text: str) -> str:
+    """Return the variable for a text that is the name of a saved value, otherwise an empty string."""
+    if text not in scope.saved_values:
+        return ""
+    return f"; did you mean ${{{text}}}?"
+
+
 def _check_operation_id(scope: StoryScope, location: Location, id_: str) -> None:
     if not has_variable(id_) and not is_ulid(id_):
-        raise location.error(f"{id_[:_LONGEST_QUOTE]!r} is not the id of an operation")
+        message = f"{id_[:_LONGEST_QUOTE]!r} is not the id of an operation"
+        raise location.error(message + _variable_hint(scope, id_))
 
 
 def _check_fault_id(scope: StoryScope, location: Location, id_: str) -> None:
     if not has_variable(id_) and not _FAULT_ID.fullmatch(id_):
         message = f"{id_[:_LONGEST_QUOTE]!r} is not the id of a fault, such as fault-1"
-        raise location.error(message)
+        raise location.error(message + _variable_hint(scope, id_))
 
 
 def _check_outcome_id(scope: StoryScope, location: Location, id_: str) -> None:
     if not has_variable(id_) and not _OUTCOME_ID.fullmatch(id_):
         message = f"{id_[:_LONGEST_QUOTE]!r} is not the id of an outcome, such as outcome-1"
-        raise location.error(message)
+        raise location.error(message + _variable_hint(scope, id_))
 
 
 def _check_api_key_body(location: Location, body: Any) -> None:
@@ -214,6 +230,9 @@ _KeyCheck: TypeAlias = Callable[[StoryScope, Location, Any], None]
 #: The checks of keys, in the order in which mistakes are reported.
 _KEY_CHECKS: dict[str, _KeyCheck] = {
     "call": _check_call,
+    "poll": _check_not_a_name,
+    "redeem": _check_not_a_name,
+    "token": _check_not_a_name,
     "request": _check_request,
     "fault": _check_rule,
     "outcome": _check_rule,
