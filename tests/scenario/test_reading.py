@@ -35,6 +35,39 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
     ("rest", "line", "place", "message"),
     [
         ("storry: []", 3, "storry:", "unknown field 'storry'; did you mean story?"),
+        ("steps: []", 3, "steps:", "unknown field 'steps'; did you mean story?"),
+        ("users: []", 3, "users:", "put it in world, as in world: {users: …}"),
+        ("story: [{wait: 5s}]", 3, "wait:", "did you mean advance?"),
+        ("story: [{sleep: 5s}]", 3, "sleep:", "did you mean advance?"),
+        ("story: [{zzz: 5s}]", 3, "zzz:", "unknown field 'zzz'; a step does one of call, poll, "),
+        (
+            "story: [{call: list_deployments, status: 200}]",
+            3,
+            "status:",
+            "put it in expect, as in expect: {status: …}",
+        ),
+        (
+            "story: [{call: apply_project_domains, expect: {state: queued}}]",
+            3,
+            "state:",
+            "put it in body, as in body: {state: …}",
+        ),
+        (
+            "story: [{call: set_project_powered_by_flag, expect: {body: {retryable: true}}}]",
+            3,
+            "retryable:",
+            "is a field of a problem, and a success is expected: add code or status",
+        ),
+        (
+            "story: [{call: set_project_powered_by_flag, expect: {code: forbidden, body: {enabled: true}}}]",
+            3,
+            "enabled:",
+            "is a field of a success, and a problem is expected",
+        ),
+        ("timeline: [{after: 3s, fault: {timeout: }}]", 3, "after:", "did you mean at?"),
+        ("timeline: [{after: 3, fault: {timeout: }}]", 3, "after:", "did you mean after_calls?"),
+        ("story: [{poll: ${op}, expect: {}}]", 3, "{op}", 'put a variable in quotes: "${op}"'),
+        ("story: [\n  {poll: ${op}}]", 4, "{op}", 'put a variable in quotes: "${op}"'),
         ("story: [5]", 3, "5", "an entry of story must be a mapping, not 5"),
         ("clock: {mode: freezed}", 3, "freezed", "mode cannot be 'freezed'; did you mean frozen?"),
         ("clock: {mode: scaled}", 3, "clock:", "a scaled clock needs a rate"),
@@ -212,6 +245,17 @@ def test_an_error_names_its_line_path_and_the_nearest_word(rest, line, place, me
     assert message in error.message
     assert error.line == line
     assert stands_there.startswith(place)
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["poll: op", "until: op", "remove_fault: op", "remove_outcome: op", "redeem: op", "to: op"],
+)
+def test_a_saved_name_without_its_braces_is_refused_with_the_variable(step: str):
+    error = refused(f"story:\n  - {{call: apply_project_domains, save: {{op: id}}}}\n  - {step}\n")
+
+    assert "did you mean ${op}?" in error.message
+    assert (error.line, error.column) == (5, 5 + step.index("op"))
 
 
 def test_all_errors_are_reported_at_once_in_the_order_of_the_file():

@@ -118,9 +118,27 @@ class ResponseTypes:
         words = expectation.words
         body = self._body(expectation.resource, expectation.statuses)
         if "body" in words:
+            self._check_other_fields(expectation, body)
             check(body, words["body"], ("body",), variables=True)
         if "items" in words and body is not ANY and body.field("items") is None:
             raise Impossible("the response to this call is not a list", ("items",), key=True)
+
+    def _check_other_fields(self, expectation: _Expectation, body: ValueType) -> None:
+        """Refuse fields of a problem if only a success is expected, and fields of a success otherwise."""
+        expected_fields = expectation.words["body"]
+        other_statuses = [status for status in _ALL_STATUSES if status not in expectation.statuses]
+        other_body = self._body(expectation.resource, other_statuses)
+        if body is ANY or not isinstance(expected_fields, Mapping):
+            return
+        for name in expected_fields:
+            if body.field(str(name)) is not None or other_body.field(str(name)) is None:
+                continue
+            message = (
+                f"{name!r} is a field of a problem, and a success is expected: add code or status"
+            )
+            if expectation.statuses[0] >= 400:
+                message = f"{name!r} is a field of a success, and a problem is expected"
+            raise Impossible(message, ("body", name), key=True)
 
     def _check_absent(self, expectation: _Expectation) -> None:
         """Refuse paths to fields that the response to this call never has, whatever its status."""

@@ -25,6 +25,7 @@ from hosting_emulator.contract.documents import (
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.scenario.document import PlannedPart, ScenarioPart, SharedPart, StepPart
 from hosting_emulator.scenario.errors import ScenarioError
+from hosting_emulator.scenario.key_hints import key_hint
 from hosting_emulator.scenario.mistakes import Mistakes
 from hosting_emulator.scenario.source import Location
 from hosting_emulator.scenario.step_keys import (
@@ -124,7 +125,7 @@ def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[Sc
     fields = {field.encode_name: field for field in _fields(kind)}
     unknown_names = [name for name in location.value if name not in fields]
     for name in unknown_names:
-        hint = nearest(name, fields) or f"; there are {', '.join(fields)}"
+        hint = key_hint(str(name), location.value[name], kind, fields)
         yield (location / name).error(f"unknown field {name!r}{hint}", key=True)
     if unknown_names:
         return  # a misspelled name would also be reported as missing

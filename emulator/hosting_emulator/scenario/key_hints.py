@@ -1,0 +1,93 @@
+"""Hints about unknown keys of a scenario: the key that other tools' words stand for, or its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from hosting_emulator.contract.resources import RESOURCES
+from hosting_emulator.contract.suggestions import nearest
+from hosting_emulator.scenario.document import (
+    ClockPart,
+    ExpectPart,
+    PlannedPart,
+    ScenarioPart,
+    StepPart,
+)
+from hosting_emulator.scenario.step_keys import ACTIONS
+from hosting_emulator.world.population_parts import WorldPart
+
+#: Words of other tools, with our keys, for each part of a scenario.
+_OTHER_WORDS: dict[type[msgspec.Struct], dict[str, str]] = {
+    ScenarioPart: {"steps": "story", "title": "name", "given": "world"},
+    PlannedPart: {
+        "after": "at",
+        "when": "at",
+        "time": "at",
+        "delay": "at",
+        "in": "at",
+        "intervention": "intervene",
+    },
+    StepPart: {
+        "wait": "advance",
+        "sleep": "advance",
+        "delay": "advance",
+        "endpoint": "call",
+        "login": "sign_in",
+        "as": "user",
+        "principal": "user",
+        "idempotency_key": "key",
+        "payload": "body",
+        "json": "body",
+        "data": "body",
+        "params": "query",
+        "repeat": "times",
+        "count": "times",
+        "retries": "tries",
+        "retry": "tries",
+        "store": "save",
+        "capture": "save",
+        "assert": "expect",
+        "then": "expect",
+        "parallel": "together",
+        "concurrently": "together",
+        "include": "use",
+        "vars": "with",
+        "comment": "note",
+        "name": "note",
+        "description": "note",
+    },
+    ExpectPart: {"error": "code", "problem": "code", "json": "body", "status_code": "status"},
+}
+#: The parts inside a part, in which an unknown key may belong.
+_INNER_PARTS: dict[type[msgspec.Struct], dict[str, type[msgspec.Struct]]] = {
+    ScenarioPart: {"world": WorldPart, "clock": ClockPart},
+    StepPart: {"expect": ExpectPart},
+}
+
+
+def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[str]) -> str:
+    """Return what an unknown key of a part should be: another key, another place, or one of all keys."""
+    word = _OTHER_WORDS.get(part, {}).get(name)
+    if name == "after" and isinstance(value, int):
+        word = "after_calls"
+    if word is not None:
+        return f"; did you mean {word}?"
+    for inner_name, inner_part in _INNER_PARTS.get(part, {}).items():
+        if name in inner_part.__struct_encode_fields__:
+            return f"; put it in {inner_name}, as in {inner_name}: {{{name}: …}}"
+    if part is ExpectPart and _is_body_field(name):
+        return f"; put it in body, as in body: {{{name}: …}}"
+    hint = nearest(name, keys)
+    if hint:
+        return hint
+    if part is StepPart:
+        return f"; a step does one of {', '.join(ACTIONS)}"
+    return f"; there are {', '.join(keys)}"
+
+
+def _is_body_field(name: str) -> bool:
+    """Return whether a resource of the contract has a field with this name."""
+    return any(field.name == name for resource in RESOURCES.values() for field in resource.fields)
