@@ -115,6 +115,62 @@ def test_a_kept_token_expires():
     assert report["passed"], last(report)
 
 
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        (
+            "{call: apply_project_domains, headers: {Idempotency-Key: null}}",
+            (400, "invalid_request"),
+        ),
+        ("{call: apply_project_domains, headers: {idempotency-key: ''}}", (400, "invalid_request")),
+        ("{call: list_deployments, headers: {Authorization: null}}", (401, "unauthenticated")),
+        (
+            "{call: initialize_managed_source, body: {expected_source_generation: 1},"
+            " headers: {Content-Type: null}}",
+            (400, "invalid_request"),
+        ),
+    ],
+)
+def test_a_header_that_is_null_is_not_sent(step: str, problem: tuple[int, str]):
+    report = run(f"story: [{step}]")
+
+    (response,) = last(report)["responses"]
+    assert (response["status"], response["code"]) == problem
+
+
+def test_concurrent_requests_can_leave_out_their_key():
+    report = run(
+        """
+        story:
+          - together:
+              - call: apply_project_domains
+                times: 2
+                headers: {Idempotency-Key: null}
+                expect: {status: 400}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ("key: null", "headers: {Idempotency-Key: null}"),
+        ("key: ''", "headers: {Idempotency-Key: null}"),
+        ("user: null", "user: nobody"),
+        ("user: ''", "user: nobody"),
+        ("token: null", "user: nobody"),
+        ("token: ''", "user: nobody"),
+    ],
+)
+def test_an_empty_value_that_would_omit_no_header_is_refused(option: str, advice: str):
+    error = refused(f"story: [{{call: apply_project_domains, {option}}}]")
+
+    assert "cannot be empty" in error.message
+    assert advice in error.message
+
+
 def test_a_poll_step_uses_the_operation_path_of_the_world():
     report = run(
         """

@@ -135,7 +135,8 @@ class StepPart(ActionPart, rename={"with_": "with"}):
     later steps can use the saved values. `request` is a method followed by a path of the API or of
     the identity provider, or by a URL at a dev origin, which is sent unchanged. The requests in
     `together` all arrive before the first response is sent. A request with `tries` is repeated with
-    its Idempotency-Key until the response is as expected. The wait before a retry is `pause`, or
+    its Idempotency-Key until the response is as expected. A header of `headers` that is null is not
+    sent, not even Authorization or an Idempotency-Key. The wait before a retry is `pause`, or
     the time that the response asks for. With `gives_up` the client closes its side before it has
     the response, as a client that times out does. Requests with the same `connection` share one
     simulated connection, for faults that match by it. `use` runs the steps of a part, and `with` sets their
@@ -155,7 +156,7 @@ class StepPart(ActionPart, rename={"with_": "with"}):
     text: str | None = None
     form: dict[str, Any] | None = None
     query: dict[str, Any] = {}
-    headers: dict[str, str] = {}
+    headers: dict[str, str | None] = {}
     connection: Alias | None = None
     expect: ExpectPart | None = None
     save: dict[str, str] = {}

@@ -166,6 +166,10 @@ def _complete_step(schema: Schema) -> None:
         "clear_faults": {"enum": [True, None]},
         "clear_outcomes": {"enum": [True, None]},
     }
+    # An empty value would not omit the header: `headers` and `user: nobody` do.
+    schema["properties"] |= {
+        name: {"type": "string", "minLength": 1} for name in ("key", "token", "user")
+    }
     schema["allOf"] = [{"not": {"required": list(pair)}} for pair in EXCLUSIVE_OPTIONS]
     only_note = {"required": ["note"], "not": {"anyOf": _each_required(ACTIONS)}}
     schema["oneOf"] = [*_each_required(ACTIONS), only_note]

@@ -185,6 +185,7 @@ def _check_step(location: Location, allowed_actions: Sequence[str]) -> None:
     _check_option_actions(location, actions)
     _check_exclusive_options(location)
     _check_headers(location)
+    _check_omitted_headers(location)
     _check_clears(location)
     _check_call_options(location)
     _check_retry_options(location, is_joined=is_joined)
@@ -240,6 +241,22 @@ def _check_headers(location: Location) -> None:
             if option in location.value:
                 message = f"the header {name} and {option} are mutually exclusive: remove one"
                 raise (location / option).error(message, key=True)
+
+
+def _check_omitted_headers(location: Location) -> None:
+    """Refuse values that look as if they omitted a header, although the step would send one."""
+    step = location.value
+    if step.get("key", "step-1") in (None, ""):
+        message = (
+            "key cannot be empty: leave it out to send a generated key, write "
+            "headers: {Idempotency-Key: null} to send none, or "
+            'headers: {Idempotency-Key: ""} to send an empty one'
+        )
+        raise (location / "key").error(message)
+    for option in ("user", "token"):
+        if step.get(option, NOBODY) in (None, ""):
+            message = f"{option} cannot be empty: write user: {NOBODY} to send no credentials"
+            raise (location / option).error(message)
 
 
 def _check_clears(location: Location) -> None:

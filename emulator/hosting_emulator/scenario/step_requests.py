@@ -262,23 +262,28 @@ class StepRequests:
         return context
 
     def _headers(self, step: StepPart, spec: CallSpec | None, usual_user: str) -> dict[str, str]:
-        headers = {name.lower(): str(value) for name, value in step.headers.items()}
+        """Return the headers of a step's request: its own, and the usual ones that it does not set.
+
+        A header that the step sets to null is not sent.
+        """
+        headers = {name.lower(): value for name, value in step.headers.items()}
         user = step.user or usual_user
         if step.token is not None:
             headers.setdefault("authorization", f"Bearer {step.token}")
-        elif user != NOBODY:
-            headers.setdefault("authorization", f"Bearer {self.mint(user, step)}")
+        elif user != NOBODY and "authorization" not in headers:
+            headers["authorization"] = f"Bearer {self.mint(user, step)}"
         key = step.key
         if spec is not None and spec.idempotent:
             self.key_count += 1
-            key = key or f"step-{self.key_count}"
+            if key is None:
+                key = f"step-{self.key_count}"
         if key is not None:
             headers.setdefault("idempotency-key", str(key))
         if step.form is not None:
             headers.setdefault("content-type", "application/x-www-form-urlencoded")
         elif step.body is not UNSET or step.text is not None:
             headers.setdefault("content-type", "application/json")
-        return headers
+        return {name: str(value) for name, value in headers.items() if value is not None}
 
     def mint(self, name: str, step: StepPart) -> str:
         """Return a new access token of a user. Raises ValueError if the user does not exist."""
