@@ -30,7 +30,7 @@ def test_repeated_names_in_a_body_are_detected_in_one_pass():
     large = calls_of(lambda: _refused_json(_names(10_000)))
 
     assert large < 12 * small
-    assert _refused_json(_names(90_000)).startswith("names '89999' twice")
+    assert "the name '89999' twice" in _refused_json(_names(90_000))
 
 
 def _refused_json(body: bytes) -> str:
