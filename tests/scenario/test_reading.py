@@ -34,6 +34,12 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
 @pytest.mark.parametrize(
     ("rest", "line", "place", "message"),
     [
+        (
+            "parts: [{name: 01-init, steps: [{note: x}]}]",
+            3,
+            "01-init",
+            "name cannot be '01-init': it must be lowercase letters, digits and hyphens that begin",
+        ),
         ("storry: []", 3, "storry:", "unknown field 'storry'; did you mean story?"),
         ("steps: []", 3, "steps:", "unknown field 'steps'; did you mean story?"),
         ("users: []", 3, "users:", "put it in world, as in world: {users: …}"),
@@ -222,7 +228,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             WORLD.replace("alias: site", "alias: Site"),
             10,
             "Site",
-            "alias cannot be 'Site': it must match",
+            "alias cannot be 'Site': it must be lowercase letters, digits and hyphens that",
         ),
         (
             WORLD.replace("alias: site", "alias: site, source_generation: -1"),

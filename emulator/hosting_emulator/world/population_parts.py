@@ -24,7 +24,16 @@ from hosting_emulator.world.streams import SECRET_LENGTH, digest
 
 #: A domain, or a customer's zone (contract, DnsAuthorization).
 DNS_NAME = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$"
-Alias = Annotated[str, whole("^[a-z][a-z0-9-]{0,40}$")]
+Alias = Annotated[
+    str,
+    whole("^[a-z][a-z0-9-]{0,40}$"),
+    Meta(
+        extra={
+            "name": "lowercase letters, digits and hyphens that begin with a letter, at most 41"
+            " characters"
+        }
+    ),
+]
 Ulid = Annotated[str, whole(ULID_PATTERN)]
 
 
