@@ -367,3 +367,48 @@ def test_the_schema_accepts_an_intervention_without_fields(word: str):
     schema = schema_check().schema["$defs"]["Intervention"]["properties"][word]
 
     assert ("anyOf" in schema) == (not needs_fields(word))
+
+
+def test_a_bad_name_and_a_bad_expectation_do_not_hide_mistakes_in_the_rest():
+    text = """\
+name: Many
+description: Mistakes of several kinds.
+faults:
+  - {abort: {code: forbiden}, user: reader}
+timeline:
+  - {at: 5x, intervene: {hold_clam: {project: shop}}}
+story:
+  - {call: list_deployments, project: shopp, expect: {bdy: 1, boddy: 2, status: "200"}}
+  - {call: list_deployment}
+"""
+    with pytest.raises(ScenarioError) as caught:
+        check_text(text, "small.yaml")
+
+    error = caught.value
+    assert [mistake.line for mistake in (error, *error.more)] == [1, 4, 4, 6, 6, 8, 8, 8, 8, 9]
+
+
+def test_all_errors_of_shape_in_one_entry_are_reported():
+    error = refused(
+        """
+        story:
+          - {call: list_deployments, foo: 1, bar: 2, times: many, query: 5, user: 7}
+          - {advance: 5}
+        """
+    )
+
+    assert [mistake.line for mistake in (error, *error.more)] == [4, 4, 4, 4, 4, 5]
+
+
+def test_a_mistake_that_can_cause_others_is_reported_without_them():
+    error = refused(
+        """
+        story:
+          - {call: list_deployments, sav: {x: id}}
+          - {poll: "${x}"}
+        """
+    )
+
+    assert [mistake.message for mistake in (error, *error.more)] == [
+        "unknown field 'sav'; did you mean save?"
+    ]

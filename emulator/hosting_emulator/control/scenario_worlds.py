@@ -5,9 +5,9 @@ from __future__ import annotations
 from hosting_emulator.control.chosen_scenario import Chosen
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.http.endpoint import Context, ControlRefusal, refused_as
-from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.build import build_world, read_and_check
 from hosting_emulator.scenario.errors import ScenarioError
-from hosting_emulator.scenario.reading import Scenario, read_scenario
+from hosting_emulator.scenario.reading import Scenario
 from hosting_emulator.world.value import World
 
 
@@ -30,7 +30,7 @@ def read_chosen(context: Context, chosen: Chosen) -> Scenario:
     """Read a scenario. Raises ControlRefusal."""
     text, file = _text_and_file(context, chosen)
     with refused_as(400, "Scenario refused", ScenarioError):
-        return read_scenario(text, file)
+        return read_and_check(text, file, machine_ms())
 
 
 def _text_and_file(context: Context, chosen: Chosen) -> tuple[str, str]:

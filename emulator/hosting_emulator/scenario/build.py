@@ -17,9 +17,11 @@ from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp, pa
 from hosting_emulator.faults.arming import arm
 from hosting_emulator.faults.categories import FAULT, OUTCOME
 from hosting_emulator.faults.rule_resolution import moment_ms
+from hosting_emulator.faults.written_effects import read_effect
 from hosting_emulator.scenario.document import PlannedPart
+from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.mistakes import Mistakes
-from hosting_emulator.scenario.reading import Scenario
+from hosting_emulator.scenario.reading import Scenario, read_scenario, readable_rest
 from hosting_emulator.scenario.source import Location
 from hosting_emulator.scenario.step_checks import check_manual_change
 from hosting_emulator.scenario.step_keys import TIMELINE_ACTIONS, TimelineAction
@@ -63,6 +65,25 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
     if not change.is_empty:
         world = change.applied()
     return varied_world(world, variation)
+
+
+def read_and_check(text: str, file: str, machine_ms: int) -> Scenario:
+    """Read the text of a scenario.
+
+    Raises ScenarioError. If the text has errors of shape on which nothing else depends, the error also
+    lists the mistakes that `build_world` finds in the rest of the text.
+    """
+    try:
+        return read_scenario(text, file)
+    except ScenarioError as error:
+        rest = readable_rest(text, file)
+        if rest is None:
+            raise
+        mistakes = Mistakes([error.alone(), *error.more])
+    with mistakes.collect(rest.location):
+        build_world(rest, "default", machine_ms)
+    mistakes.raise_error()
+    raise AssertionError("a text with an error of shape has at least one mistake")
 
 
 def _world_source(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
@@ -115,6 +136,12 @@ def _arm_rules(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
             with mistakes.collect(location):
                 _check_no_variables(location, document)
                 arm(change, document, category)
+                continue
+            kinds = [name for name in document if name in category.kinds]
+            if len(kinds) == 1 and not any(variables_in(document)):
+                # A mistake in a field of the rule does not hide one in the effect.
+                with mistakes.collect(location):
+                    read_effect(kinds[0], document[kinds[0]], category)
 
 
 def _plan(

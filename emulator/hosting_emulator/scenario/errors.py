@@ -22,3 +22,7 @@ class ScenarioError(Exception):
         self.column = column
         self.message = message
         self.more = more
+
+    def alone(self) -> ScenarioError:
+        """Return the error for the first mistake only."""
+        return ScenarioError(self.file, self.line, self.column, self.message)

@@ -22,7 +22,8 @@ class Mistakes(list[ScenarioError]):
             with location.refusals():
                 yield
         except ScenarioError as error:
-            self.append(error)
+            self.append(error.alone())
+            self.extend(error.more)
 
     def raise_error(self) -> None:
         """Raise one ScenarioError that lists all mistakes in the file's order, if there are any."""

@@ -12,7 +12,7 @@ from hosting_emulator.contract.conversion import convert
 from hosting_emulator.messages import ScenarioName
 from hosting_emulator.scenario.document import ScenarioPart
 from hosting_emulator.scenario.errors import ScenarioError
-from hosting_emulator.scenario.shape import check_shape
+from hosting_emulator.scenario.shape import check_shape, without_shape_errors
 from hosting_emulator.scenario.source import Location, Source
 
 #: Texts with more characters are not cached. They are recorded sessions rather than files of the
@@ -71,6 +71,22 @@ _read_cached = lru_cache(maxsize=128)(_read)
 def scenario_of(source: Source, text: str = "") -> Scenario:
     """Return the scenario described by plain data. Raises ScenarioError."""
     check_shape(Location(source))
+    return Scenario(convert(source.data, ScenarioPart), source, text)
+
+
+def readable_rest(text: str, file: str) -> Scenario | None:
+    """Return a scenario that has errors of shape without the fields that have them.
+
+    The result is None if the text is not valid YAML, or if other parts depend on these fields.
+    """
+    from hosting_emulator.scenario.yaml_text import read_yaml
+
+    try:
+        source = without_shape_errors(Location(read_yaml(text, file)))
+    except ScenarioError:
+        return None
+    if source is None:
+        return None
     return Scenario(convert(source.data, ScenarioPart), source, text)
 
 

@@ -27,7 +27,7 @@ from hosting_emulator.scenario.document import PlannedPart, ScenarioPart, Shared
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.key_hints import key_hint
 from hosting_emulator.scenario.mistakes import Mistakes
-from hosting_emulator.scenario.source import Location
+from hosting_emulator.scenario.source import Location, Source
 from hosting_emulator.scenario.step_keys import (
     ACTIONS,
     EXCLUSIVE_OPTIONS,
@@ -39,6 +39,11 @@ from hosting_emulator.scenario.step_keys import (
 from hosting_emulator.scenario.variable_syntax import NOBODY, WHOLE_RESPONSE
 
 _LONGEST_QUOTE = 60
+#: The maximum number of times that an entry is converted to find the values with a wrong type.
+_MOST_TYPE_ERRORS = 20
+#: The texts of a scenario on which nothing else depends, and what replaces one that has an error.
+_TEXTS = (("name",), ("description",))
+_PLACEHOLDER = "unnamed"
 #: The fields of a part. They are cached, because looking them up takes a long time.
 _fields = cache(msgspec.structs.fields)
 
@@ -52,10 +57,43 @@ def check_shape(top: Location) -> None:
         if field.encode_name not in top.value:
             continue
         for location, kind in _parts_of(top / field.encode_name, field.type):
-            with mistakes.collect(location):
-                _check_type(location, kind)
-                _check_keys(location, kind)
+            type_errors, _ = _type_errors(location, kind)
+            mistakes.extend(type_errors)
+            if not type_errors:
+                with mistakes.collect(location):
+                    _check_keys(location, kind)
     mistakes.raise_error()
+
+
+def without_shape_errors(top: Location) -> Source | None:
+    """Return the data of a file that failed `check_shape` without the fields that have errors.
+
+    The result is None if an error can cause others: later checks would report false mistakes.
+    The name, the description and the expectations of steps cause no other errors.
+    """
+    if not isinstance(top.value, dict) or any(_field_errors(top, ScenarioPart)):
+        return None
+    rest = top.copy()
+    for field in _fields(ScenarioPart):
+        if field.encode_name not in top.value:
+            continue
+        for location, kind in _parts_of(top / field.encode_name, field.type):
+            _, left_out = _type_errors(location, kind)
+            if location.path in _TEXTS and left_out:
+                rest.value[field.encode_name] = _PLACEHOLDER
+            elif not all(_is_in_expectation(error_location) for error_location in left_out):
+                return None
+            else:
+                _leave_out(rest, left_out)
+    try:
+        check_shape(rest)
+    except ScenarioError:
+        return None
+    return rest.source
+
+
+def _is_in_expectation(location: Location) -> bool:
+    return location.path[0] == "story" and "expect" in location.path[2:-1]
 
 
 def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
@@ -72,17 +110,58 @@ def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
 # --- types -------------------------------------------------------------------------------------
 
 
-def _check_type(location: Location, kind: Any) -> None:
-    """Check the type of a value. Raises ScenarioError at the innermost value with a wrong type."""
-    try:
-        convert(location.value, kind)
-    except msgspec.ValidationError as error:
-        reason, _, path = str(error).partition(" - at `$")
-        raise _type_error(location, reason, path) from None
+def _type_errors(location: Location, kind: Any) -> tuple[list[ScenarioError], list[Location]]:
+    """Return an error for each innermost value with a wrong type, and the fields that were left out.
+
+    After each error the conversion is repeated without the field that contains the error. A field that
+    is missing ends the search.
+    """
+    errors: list[ScenarioError] = []
+    left_out: list[Location] = []
+    remaining = location
+    for _ in range(_MOST_TYPE_ERRORS):
+        try:
+            convert(remaining.value, kind)
+        except msgspec.ValidationError as error:
+            message = str(error)
+        else:
+            break
+        reason, _, path = message.partition(" - at `$")
+        if errors and "missing required field" in reason:
+            break  # the field can be one that was left out because of its own error
+        new_errors, excluded = _errors_at(remaining, reason, path)
+        errors += new_errors
+        left_out += excluded
+        if remaining is location:
+            remaining = location.copy()
+        if not _leave_out(remaining, excluded):
+            break
+    return errors, left_out
 
 
-def _type_error(location: Location, reason: str, path: str) -> ScenarioError:
-    """Return the error for a msgspec message, from its reason and the path below the location."""
+def _leave_out(entry: Location, excluded: Sequence[Location]) -> bool:
+    """Remove fields from an entry. Return False if there are none, or if one is the entry itself.
+
+    A list item is removed with its whole list, because the indexes of later items must not change.
+    """
+    for location in excluded:
+        path = location.path
+        while path and isinstance(path[-1], int):
+            path = path[:-1]
+        if len(path) <= len(entry.path):
+            return False
+        parent = Location(entry.source, path[:-1]).value
+        parent.pop(path[-1], None)  # two of the fields can be in the same list
+    return bool(excluded)
+
+
+def _errors_at(
+    location: Location, reason: str, path: str
+) -> tuple[list[ScenarioError], list[Location]]:
+    """Return the errors for a msgspec message, and the locations of the fields that contain them.
+
+    The message is given by its reason and the path below the location.
+    """
     words: list[str] = []
     for name in re.findall(r"\.{3}|\w+", path):
         key = name
@@ -92,7 +171,18 @@ def _type_error(location: Location, reason: str, path: str) -> ScenarioError:
         location /= int(key) if key.isdecimal() else key
     part = part_at(ScenarioPart, location.path)
     if reason.startswith("Object "):
-        return next(_field_errors(location, part))
+        unknown_fields = [location / name for name in _unknown_names(location, part)]
+        return list(_field_errors(location, part)), unknown_fields
+    return [_value_error(location, reason, part, words)], [location]
+
+
+def _value_error(
+    location: Location, reason: str, part: type[msgspec.Struct], words: Sequence[str]
+) -> ScenarioError:
+    """Return the error for a value, from the reason in a msgspec message.
+
+    `words` are the possible words of a mapping's values, if the value is in such a mapping.
+    """
     field = next(name for name in reversed(location.path) if isinstance(name, str))
     subject = field if field == location.path[-1] else f"an entry of {field}"
     value = location.value
@@ -111,6 +201,12 @@ def _type_error(location: Location, reason: str, path: str) -> ScenarioError:
     return location.error(f"{subject} must be {expected}, not {_display(value)}{hint}")
 
 
+def _unknown_names(location: Location, kind: type[msgspec.Struct]) -> list[str]:
+    """Return the names in a mapping that are no fields of a part."""
+    names = {field.encode_name for field in _fields(kind)}
+    return [name for name in location.value if name not in names]
+
+
 def _first_misfit(mapping: dict[str, Any], words: Sequence[str]) -> str:
     """Return the first key whose value is not in `words` or, without words, is not a string."""
     for key, value in mapping.items():
@@ -123,7 +219,7 @@ def _first_misfit(mapping: dict[str, Any], words: Sequence[str]) -> str:
 def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[ScenarioError]:
     """Yield an error for each unknown field of a mapping or, if there are none, for each missing field."""
     fields = {field.encode_name: field for field in _fields(kind)}
-    unknown_names = [name for name in location.value if name not in fields]
+    unknown_names = _unknown_names(location, kind)
     for name in unknown_names:
         hint = key_hint(str(name), location.value[name], kind, fields)
         yield (location / name).error(f"unknown field {name!r}{hint}", key=True)

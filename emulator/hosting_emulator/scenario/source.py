@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from copy import copy, deepcopy
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from hosting_emulator.contract.suggestions import unknown
@@ -45,6 +46,17 @@ class Location:
     def below(self, path: Iterable[str | int]) -> Location:
         """Return the location at a path relative to this location."""
         return Location(self.source, (*self.path, *path))
+
+    def copy(self) -> Location:
+        """Return the same location with its own copy of the value. Other parts of the data are shared."""
+        data = {"": self.source.data}
+        parent: Any = data
+        for name in ("", *self.path):
+            parent[name] = copy(parent[name])
+            parent = parent[name]
+        for name, value in _items_of(parent):
+            parent[name] = deepcopy(value)
+        return Location(replace(self.source, data=data[""]), self.path)
 
     @property
     def value(self) -> Any:
@@ -118,15 +130,19 @@ def _key_or_index(text: str) -> str | int:
     return text
 
 
+def _items_of(value: Any) -> list[tuple[Any, Any]]:
+    """Return the values directly inside a value, each with its key or index."""
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, list):
+        return list(enumerate(value))
+    return []
+
+
 def walk(value: Any) -> Iterator[tuple[KeyPath, Any]]:
     """Yield a value and everything inside it, each with its path."""
     yield (), value
-    children: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, dict):
-        children = value.items()
-    elif isinstance(value, list):
-        children = enumerate(value)
-    for name, child in children:
+    for name, child in _items_of(value):
         for path, inner in walk(child):
             yield (name, *path), inner
 

@@ -18,13 +18,13 @@ from hosting_emulator.engine.keeper import Keeper
 from hosting_emulator.engine.machine_clock import machine_ms
 from hosting_emulator.engine.world_variation import variation_view
 from hosting_emulator.scenario.arrival import Arrival, PageHandler
-from hosting_emulator.scenario.build import build_world
+from hosting_emulator.scenario.build import build_world, read_and_check
 from hosting_emulator.scenario.comparison import compare_response
 from hosting_emulator.scenario.document import StepPart
 from hosting_emulator.scenario.entries import entries_of, unused_entries
 from hosting_emulator.scenario.expectations import ResponseTypes
 from hosting_emulator.scenario.new_tokens import new_token_hint
-from hosting_emulator.scenario.reading import Scenario, read_scenario, scenario_of
+from hosting_emulator.scenario.reading import Scenario, scenario_of
 from hosting_emulator.scenario.slices import Slices, run_slices
 from hosting_emulator.scenario.source import KeyPath, Location, Position, Source
 from hosting_emulator.scenario.step_keys import ACTIONS, REQUESTS
@@ -43,8 +43,9 @@ def check_text(text: str, file: str, page_handler: PageHandler | None = None) ->
 
     Raises ScenarioError.
     """
-    scenario = read_scenario(text, file)
-    world = build_world(scenario, "default", machine_ms())
+    now_ms = machine_ms()
+    scenario = read_and_check(text, file, now_ms)
+    world = build_world(scenario, "default", now_ms)
     return run_in_other_world(scenario, world, page_handler)
 
 
