@@ -17,8 +17,9 @@ from hosting_emulator.engine.explanations.trail import Explanations
 from hosting_emulator.http import crowd, protocol, time_slices
 from hosting_emulator.http.protocol import HttpProtocol
 from hosting_emulator.http.time_slices import LongJob
+from hosting_emulator.scenario.build import read_and_check
 from hosting_emulator.scenario.library import ScenarioLibrary
-from hosting_emulator.scenario.reading import Scenario, read_scenario
+from hosting_emulator.scenario.reading import Scenario
 from hosting_emulator.storage.export import export_state
 from hosting_emulator.world.value import World
 
@@ -111,11 +112,11 @@ class ServerInternals:
     def replace_library(self, on_read: Callable[[], None]) -> None:
         """Serve a library of one scenario, and call `on_read` whenever that is read."""
 
-        def read(text: str, file: str) -> Scenario:
+        def read(text: str, file: str, machine_ms: int) -> Scenario:
             on_read()
-            return read_scenario(text, file)
+            return read_and_check(text, file, machine_ms)
 
-        self._monkeypatch.setattr(scenario_worlds, "read_scenario", read)
+        self._monkeypatch.setattr(scenario_worlds, "read_and_check", read)
         self._monkeypatch.setattr(ScenarioLibrary, "names", lambda _: ["one"])
         text = "name: one\ndescription: One.\n"
         self._monkeypatch.setattr(ScenarioLibrary, "text", lambda *_: text)

@@ -157,7 +157,7 @@ class Context:
         if self.body is None:
             self.body, refusal = await read_body(self.request, limit)
             if refusal is not None:
-                status = 413 if refusal.status == 413 else 400
+                status = 413 if refusal.code == "payload_too_large" else 400
                 raise ControlRefusal(status, "Bad request", refusal.detail)
         return self.body
 

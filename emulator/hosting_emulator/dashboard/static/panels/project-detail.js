@@ -65,10 +65,13 @@ const DNS_STEPS = /** @type {Record<string, string[]>} */ ({
 function Dns({ of }) {
   const { dns } = of;
   const choices = DNS_STEPS[dns.status] ?? [];
+  const canExpire = choices.includes("authorized");
+  // The other steps keep the zone.
+  const canHaveZone = canExpire || choices.includes("pending");
   return html`<${Section} title="DNS authorization" actions=${html`<${Intervene} word="move_dns" label="Move DNS" fixed=${{ project: of.alias }} fields=${[
     { name: "to", label: "To", kind: "select", required: true, choices, value: choices[0] },
-    { name: "zone", label: "Zone", placeholder: dns.zone ?? "example.com" },
-    { name: "expires_in", label: "Expires in", placeholder: "30d" },
+    ...(canHaveZone ? [{ name: "zone", label: "Zone", placeholder: dns.zone ?? "example.com" }] : []),
+    ...(canExpire ? [{ name: "expires_in", label: "Expires in", placeholder: "30d" }] : []),
   ]} />`}>
     <${Facts} of=${[
       ["Status", html`<${StateBadge} state=${dns.status} />`],
