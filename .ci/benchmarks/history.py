@@ -16,6 +16,7 @@ from typing import Any
 
 from benchmarks.report import Figure
 from benchmarks.servers import cores, emulator, port_of
+from hosting_emulator.messages import NewWorldSummary
 from hosting_emulator.sdk import ControlClient
 from hosting_emulator.world.tables import OPERATIONS
 from tests.support.in_process import InProcess, fresh_world
@@ -83,9 +84,9 @@ def _over_http() -> tuple[float, float, int]:
         return accepted - began, moved - accepted, advanced.events_run
 
 
-def _accept(ready: dict[str, Any], world: Any, token: str) -> None:
+def _accept(ready: dict[str, Any], world: NewWorldSummary, token: str) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port_of(ready))
-    ids = {project["alias"]: project["id"] for project in world["projects"]}
+    ids = {project.alias: project.id for project in world.projects}
     projects = [ids[alias] for alias in _PROJECTS]
     for number in range(COUNT):
         path = f"/worlds/history/v1/projects/{projects[number // 2 % 2]}"
