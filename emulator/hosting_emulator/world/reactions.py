@@ -9,9 +9,8 @@ end of the phase, `operations.step` decides whether the operation is held.)
 
 from __future__ import annotations
 
-from hosting_emulator.world.indexes import reacting_operations
 from hosting_emulator.world.operations import begin_outcome, condition_holds, count_hit, end_hold
-from hosting_emulator.world.plans import is_held, outcome_phases, reacts
+from hosting_emulator.world.plans import is_held, outcome_phases
 from hosting_emulator.world.records import Operation
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS
 from hosting_emulator.world.value import Change, World
@@ -37,11 +36,8 @@ def _react_once(change: Change) -> bool:
 
 def _reacting_operations(change: Change) -> list[Operation]:
     """Return the operations in a change whose outcomes react, oldest first."""
-    ids = set(reacting_operations(change.world.indexes))
-    ids.update(change.writes.get(OPERATIONS.name, ()))
     # Ids sort by creation.
-    operations = [change.get(OPERATIONS, id_) for id_ in sorted(ids)]
-    return [operation for operation in operations if operation is not None and reacts(operation)]
+    return [change.row(OPERATIONS, id_) for id_ in sorted(change.reacting)]
 
 
 def _act(change: Change, world: World, operation: Operation) -> bool:

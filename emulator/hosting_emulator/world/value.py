@@ -17,7 +17,14 @@ from msgspec.structs import replace
 from rpds import HashTrieMap
 
 from hosting_emulator.contract.assumptions import Assumptions
-from hosting_emulator.world.indexes import INDEXED_TABLES, NO_INDEXES, Indexes, update_indexes
+from hosting_emulator.world.indexes import (
+    INDEXED_TABLES,
+    NO_INDEXES,
+    Indexes,
+    reacting_operations,
+    update_indexes,
+)
+from hosting_emulator.world.plans import reacts
 from hosting_emulator.world.records import (
     ClockRecord,
     Operation,
@@ -236,10 +243,11 @@ class Transition:
 class Change:
     """The writes of a call, or of a run of due events, before they are applied to the world.
 
-    `transitions` lists the transitions of operations in order.
+    `transitions` lists the transitions of operations in order. `reacting` holds the ids of the
+    operations under this change whose outcomes react to changes of the world.
     """
 
-    __slots__ = ("_schedule", "assumptions", "now_ms", "transitions", "world", "writes")
+    __slots__ = ("_schedule", "assumptions", "now_ms", "reacting", "transitions", "world", "writes")
 
     def __init__(self, world: World, now_ms: int) -> None:
         self.world = world
@@ -247,6 +255,7 @@ class Change:
         self.writes: dict[str, dict[str, Any]] = {}
         self.transitions: list[Transition] = []
         self.assumptions = world.assumptions
+        self.reacting = reacting_operations(world.indexes)
         self._schedule = world.schedule
 
     def get(self, table: Table[R], key: str) -> R | None:
@@ -271,6 +280,10 @@ class Change:
             operation = cast("Operation", record)
             if old is None or _progress(old) != _progress(operation):
                 self.transitions.append(Transition(self.now_ms, operation))
+            if reacts(operation):
+                self.reacting |= {key}
+            elif key in self.reacting:
+                self.reacting -= {key}
         elif table is SCHEDULE:
             event = cast("ScheduledEvent", record)
             self._schedule = _rescheduled(self._schedule, key, self.get(SCHEDULE, key), event)
@@ -280,6 +293,8 @@ class Change:
         """Delete a row, if it exists."""
         if table is SCHEDULE:
             self._schedule = _rescheduled(self._schedule, key, self.get(SCHEDULE, key), None)
+        if key in self.reacting:
+            self.reacting -= {key}
         written = self.writes.setdefault(table.name, {})
         if self.world.get(table, key) is None:
             written.pop(key, None)
@@ -291,6 +306,7 @@ class Change:
         copy = Change(self.world, self.now_ms)
         copy.writes = {name: dict(written) for name, written in self.writes.items()}
         copy.transitions = list(self.transitions)
+        copy.reacting = self.reacting
         copy._schedule = self._schedule
         return copy
 
@@ -298,6 +314,7 @@ class Change:
         """Replace the content of this change with the content of its fork."""
         self.writes = fork.writes
         self.transitions = fork.transitions
+        self.reacting = fork.reacting
         self._schedule = fork._schedule
 
     def next_due(self, until_ms: int) -> str | None:
