@@ -12,7 +12,7 @@ from hosting_emulator.contract.access import AssumedRole
 from hosting_emulator.contract.assumption_values import parse_rate_limit
 from hosting_emulator.contract.call_table import least_role
 from hosting_emulator.contract.ids import is_ulid
-from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.problems import RETRY_AFTER_MAX, Refused
 from hosting_emulator.world.records import Operation, Organization, Project, RateWindow
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.tables import (
@@ -27,8 +27,6 @@ from hosting_emulator.world.tables import (
 from hosting_emulator.world.value import Change
 
 _RANKS = {"reader": 1, "maintainer": 2, "owner": 3}
-#: The longest wait that a response can state (contract, Errors: `retry_after_seconds`).
-_LONGEST_WAIT_S = 86_400
 _NOT_FOUND = "No such {} exists within your access."
 _UNKNOWN_ID = "nothing has this id"
 
@@ -192,7 +190,7 @@ def count_request(change: Change, user_id: str) -> None:
         raise Refused(
             change.assumptions.code_of("rate_exceeded"),
             f"More than {allowed} requests in {window_ms // 1000} seconds.",
-            retry_after_seconds=max(1, min(_LONGEST_WAIT_S, seconds)),
+            retry_after_seconds=max(1, min(RETRY_AFTER_MAX, seconds)),
             assumption="rate_limit",
         )
     change.put(RATE_WINDOWS, user_id, RateWindow(window.began_ms, window.count + 1))

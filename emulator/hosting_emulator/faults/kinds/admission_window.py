@@ -6,12 +6,10 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from hosting_emulator.contract.durations import Duration, parse_duration_ms
-from hosting_emulator.contract.problems import Refused
+from hosting_emulator.contract.problems import RETRY_AFTER_MAX, Refused
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.world.fault_records import Fault
 
-#: The longest wait that a response can state (contract, Limits: `retry_after_seconds`).
-_LONGEST_HINT_S = 86_400
 _LONGEST_WINDOW_MS = 86_400_000
 
 
@@ -44,7 +42,7 @@ class AdmissionWindow(FaultKind, frozen=True):
         return Refused(
             "rate_limited",
             f"More than {self.limit} requests in {self.window}.",
-            retry_after_seconds=min(_LONGEST_HINT_S, max(1, -(-(returns_ms - now_ms) // 1000))),
+            retry_after_seconds=min(RETRY_AFTER_MAX, max(1, -(-(returns_ms - now_ms) // 1000))),
         )
 
 
