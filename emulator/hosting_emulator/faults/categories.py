@@ -19,6 +19,8 @@ from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PROJE
 
 METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
 RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
+#: The fields that select the requests that a rule matches. The other fields decide when it acts.
+MATCH_FIELDS = RULE_FIELDS[: RULE_FIELDS.index("times")]
 #: The fields of a rule that name a record, in display order.
 RECORD_TABLES: dict[str, Table[Any]] = {
     "project": PROJECTS,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hosting_emulator.contract.timestamps import format_timestamp
-from hosting_emulator.faults.categories import OUTCOME, RECORD_TABLES
+from hosting_emulator.faults.categories import MATCH_FIELDS, OUTCOME
 from hosting_emulator.faults.kinds import stage_of
 from hosting_emulator.faults.nearest_requests import field_text
 from hosting_emulator.faults.outcome_checks import possible_operations
@@ -17,18 +17,6 @@ from hosting_emulator.world.fault_records import Fault, Rule, is_spent
 from hosting_emulator.world.plans import is_finished, is_held, outcome_phases
 from hosting_emulator.world.tables import OPERATIONS, SCHEDULE
 from hosting_emulator.world.value import World
-
-#: The fields that select the requests that a rule matches, in the order used in descriptions.
-_MATCHED_FIELDS = (
-    *RECORD_TABLES,
-    "method",
-    "path",
-    "header",
-    "query",
-    "body",
-    "credentials",
-    "connection",
-)
 
 
 def effect_text(kind: str, options: Mapping[str, Any]) -> str:
@@ -62,8 +50,8 @@ def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:
     subject = _subject(world, entry, is_outcome=is_outcome)
     matched_fields = [
         f"{name} {field_text(world, name, getattr(entry.rule, name))}"
-        for name in _MATCHED_FIELDS
-        if getattr(entry.rule, name)
+        for name in MATCH_FIELDS
+        if name != "call" and getattr(entry.rule, name)
     ]
     if matched_fields:
         subject += f" with {' and '.join(matched_fields)}"

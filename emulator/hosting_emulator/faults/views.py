@@ -7,6 +7,7 @@ import msgspec
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.faults.categories import (
     FAULT,
+    MATCH_FIELDS,
     OUTCOME,
     RECORD_TABLES,
     RULE_FIELDS,
@@ -29,8 +30,6 @@ from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.fault_records import Fault, Rule, is_spent
 from hosting_emulator.world.value import World
 
-#: The fields that select the requests that a rule matches. The other fields decide when it acts.
-_MATCHES = RULE_FIELDS[: RULE_FIELDS.index("times")]
 #: The fields that come after the others in a written fault, or are added to it.
 _LATER_FIELDS = (*RECORD_TABLES, "from", "until", "phase", "optional")
 
@@ -130,7 +129,7 @@ def describe_kinds(category: RuleCategory = FAULT) -> FaultKinds:
     matches = {}
     conditions = {}
     for name in category.fields:
-        if name in _MATCHES:
+        if name in MATCH_FIELDS:
             matches[name] = fields[name]
         else:
             conditions[name] = fields[name]
