@@ -52,7 +52,7 @@ def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -
         # A deployment is never deleted, because cursors contain positions in the list.
         return indexes if new is None else _update_deployments(indexes, key, old, new)
     if table == OPERATIONS.name:
-        return _update_reacting(indexes, key, old, new)
+        return _update_reacting(indexes, key, new)
     for name, field in _INDEXED_FIELDS[table].items():
         before = getattr(old, field, None)
         after = getattr(new, field, None)
@@ -74,14 +74,22 @@ _REACTING = "reacting"
 _REMOVED = "removed_deployments"
 
 
-def _update_reacting(
-    indexes: Indexes, key: str, old: Operation | None, new: Operation | None
-) -> Indexes:
-    reacted = old is not None and reacts(old)
-    if reacted == (new is not None and reacts(new)):
+def _update_reacting(indexes: Indexes, key: str, new: Operation | None) -> Indexes:
+    ids = reacting_operations(indexes)
+    updated_ids = with_reacting(ids, key, new)
+    if updated_ids is ids:
         return indexes
-    ids = indexes.get(_REACTING, frozenset())
-    return indexes.insert(_REACTING, ids - {key} if reacted else ids | {key})
+    return indexes.insert(_REACTING, updated_ids)
+
+
+def with_reacting(ids: frozenset[str], key: str, new: Operation | None) -> frozenset[str]:
+    """Return the ids of the operations that react, after the operation with the id `key` has changed.
+
+    None means that the operation was deleted.
+    """
+    if new is not None and reacts(new):
+        return ids if key in ids else ids | {key}
+    return ids - {key} if key in ids else ids
 
 
 def reacting_operations(indexes: Indexes) -> frozenset[str]:

@@ -23,8 +23,8 @@ from hosting_emulator.world.indexes import (
     Indexes,
     reacting_operations,
     update_indexes,
+    with_reacting,
 )
-from hosting_emulator.world.plans import reacts
 from hosting_emulator.world.records import (
     ClockRecord,
     Operation,
@@ -280,10 +280,7 @@ class Change:
             operation = cast("Operation", record)
             if old is None or _progress(old) != _progress(operation):
                 self.transitions.append(Transition(self.now_ms, operation))
-            if reacts(operation):
-                self.reacting |= {key}
-            elif key in self.reacting:
-                self.reacting -= {key}
+            self.reacting = with_reacting(self.reacting, key, operation)
         elif table is SCHEDULE:
             event = cast("ScheduledEvent", record)
             self._schedule = _rescheduled(self._schedule, key, self.get(SCHEDULE, key), event)
@@ -293,8 +290,8 @@ class Change:
         """Delete a row, if it exists."""
         if table is SCHEDULE:
             self._schedule = _rescheduled(self._schedule, key, self.get(SCHEDULE, key), None)
-        if key in self.reacting:
-            self.reacting -= {key}
+        if table is OPERATIONS:
+            self.reacting = with_reacting(self.reacting, key, None)
         written = self.writes.setdefault(table.name, {})
         if self.world.get(table, key) is None:
             written.pop(key, None)
