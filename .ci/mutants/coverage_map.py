@@ -33,8 +33,8 @@ from mutants.working_copy import WorkingCopy
 #: How much text of tests is collected in one process: some minutes of one processor.
 _BATCH_BYTES = 120_000
 _BATCH_TIMEOUT_S = 2400
-#: Classes that run in a process which loads no recorder (`python -S`), each with the function whose
-#: tests run it.
+#: Classes that run in a process without a recorder, because `python -S` loads none. Each class has
+#: the tests of the function that starts this process.
 _UNRECORDED = {
     "hosting_emulator.supervisor:Supervisor.": "hosting_emulator.supervisor:ChildCommand.begin",
 }

@@ -158,7 +158,7 @@ class SettingsCommand(click.Command):
 
 
 def _typed_words(value: Any) -> Any:
-    """Return a value of the file in the form used on the command line."""
+    """Return a value from the settings file as it would be typed on the command line."""
     if isinstance(value, Mapping):
         return [f"{name}={text}" for name, text in value.items()]
     if isinstance(value, bool | list):

@@ -77,7 +77,7 @@ def openapi_document(
 ) -> _Object:
     """Return the OpenAPI document of a world with these assumptions, served at `server_url`.
 
-    The members in `absent`, by schema, are not required. `values` are used as examples.
+    `absent` maps the name of a schema to the members that responses may lack. `values` are examples.
     """
     paths: dict[str, _Object] = {}
     for spec in CallTable(assumptions):

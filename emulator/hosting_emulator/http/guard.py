@@ -77,7 +77,7 @@ class Site:
     is_behind_proxy: bool = False
     #: Hosts that `is_safe_host` has accepted.
     safe_hosts: set[str] = field(default_factory=set)
-    #: Known only to this process and to those who may use the control API.
+    #: Only this process and the users of the control API know this secret.
     page_secret: str = field(default_factory=token_urlsafe, repr=False)
 
     # --- Addresses ------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from hosting_emulator.world.population_parts import Alias, WorldPart
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Base class of the parts. Unknown fields are refused."""
+    """Base class of the parts of a scenario file. It refuses unknown fields."""
 
 
 class ClockPart(Part):

@@ -105,7 +105,7 @@ def _syntax_error(error: MarkedYAMLError, text: str, file: str) -> ScenarioError
 
 
 def _plain_variable(text: str, mark: Any) -> str:
-    """Return the variable without quotes whose brace is at a mark, or an empty string if there is none."""
+    """Return the unquoted variable whose opening brace is at a mark, or "" if there is none."""
     if mark is None or not mark.index:
         return ""
     match = _VARIABLE.match(text, mark.index - 1)

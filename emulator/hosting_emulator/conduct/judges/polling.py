@@ -187,7 +187,7 @@ class _End:
 
 
 class AfterEnd(ConductJudge):
-    """Detects polls after the client saw the operation's end. Occasional polls are only a note."""
+    """Detects polls of an operation whose end the client has seen. Occasional polls only give a note."""
 
     def __init__(self) -> None:
         self._ends: Recent[_OperationKey, _End] = Recent()

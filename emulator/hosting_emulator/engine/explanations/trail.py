@@ -221,7 +221,7 @@ def _due_events(commit: Commit) -> str:
 
 
 def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterator[ExplainedStep]:
-    """Count the armed faults that did not match the request, or were never considered.
+    """Yield a step with the number of armed faults that did not match or were not compared at all.
 
     If a request was delivered twice, each fault considers only one of its deliveries.
     """

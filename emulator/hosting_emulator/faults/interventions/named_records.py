@@ -129,7 +129,7 @@ def _has_only_project(change: Change) -> bool:
 
 
 def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Ticket:
-    """Return an unused ticket by its id, or a user's latest ticket."""
+    """Return the ticket with this id, or the user's latest ticket. Raises DocumentRefused."""
     if (ticket_id is None) == (user is None):
         raise DocumentRefused("name either the ticket (by id) or the user to whom it was issued")
     if ticket_id is None:
