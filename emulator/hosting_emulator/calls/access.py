@@ -55,22 +55,20 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     if subject == "operation":
         operation = tables[OPERATIONS.name].get(request.subject_id)
         if operation is None:
-            raise _not_found(subject, _UNKNOWN_ID)
+            raise not_found(subject, _UNKNOWN_ID)
         project_id = operation.project_id
         segments = map(unquote, request.path.split("/"))
         if "{project_id}" in spec.path and project_id not in segments:
-            raise _not_found(
-                subject, "the path names a project that is not the operation's project"
-            )
+            raise not_found(subject, "the path names a project that is not the operation's project")
     project: Project | None = tables[PROJECTS.name].get(project_id)
     if project is None:
-        raise _not_found(subject, _UNKNOWN_ID)
+        raise not_found(subject, _UNKNOWN_ID)
     role = None
     if project.organization_id == principal.organization_id:
         role = role_of(change, principal.user_id, project)
     if role is None:
         why = f"it exists in project {project.id}, outside the user's access"
-        raise _not_found(subject, why)
+        raise not_found(subject, why)
     _check_role(change, request, role)
     if principal.permissions is not None:
         _check_permissions(change, request, principal.permissions)
@@ -126,7 +124,8 @@ def _check_role(change: Change, request: CallRequest, role: str) -> None:
     )
 
 
-def _not_found(subject: str, why: str) -> Refused:
+def not_found(subject: str, why: str) -> Refused:
+    """Return the refusal of a request about something that the user cannot see. `why` is for the log."""
     return Refused("resource_not_found", _NOT_FOUND.format(subject), why=why)
 
 
@@ -135,10 +134,10 @@ def _organization(change: Change, request: CallRequest) -> Organization:
     principal = request.principal
     organization = change.get(ORGANIZATIONS, request.subject_id)
     if organization is None:
-        raise _not_found("organization", "nothing has this id")
+        raise not_found("organization", _UNKNOWN_ID)
     membership = change.get(MEMBERSHIPS, f"{organization.id}/{principal.user_id}")
     if membership is None or organization.id != principal.organization_id:
-        raise _not_found("organization", "it exists, outside the user's access")
+        raise not_found("organization", "it exists, outside the user's access")
     has_session = is_current(change.world, principal.session_id, principal.user_id)
     if request.spec.interactive and not has_session:
         reason = "it was issued without a session"

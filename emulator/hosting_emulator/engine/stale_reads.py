@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from hosting_emulator.calls.access import not_found
 from hosting_emulator.calls.request import Reply
 from hosting_emulator.calls.responses import READ_FUNCTIONS
 from hosting_emulator.contract.problems import Refused
@@ -111,8 +112,7 @@ def _read(change: Change, ctx: ExchangeContext) -> Reply:
     else:
         record = change.get(PROJECTS, ctx.record.id)
     if record is None:
-        detail = f"No such {ctx.spec.subject} exists within your access."
-        raise Refused("resource_not_found", detail, why="it did not exist yet")
+        raise not_found(ctx.spec.subject, "it did not exist yet")
     return READ_FUNCTIONS[ctx.spec.call_id](change, ctx, record)
 
 
