@@ -19,6 +19,7 @@ from hosting_emulator.world.partial_effects import (
     visible_places,
 )
 from hosting_emulator.world.plans import (
+    Step,
     find_early_effect,
     phases_that_may_become,
     plan_for,
@@ -78,13 +79,18 @@ def _check_transition(outcome: OperationOutcome, call: str) -> None:
     phases = phases_that_may_become(plan_for(call), outcome.steps[0])
     if outcome.phase in phases:
         return
-    state = next(step.state for step in plan_for(call) if step.phase == outcome.phase)
+    state = _step_in(call, outcome.phase).state
     following = " or ".join(sorted(lifecycles.OPERATION.transitions[state]))
     raise DocumentRefused(
         f"{outcome.kind} phase={outcome.phase}: an operation that is {state} only becomes "
         f"{following}; with while write phase={' or '.join(phases)}, or no phase",
         f"{outcome.kind}.phase",
     )
+
+
+def _step_in(call: str, phase: str) -> Step:
+    """Return the step in which an operation of a call has a phase that its plan contains."""
+    return next(step for step in plan_for(call) if step.phase == phase)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +113,7 @@ def find_obstacle(
         return None
     reason = find_impossible_effect(call, effects)
     if reason is None and outcome.phase:
-        step = next(step for step in plan_for(call) if step.phase == outcome.phase)
-        reason = find_early_effect(step, effects)
+        reason = find_early_effect(_step_in(call, outcome.phase), effects)
     return None if reason is None else Obstacle("leaves", reason)
 
 
@@ -127,7 +132,7 @@ def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumption
             f"operations of {call} have the profile {profile!r}, so they move only {mover} and not "
             "with time; leave out for, and release them with release_operation"
         )
-    phase = next(step for step in plan_for(call) if step.phase == outcome.phase)
+    phase = _step_in(call, outcome.phase)
     phase_ms = queued_ms if phase.state == "queued" else round(running_ms * phase.share)
     if outcome.hold_ms <= phase_ms:
         return (
