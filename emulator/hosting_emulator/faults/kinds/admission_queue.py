@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.faults.kinds import FaultKind
-from hosting_emulator.faults.kinds.admission_window import check_window, current_window_ms
+from hosting_emulator.faults.windows import check_window, current_window_ms
 from hosting_emulator.world.fault_records import Fault
 
 
@@ -26,7 +26,7 @@ class AdmissionQueue(FaultKind, frozen=True):
     window: Duration = "1s"
 
     def __post_init__(self) -> None:
-        check_window(self.window)
+        check_window(self.window, shortest="1ms")
 
     def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
         window_ms = parse_duration_ms(self.window)

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.contract.problems import RETRY_AFTER_MAX, Refused
 from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.faults.windows import check_window, current_window_ms
 from hosting_emulator.world.fault_records import Fault
-
-_LONGEST_WINDOW_MS = 86_400_000
 
 
 class AdmissionWindow(FaultKind, frozen=True):
@@ -27,7 +26,7 @@ class AdmissionWindow(FaultKind, frozen=True):
     window: Duration = "1s"
 
     def __post_init__(self) -> None:
-        check_window(self.window)
+        check_window(self.window, shortest="1ms")
 
     def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
         began_ms = current_window_ms(fault, parse_duration_ms(self.window), now_ms)
@@ -44,21 +43,3 @@ class AdmissionWindow(FaultKind, frozen=True):
             f"More than {self.limit} requests in {self.window}.",
             retry_after_seconds=min(RETRY_AFTER_MAX, max(1, -(-(returns_ms - now_ms) // 1000))),
         )
-
-
-def check_window(window: str) -> None:
-    """Raise ValueError for a window that is shorter than a millisecond or longer than a day."""
-    if not 1 <= parse_duration_ms(window) <= _LONGEST_WINDOW_MS:
-        raise ValueError(f"the window {window!r} is not between 1ms and 24h")
-
-
-def current_window_ms(fault: Fault, window_ms: int, now_ms: int) -> int:
-    """Return the start of the window that a moment belongs to.
-
-    Windows follow each other without a gap. The first one begins with the first request. A window that
-    was reserved in advance may begin later than `now_ms`.
-    """
-    if not fault.window_count:
-        return now_ms
-    passed = max(0, now_ms - fault.window_began_ms) // window_ms
-    return fault.window_began_ms + passed * window_ms

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from hosting_emulator.contract.durations import Duration, parse_duration_ms
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.faults.kinds import FaultKind
+from hosting_emulator.faults.windows import check_window
 from hosting_emulator.world.fault_records import Fault
 
 
@@ -22,8 +23,7 @@ class RateLimit(FaultKind, frozen=True):
     window: Duration = "60s"
 
     def __post_init__(self) -> None:
-        if not 1_000 <= parse_duration_ms(self.window) <= 86_400_000:
-            raise ValueError(f"the window {self.window!r} is not between 1s and 24h")
+        check_window(self.window, shortest="1s")
 
     def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
         began_ms, count = self._window(fault, now_ms)

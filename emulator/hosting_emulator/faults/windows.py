@@ -1,0 +1,26 @@
+"""The windows of world time in which kinds of faults count requests."""
+
+from __future__ import annotations
+
+from hosting_emulator.contract.durations import parse_duration_ms
+from hosting_emulator.world.fault_records import Fault
+
+_LONGEST = "24h"
+
+
+def check_window(window: str, *, shortest: str) -> None:
+    """Raise ValueError for a window that is shorter than `shortest` or longer than a day."""
+    if not parse_duration_ms(shortest) <= parse_duration_ms(window) <= parse_duration_ms(_LONGEST):
+        raise ValueError(f"the window {window!r} is not between {shortest} and {_LONGEST}")
+
+
+def current_window_ms(fault: Fault, window_ms: int, now_ms: int) -> int:
+    """Return the start of the window that a moment belongs to.
+
+    Windows follow each other without a gap. The first one begins with the first request. A window that
+    was reserved in advance may begin later than `now_ms`.
+    """
+    if not fault.window_count:
+        return now_ms
+    passed = max(0, now_ms - fault.window_began_ms) // window_ms
+    return fault.window_began_ms + passed * window_ms
