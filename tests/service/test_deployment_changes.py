@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
-from tests.support.checked_world import CheckedWorld
+from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continued
 
 ORDERS = ("newest_first", "oldest_first")
 
@@ -97,19 +97,12 @@ def test_the_cursor_of_a_removed_rest_leads_to_an_empty_last_page(
     assert ids(api) == before[:4]
 
 
-@pytest.mark.parametrize("way", ["restart", "fork", "rewind"])
+@pytest.mark.parametrize("way", WAYS_TO_CONTINUE)
 def test_removed_deployments_stay_removed(api: CheckedWorld, way: str) -> None:
     before = ids(api)
     api.intervene("remove_deployments", project="blog", count=3)
-    commit = api.emulator.history[-1].commit
 
-    if way == "restart":
-        api.load(api.state())
-    elif way == "fork":
-        api = CheckedWorld(api.emulator.fork())
-    else:
-        api.intervene("remove_deployments", project="blog", count=2)
-        api.emulator.rewind(commit)
+    api = continued(api, way, lambda: api.intervene("remove_deployments", project="blog", count=2))
 
     assert ids(api) == before[:-3]
     assert [len(page) for page in pages(api, 4)] == [4, 4, 1]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
-from tests.support.checked_world import CheckedWorld
+from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continued
 
 #: An outcome, the state in which the operation ends, and the code of its error.
 ENDS: dict[str, tuple[dict[str, Any], str, str | None]] = {
@@ -74,23 +74,13 @@ def test_a_client_that_polls_as_advised_sees_each_reconciliation_attempt(
 
 
 @pytest.mark.parametrize("after", ["0s", "9s", "13s", "21s"])
-@pytest.mark.parametrize("way", ["restart", "fork", "rewind", "snapshot"])
+@pytest.mark.parametrize("way", [*WAYS_TO_CONTINUE, "snapshot"])
 def test_an_operation_ends_with_its_outcome_after_a_restart_fork_rewind_or_restore(
     api: CheckedWorld, exhausted: str, way: str, after: str
 ) -> None:
     api.advance(after)
-    commit = api.emulator.history[-1].commit
 
-    if way == "restart":  # a restart reads what an export contains
-        api.load(api.state())
-    elif way == "fork":
-        api = CheckedWorld(api.emulator.fork())
-    elif way == "snapshot":
-        with api.emulator.snapshot():
-            api.advance("1h")
-    else:
-        api.advance("1h")
-        api.emulator.rewind(commit)
+    api = continued(api, way, lambda: api.advance("1h"))
 
     assert end_of(api, exhausted)[:2] == ("failed", "reconciliation_exhausted")
 

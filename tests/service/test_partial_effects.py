@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
-from tests.support.checked_world import CheckedWorld
+from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continued
 
 DOMAINS: Final = "apply_project_domains"
 SOURCE: Final = "initialize_managed_source"
@@ -105,22 +105,15 @@ def test_with_a_condition_a_deployment_is_left_ready_only_once_it_is_deploying(
     assert api.deployments().json["items"][0]["status"] == "ready"
 
 
-@pytest.mark.parametrize("way", ["restart", "fork", "rewind"])
+@pytest.mark.parametrize("way", WAYS_TO_CONTINUE)
 def test_what_is_left_behind_is_the_same_after_a_restart_fork_or_rewind(
     api: CheckedWorld, way: str
 ) -> None:
     api.emulator.outcome("fail", leaves={"source": "initialized", "deployment": "ready"})
     operation = api.initialize(1).json["id"]
     api.advance("7s")
-    commit = api.emulator.history[-1].commit
 
-    if way == "restart":
-        api.load(api.state())
-    elif way == "fork":
-        api = CheckedWorld(api.emulator.fork())
-    else:
-        api.intervene("cancel_operation", operation=operation)
-        api.emulator.rewind(commit)
+    api = continued(api, way, lambda: api.intervene("cancel_operation", operation=operation))
     document = ended(api, operation)
 
     assert (document["state"], document["result"]) == ("failed", {"source_generation": 2})

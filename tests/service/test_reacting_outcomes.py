@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
-from tests.support.checked_world import CheckedWorld
+from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continued
 
 REVOKED = {"dns": "revoked"}
 FAILING = {"provider": "failing"}
@@ -317,7 +317,7 @@ def test_a_held_operation_continues_after_its_reconciliation_if_that_lasts_longe
     assert state_of(api, operation)[0] == "succeeded"
 
 
-@pytest.mark.parametrize("way", ["restart", "fork", "rewind"])
+@pytest.mark.parametrize("way", WAYS_TO_CONTINUE)
 @pytest.mark.parametrize("after", ["1s", "10s"])
 def test_an_operation_is_held_after_a_restart_fork_or_rewind(
     api: CheckedWorld, way: str, after: str
@@ -326,15 +326,8 @@ def test_an_operation_is_held_after_a_restart_fork_or_rewind(
     api.intervene("fail_database_provider", project="shop")
     operation = api.apply_domains().json["id"]
     api.advance(after)
-    commit = api.emulator.history[-1].commit
 
-    if way == "restart":
-        api.load(api.state())
-    elif way == "fork":
-        api = CheckedWorld(api.emulator.fork())
-    else:
-        api.intervene("recover_database_provider", project="shop")
-        api.emulator.rewind(commit)
+    api = continued(api, way, lambda: api.intervene("recover_database_provider", project="shop"))
     api.advance("1h")
     assert state_of(api, operation) == ("running", "verifying")
     api.intervene("recover_database_provider", project="shop")
@@ -422,7 +415,7 @@ def test_triggers_say_what_ends_a_hold(api: CheckedWorld) -> None:
     assert trigger.waits_for is None
 
 
-@pytest.mark.parametrize("way", ["restart", "fork", "rewind"])
+@pytest.mark.parametrize("way", WAYS_TO_CONTINUE)
 @pytest.mark.parametrize("after", ["3s", "1m"])
 def test_a_hold_for_a_time_ends_at_its_time_after_a_restart_fork_or_rewind(
     api: CheckedWorld, way: str, after: str
@@ -430,15 +423,8 @@ def test_a_hold_for_a_time_ends_at_its_time_after_a_restart_fork_or_rewind(
     api.emulator.outcome("stick", phase="deploying", for_="5m")
     operation = api.apply_domains().json["id"]
     api.advance(after)
-    commit = api.emulator.history[-1].commit
 
-    if way == "restart":
-        api.load(api.state())
-    elif way == "fork":
-        api = CheckedWorld(api.emulator.fork())
-    else:
-        api.intervene("cancel_operation", operation=operation)
-        api.emulator.rewind(commit)
+    api = continued(api, way, lambda: api.intervene("cancel_operation", operation=operation))
     api.finish(operation)
 
     assert api.poll(operation).json["updated_at"] == "2026-01-01T00:05:06.000Z"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from datetime import datetime
 from email.message import Message
 from typing import Any
@@ -198,3 +199,24 @@ class CheckedInProcess(CheckedCalls):
 def _as_received(header_value: str) -> str:
     """Return a header's value as a server reads it from the bytes that a client sends."""
     return header_value.encode("latin-1").decode("utf-8", "surrogateescape").strip(" \t")
+
+
+#: The ways in which a world continues from what is stored or remembered of it.
+WAYS_TO_CONTINUE = ("restart", "fork", "rewind")
+
+
+def continued(world: CheckedWorld, way: str, change: Callable[[], object]) -> CheckedWorld:
+    """Return a world after a restart, a fork of it, or the world rewound or restored from a `change`."""
+    if way == "restart":  # a restart reads what an export contains
+        world.load(world.state())
+        return world
+    if way == "fork":
+        return CheckedWorld(world.emulator.fork())
+    if way == "snapshot":
+        with world.emulator.snapshot():
+            change()
+        return world
+    commit = world.emulator.history[-1].commit
+    change()
+    world.emulator.rewind(commit)
+    return world
