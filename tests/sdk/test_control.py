@@ -160,7 +160,7 @@ def test_all_errors_of_the_control_api_share_a_base_class():
 
 @pytest.mark.parametrize("url", ["", "127.0.0.1:4620", "ftp://x/_emulator", "http://", "http:///a"])
 def test_the_sdk_refuses_a_malformed_address(url: str):
-    with pytest.raises(ValueError, match="is not an address"):
+    with pytest.raises(ValueError, match="is not an address: write it like http"):
         ControlClient(url)
 
 
@@ -175,5 +175,5 @@ def test_a_refusal_names_both_versions_if_they_differ(
     with pytest.raises(ControlRefused) as different:
         control.get("worlds/missing")
 
-    versions = f" (the emulator is {__version__}, and this client 99.0)"
+    versions = f" (the emulator is version {__version__}, and this client is version 99.0)"
     assert str(different.value) == str(equal.value) + versions

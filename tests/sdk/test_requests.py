@@ -350,8 +350,9 @@ def test_no_count_is_proved_if_requests_have_left_the_log(ring: Requests):
 
     assert message == (
         "expected list_deployments to be made 1,000 times, but this is no longer known: the log "
-        "keeps only the last 1,000 requests, 234 older ones have left it\n"
-        "in those it was made 1,000 times; take `requests.from_now()` before what you count"
+        "keeps only the last 1,000 requests, and 234 older requests were dropped\n"
+        "among the last requests, it was made 1,000 times\n"
+        "call `requests.from_now()` shortly before the requests that you count"
     )
     assert "never made" in failure(lambda: ring.assert_not_made("get_operation"))
 

@@ -5,9 +5,8 @@
     with HostingEmulator.fresh("http://127.0.0.1:4620") as emulator:
         ...
 
-`ControlClient` is the client of the emulator's process. The SDK does not need pytest. A module is
-loaded when one of its names is first used, so a program that reads one message does not pay for the
-rest.
+`ControlClient` is the client of the emulator's process. The SDK does not need pytest. Each module
+is loaded when one of its names is first used, so that a program imports only the modules it uses.
 """
 
 from __future__ import annotations
@@ -66,7 +65,8 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk.requests import Requests as Requests
     from hosting_emulator.sdk.snapshots import WorldSnapshot as WorldSnapshot
 
-#: The module of each name. Type checkers read the imports above, which a test compares with this.
+#: The names that each module exports. Type checkers read the imports above instead, and a test
+#: checks that both list the same names.
 _MODULES = {
     "hosting_emulator.messages": (
         "ChapterReport",

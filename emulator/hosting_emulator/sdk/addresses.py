@@ -1,4 +1,4 @@
-"""The address of an emulator: parses it, or finds it in the environment or the settings file."""
+"""Parses the address of an emulator, or finds it in the environment or the settings file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ _URL = re.compile(r"(?P<server>.*?)(?:/_emulator)?(?:/worlds/(?P<world>[^/]+))?/
 
 
 def default_url() -> str:
-    """Return the address of an emulator that was started on this machine.
+    """Return the address of an emulator on this machine.
 
-    The address comes from the ready file, from HOSTING_EMULATOR_PORT, or from the settings file of
-    this folder.
+    The address comes from the ready file in HOSTING_EMULATOR_READY_FILE. If that file is missing or
+    unreadable, the port comes from HOSTING_EMULATOR_PORT, or from the settings file of the working
+    folder.
     """
-    # The ready file may be missing, or may belong to another program.
+    # The ready file may be missing, or another program may have written it.
     with suppress(OSError, ValueError, TypeError, KeyError):
         ready = Path(os.environ["HOSTING_EMULATOR_READY_FILE"]).read_bytes()
         return str(json.loads(ready)["local_url"])
@@ -33,9 +34,10 @@ def default_url() -> str:
 
 
 def read_address(url: str | None) -> tuple[str, str | None]:
-    """Parse the address of an emulator or of a world. Return the control URL and the world's name.
+    """Parse the address of an emulator or of a world.
 
-    Without an address, both come from the environment. Raises ValueError.
+    Return the control URL, and the name of the world or None if no world is named. If `url` is
+    empty or None, both values come from the environment. Raises ValueError for an invalid address.
     """
     default_world = None
     text = url
@@ -46,5 +48,5 @@ def read_address(url: str | None) -> tuple[str, str | None]:
         text = default_url()
     match = _URL.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is not an address, such as {DEFAULT_URL}")
+        raise ValueError(f"{text!r} is not an address: write it like {DEFAULT_URL}")
     return f"{match['server'].rstrip('/')}/_emulator", match["world"] or default_world

@@ -15,7 +15,7 @@ Duration: TypeAlias = str | timedelta | float
 
 
 class WorldClock(WorldHandle):
-    """A world's clock. Time only moves forward, and all due events happen."""
+    """A world's clock. Time moves only forward. When time moves, all due events happen."""
 
     @property
     def state(self) -> messages.ClockState:
@@ -24,12 +24,12 @@ class WorldClock(WorldHandle):
 
     @property
     def now(self) -> str:
-        """World time as an RFC 3339 timestamp in UTC."""
+        """The current world time as an RFC 3339 timestamp in UTC."""
         return self.state.now
 
     @property
     def mode(self) -> messages.ClockMode:
-        """`real`, `frozen`, `scaled` or `skip`."""
+        """The clock's mode: `real`, `frozen`, `scaled` or `skip`."""
         return self.state.mode
 
     @property
@@ -38,22 +38,23 @@ class WorldClock(WorldHandle):
         return self.state.next_due_at
 
     def advance(self, by: Duration) -> str:
-        """Move time forward, to the millisecond, and return the new time.
+        """Move time forward by a span, rounded to milliseconds. Return the new time.
 
-        Raises ValueError for a negative span, and ControlRefused for a string that is not a span.
+        Raises ValueError for a negative or infinite span, and ControlRefused for a string that is
+        not a valid span.
         """
         if isinstance(by, str):
             return self.move(by=by).now
         ms = by / timedelta(milliseconds=1) if isinstance(by, timedelta) else by * 1000
         if not 0 <= ms < float("inf"):
-            raise ValueError(f"time moves forward only, and not forever: {by!r}")
+            raise ValueError(f"time can move forward only, by a finite span, not by {by!r}")
         return self.move(by=f"{round(ms)}ms").now
 
     def advance_to(self, moment: str | datetime) -> str:
-        """Move time forward to an RFC 3339 timestamp or a datetime, and return it.
+        """Move time forward to an RFC 3339 timestamp or a datetime, and return the new time.
 
-        Raises ValueError for a datetime without a time zone, and ControlRefused (409) for a past
-        time.
+        Raises ValueError for a datetime without a time zone, and ControlRefused (409) for a time in
+        the past.
         """
         if isinstance(moment, datetime):
             if moment.tzinfo is None:
@@ -64,8 +65,8 @@ class WorldClock(WorldHandle):
     def until(self, operation: OperationLike) -> str:
         """Move time forward until an operation ends, and return its final state.
 
-        Raises ControlRefused (409) if time alone does not end the operation, because it is stuck or
-        waits for a manual step.
+        Raises ControlRefused (409) if time alone cannot end the operation, for example because the
+        operation is stuck or waits for a manual step.
         """
         id_ = id_of_operation(operation)
         self.move(until_operation=id_)
@@ -74,12 +75,16 @@ class WorldClock(WorldHandle):
     def move(
         self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
     ) -> messages.ClockMove:
-        """Move time forward in one of these ways, and return the new state of the clock."""
+        """Move time forward in one of these ways, and return the clock's new state.
+
+        `by` is a span, `to` is an RFC 3339 timestamp, and `until_operation` is the id of an
+        operation that must end.
+        """
         body = without_none(by=by, to=to, until_operation=until_operation)
         return self._fetch(messages.ClockMove, "POST", "clock", "advance", body=body)
 
     def freeze(self) -> messages.ClockState:
-        """Freeze the clock until it is advanced."""
+        """Stop the clock. Time then moves only when a caller advances the clock."""
         return self.set("frozen")
 
     def run(self) -> messages.ClockState:
@@ -87,17 +92,20 @@ class WorldClock(WorldHandle):
         return self.set("real")
 
     def skip(self) -> messages.ClockState:
-        """Jump to the next event whenever a client polls an unfinished operation."""
+        """Let the clock jump to the next event whenever a client polls an unfinished operation."""
         return self.set("skip")
 
     def scale(self, rate: float) -> messages.ClockState:
-        """Run the clock at `rate` world seconds per real second. `rate` is greater than 0."""
+        """Run the clock at `rate` world seconds per real second. `rate` must be greater than 0."""
         return self.set("scaled", rate=rate)
 
     def set(self, mode: messages.ClockMode, *, rate: float | None = None) -> messages.ClockState:
-        """Change the mode: `real`, `frozen`, `skip`, or `scaled` with a rate."""
+        """Change the clock's mode to `real`, `frozen` or `skip`, or to `scaled` with a rate."""
         return self.change({"mode": mode} if rate is None else {"mode": mode, "rate": rate})
 
     def change(self, clock: messages.ClockRequest) -> messages.ClockState:
-        """Change mode, rate or time, and return the clock. Moving back raises ControlRefused (409)."""
+        """Change the clock's mode, rate or time, and return its new state.
+
+        Raises ControlRefused (409) for a time in the past.
+        """
         return self._fetch(messages.ClockState, "PUT", "clock", body=clock)

@@ -1,4 +1,4 @@
-"""The conduct of a world's client, according to the emulator's rules: to read and to assert on."""
+"""Reads the findings about a client's conduct in a world, and asserts that there are none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.sdk.world_handle import WorldHandle
 
 
 class WorldConduct(WorldHandle):
-    """Requests of a world's client that the real service would not accept, by the emulator's rules.
+    """The findings about a client's conduct in a world, according to the emulator's rules.
 
     `skip_rules` are the ids of rules to skip. An unknown id raises ControlRefused.
     """
@@ -18,7 +18,7 @@ class WorldConduct(WorldHandle):
     def read(
         self, *, skip_rules: Collection[str] = (), final: bool = False
     ) -> messages.ConductReport:
-        """Return all findings so far, of any severity. `final` works as in `findings`."""
+        """Return all findings so far, of any severity. `final` has the same meaning as in `findings`."""
         rules = skip_rules if isinstance(skip_rules, str) else ",".join(skip_rules)
         query = {"skip_rules": rules or None, "final": "true" if final else None}
         return self._fetch(messages.ConductReport, "GET", "conduct", **query)
@@ -30,9 +30,10 @@ class WorldConduct(WorldHandle):
         at_least: messages.Severity = "note",
         final: bool = True,
     ) -> list[messages.ConductFinding]:
-        """Return the findings in order.
+        """Return the findings of severity `at_least` or higher, in the emulator's order.
 
-        With `final`, they include operations that were not followed.
+        With `final`, the client counts as finished, so that the findings include operations that it
+        did not poll to their end.
         """
         return of_severity(self.read(skip_rules=skip_rules, final=final), at_least).findings
 
@@ -43,7 +44,7 @@ class WorldConduct(WorldHandle):
         at_least: messages.Severity = "note",
         final: bool = True,
     ) -> str:
-        """Return the findings as text: each rule with its requests, its reason and the remedy."""
+        """Return the findings as text: each broken rule with its requests, the reason and the remedy."""
         return conduct_text(of_severity(self.read(skip_rules=skip_rules, final=final), at_least))
 
     def assert_clean(
@@ -55,9 +56,9 @@ class WorldConduct(WorldHandle):
     ) -> None:
         """Assert that there are no findings of severity `at_least` or higher.
 
-        The error lists them all.
+        The AssertionError lists the findings.
         """
-        __tracebackhide__ = True  # pytest then shows the line of the test
+        __tracebackhide__ = True  # so that pytest shows the line of the test
         report = of_severity(self.read(skip_rules=skip_rules, final=final), at_least)
         if report.findings:
             raise AssertionError(f"{headline(report.findings)}\n\n{conduct_text(report)}")

@@ -1,4 +1,4 @@
-"""The text form of a client's conduct, in reports and assertions."""
+"""The findings about a client's conduct as text, for reports and assertions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator.sdk.text import count_text, paint, plain
 _WORST = ("error", "warning", "note")
 _SEVERITY_COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 _TEXT_WIDTH = 100
-#: The maximum number of findings to show for a rule. More findings would not say more.
+#: The maximum number of findings to show for a rule. More findings would only repeat the advice.
 _OF_A_RULE = 10
 _NUMBERS = 6
 _wrapped = partial(wrap, break_long_words=False, break_on_hyphens=False)
@@ -41,7 +41,11 @@ def worst_first(findings: Iterable[ConductFinding]) -> list[ConductFinding]:
 
 
 def conduct_text(report: ConductReport, *, color: bool = False) -> str:
-    """Return a conduct report as text: by rule, most severe first, with requests, reason and remedy."""
+    """Return a conduct report as text.
+
+    The findings are grouped by rule, most severe first. Each rule is shown with its requests, the
+    reason and the remedy.
+    """
     findings = worst_first(report.findings)
     what = summary(findings) if findings else "no findings"
     lines = [paint("bold", f"conduct: {what} in {count_text(report.judged, 'request')}")]
@@ -73,13 +77,16 @@ def _rule_text(findings: Sequence[ConductFinding], count: int) -> list[str]:
 
 
 def headline(findings: Iterable[ConductFinding]) -> str:
-    """Return the broken rules, most severe first, as the line that summaries show."""
+    """Return a line with the ids of the broken rules, most severe first, for summaries."""
     rules = dict.fromkeys(finding.rule for finding in worst_first(findings))
     return f"conduct: {', '.join(rules)}"
 
 
 def finding_lines(findings: Sequence[ConductFinding]) -> list[str]:
-    """Return findings as short lines, most severe first: severity, rule, requests, message."""
+    """Return findings as lines with severity, rule, requests and message, most severe first.
+
+    After 10 findings, one more line gives the number of the others.
+    """
     lines: list[str] = []
     for finding in worst_first(findings)[:_OF_A_RULE]:
         rule = f"{finding.severity} {finding.rule}"
@@ -89,7 +96,7 @@ def finding_lines(findings: Sequence[ConductFinding]) -> list[str]:
 
 
 def rule_lines(findings: Iterable[ConductFinding]) -> list[str]:
-    """Return the advice of each rule, worded as in its last finding."""
+    """Return the title and the remedy of each broken rule, as worded in its last finding."""
     lines: list[str] = []
     last_of_rule = {finding.rule: finding for finding in findings}
     for rule, finding in last_of_rule.items():
@@ -98,7 +105,7 @@ def rule_lines(findings: Iterable[ConductFinding]) -> list[str]:
 
 
 def request_numbers(finding: ConductFinding) -> str:
-    """Return the numbers of a finding's requests: `#3, #5 and 12 more`."""
+    """Return the numbers of a finding's requests as text, such as `#3, #5 and 12 more`."""
     text = ", ".join(f"#{n}" for n in finding.requests[:_NUMBERS])
     more = max(0, len(finding.requests) - _NUMBERS) + finding.more_requests
     if more:
@@ -109,12 +116,12 @@ def request_numbers(finding: ConductFinding) -> str:
 
 
 def quotes(findings: Iterable[ConductFinding]) -> str:
-    """Return the contract sentences behind the findings of one rule, each once, with its location."""
+    """Return the distinct contract sentences behind the findings of one rule, with their locations."""
     return " ".join(dict.fromkeys(f"“{f.because}” ({f.place})" for f in findings))
 
 
 def summary(findings: Sequence[ConductFinding]) -> str:
-    """Return the number of findings by severity: `3 findings (1 error, 2 warnings)`."""
+    """Return the number of findings by severity, such as `3 findings (1 error, 2 warnings)`."""
     counts = {kind: sum(f.severity == kind for f in findings) for kind in _WORST}
     parts = [count_text(count, kind) for kind, count in counts.items() if count]
     return f"{count_text(len(findings), 'finding')} ({', '.join(parts)})"

@@ -1,7 +1,7 @@
-"""A kept-alive HTTP connection to an emulator, for several threads, with one-line errors.
+"""A kept-alive HTTP connection to an emulator that several threads can share.
 
-It must not interpret a body. It repeats a request only if the first attempt cannot have taken
-effect a second time.
+Network errors are raised as errors with a one-line message. This module must not interpret a body.
+A request is retried only if a second attempt cannot have an additional effect.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 
-#: These methods are idempotent: repeating a request has no further effect (PATCH only sets named
-#: values).
+#: These methods are idempotent, so repeating a request has no further effect. A PATCH of the control
+#: API only sets named values.
 _REPEATABLE = frozenset({"GET", "PUT", "PATCH"})
 
 
@@ -40,10 +40,10 @@ class Response:
 
 
 class ControlConnection:
-    """Sends requests to the server at `address`. It connects at first use, and again after a close.
+    """Sends requests to the server at `address`, over a connection that opens at first use.
 
-    `timeout_s` is the maximum wait for a response, in real seconds. Raises EmulatorUnreachable or
-    UnexpectedResponse.
+    `timeout_s` is the maximum wait for a response, in real seconds. Requests raise
+    EmulatorUnreachable or UnexpectedResponse.
     """
 
     def __init__(self, address: str, timeout_s: float) -> None:
@@ -53,20 +53,20 @@ class ControlConnection:
         self._process_id = 0
 
     def close(self) -> None:
-        """Close the connection. A later request opens it again."""
+        """Close the connection. A later request opens a new connection."""
         with self._lock:
             self._connection.close()
 
     def exchange(
         self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Response:
-        """Send a request, and return the response."""
+        """Send a request, and return its response with the whole body."""
         with self._lock:
             was_open = self._is_open()
             try:
                 return self._exchange(method, target, body, headers)
             except EmulatorUnreachable as error:
-                # The server may have just closed an idle connection: retry if this is harmless.
+                # The server may have just closed an idle connection, so retry a harmless request.
                 was_dropped = isinstance(error.__cause__, ConnectionError)
                 if not (was_open and was_dropped and method in _REPEATABLE):
                     raise
@@ -82,18 +82,21 @@ class ControlConnection:
             return Response(response.status, response.headers, response.read())
 
     def _is_open(self) -> bool:
-        """Return whether the connection can be reused. If the server closed it, close it here too.
+        """Return whether the connection can be reused. Close a connection that cannot be reused.
 
-        Therefore a POST survives a restarted server: nothing has been sent yet, so nothing is
-        repeated. A forked child process does not use its parent's socket.
+        A connection cannot be reused if the server has closed it, or if it belongs to the parent of
+        a forked process. Because the check comes before a request is sent, even a POST succeeds
+        after the server has restarted.
         """
         open_socket = self._connection.sock
         if open_socket is None:
             return False
         if self._process_id == os.getpid():
-            if isinstance(self._connection, HTTPSConnection):  # unread data is encrypted
+            # An encrypted connection cannot be peeked at, so assume that it is open.
+            if isinstance(self._connection, HTTPSConnection):
                 return True
-            try:  # between requests there is nothing to read, so an end of file means that it is closed
+            # No data is expected between requests, so a readable socket has been closed by the server.
+            try:
                 open_socket.settimeout(0)
                 open_socket.recv(1, socket.MSG_PEEK)
             except BlockingIOError:
@@ -108,7 +111,7 @@ class ControlConnection:
 def open_response(
     address: str, target: str, headers: Mapping[str, str], timeout_s: float
 ) -> tuple[HTTPConnection, HTTPResponse]:
-    """Send a GET on a separate connection. Return connection and response before the body is read."""
+    """Send a GET on a new connection. Return the connection and the response with an unread body."""
     connection = connection_to(address, timeout_s)
     with clear_errors(connection, address):
         connection.request("GET", target, headers=dict(headers))
@@ -116,7 +119,7 @@ def open_response(
 
 
 def connection_to(url: str, timeout_s: float) -> HTTPConnection:
-    """Return a connection to the server of an `http` or `https` address. It opens at first use."""
+    """Return a connection to the server of an `http` or `https` URL, which opens at first use."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme == "https":
@@ -126,12 +129,16 @@ def connection_to(url: str, timeout_s: float) -> HTTPConnection:
 
 @contextmanager
 def clear_errors(connection: HTTPConnection, address: str) -> Iterator[None]:
-    """Close a connection after an error, and raise the error as a ControlError."""
+    """Close a connection after any error in the block.
+
+    Raises ControlError in place of a network or HTTP error.
+    """
     __tracebackhide__ = True
     try:
         yield
     except BaseException as error:
-        connection.close()  # an interrupted exchange: the connection is unusable
+        # After an interrupted exchange, the connection may still carry the rest of a response.
+        connection.close()
         if isinstance(error, OSError | HTTPException):
             _raise_clear_error(error, connection, address)
         raise

@@ -1,7 +1,7 @@
 """An emulator and its worlds.
 
-`ControlClient` is a client of the process, and `HostingEmulator` is a handle of one of its worlds.
-Both are in one module because each gives access to the other.
+`ControlClient` is a client of an emulator's process, and `HostingEmulator` is a handle of one world.
+Both classes are in one module because each gives access to the other.
 """
 
 from __future__ import annotations
@@ -39,15 +39,16 @@ from hosting_emulator.sdk.snapshots import WorldSnapshot
 from hosting_emulator.sdk.transport import Transport, path_of, without_none
 from hosting_emulator.sdk.world_handle import ignore_missing
 
-#: A test may advance time a lot. Its tokens should not expire unless it sets an expiry.
+#: The default lifetime of a token, so that tokens stay valid in tests that advance time a lot.
 _TEN_YEARS_S = 10 * 365 * 86_400
 
 
 class TokenOptions(TypedDict, total=False):
     """Options of an access token, besides its user.
 
-    By default the token is for the user's own organization; `organization` is an alias or an id.
-    The lifetime is in seconds of world time. Without `interactive`, the token has no sign-in.
+    `organization` is an alias or an id. The default is the user's own organization.
+    `expires_in_seconds` is the lifetime in seconds of world time. `interactive` (default: true)
+    means that the token belongs to an interactive session.
     """
 
     organization: str | None
@@ -56,9 +57,9 @@ class TokenOptions(TypedDict, total=False):
 
 
 class ApiKeyOptions(TypedDict, total=False):
-    """Options of a user API key.
+    """Options of a user API key, besides its user.
 
-    They are `permissions` and `organization` (alias or id; default: the user's own).
+    `organization` is an alias or an id. The default is the user's own organization.
     """
 
     name: str | None
@@ -71,7 +72,7 @@ class AssumptionWarning(UserWarning):
 
 
 def _warn(messages: Sequence[str]) -> None:
-    """Issue warnings about assumptions at the line that called the SDK."""
+    """Issue warnings about assumptions, attributed to the line that called the SDK."""
     for message in messages:
         warnings.warn(message, AssumptionWarning, stacklevel=3)
 
@@ -79,24 +80,25 @@ def _warn(messages: Sequence[str]) -> None:
 class ControlClient(Transport):
     """A client of a running emulator, over one kept-alive connection that threads may share.
 
-    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`; otherwise ValueError is
-    raised. `token` is the control token, if one is needed. `timeout_s` is the maximum wait for a
-    response, in real seconds. Nothing is sent before the first call. Every method may raise a
-    ControlError.
+    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`. Any other string raises
+    ValueError. `token` is the control token, if the emulator requires one. `timeout_s` is the
+    maximum wait for a response, in real seconds. The constructor sends no request. Every method may
+    raise a ControlError.
     """
 
     def health(self) -> messages.Health:
-        """Report that the emulator is up, and its version."""
+        """Return the version of the emulator, which shows that it is up."""
         return self.fetch(messages.Health, "GET", "health")
 
     def info(self) -> messages.Info:
-        """Describe the running process and its addresses."""
+        """Return a description of the running process and its addresses."""
         return self.fetch(messages.Info, "GET", "info")
 
     def contract(self, name: str) -> Any:
         """Return a table or document of the contract as JSON.
 
-        Its name is `problems`, `fault-kinds`, `conduct-rules` or another.
+        `name` is the last segment of its path, such as `problems`, `fault-kinds` or
+        `conduct-rules`.
         """
         document = self.get(f"contract/{name}")
         if document.keys() == {"items"}:
@@ -110,14 +112,14 @@ class ControlClient(Transport):
     def world(self, name: str = "default") -> HostingEmulator:
         """Return a handle of a world.
 
-        Nothing is sent before it is used, so the world may not exist.
+        No request is sent until the handle is used, so this succeeds even for a missing world.
         """
         return HostingEmulator(self, name)
 
     def create_world(
         self, name: str | None = None, **request: Unpack[WorldRequest]
     ) -> messages.NewWorldSummary:
-        """Create a world according to `WorldRequest`, by default with a new name.
+        """Create a world as described by a `WorldRequest`, by default with a generated name.
 
         Raises ControlRefused (409) for a name that is in use.
         """
@@ -131,10 +133,10 @@ class ControlClient(Transport):
         skip_rules: Sequence[str] = (),
         replaces: WorldsObservation | None = None,
     ) -> WorldsObservation:
-        """Begin to observe all worlds, or `worlds` by name with their copies.
+        """Start to observe all worlds, or only the named `worlds` and their copies.
 
-        The observation does not judge `skip_rules`. It `replaces` another observation, which ends
-        in the same request.
+        The observation does not judge the rules in `skip_rules`. The observation that it `replaces`
+        ends in the same request.
         """
         body: dict[str, Any] = {"worlds": None, "skip_rules": list(skip_rules)}
         if worlds is not None:
@@ -145,11 +147,11 @@ class ControlClient(Transport):
         return WorldsObservation(self, state.id)
 
     def scenarios(self) -> list[messages.ScenarioName]:
-        """Return the names and descriptions of the scenario library."""
+        """Return the names and descriptions of the scenarios in the library."""
         return self.fetch_list(messages.ScenarioName, "GET", "scenarios")
 
     def scenario(self, name: str) -> messages.ScenarioText:
-        """Return a scenario of the library: its name, description and `text`."""
+        """Return a scenario of the library with its name, description and `text`."""
         return self.fetch(messages.ScenarioText, "GET", path_of("scenarios", name))
 
     def run_scenario(
@@ -161,9 +163,10 @@ class ControlClient(Transport):
         replace: bool = True,
         **scenario: Unpack[ScenarioChoice],
     ) -> messages.StoryReport:
-        """Run a scenario's story in a throw-away world, or in place of `world`. Return the report.
+        """Run a scenario's story, and return its report.
 
-        Without `replace`, replacing a stored `world` that has changed raises ControlRefused (409).
+        The story runs in a temporary world or, if `world` is given, replaces that world. Without
+        `replace`, replacing a stored world that has changed raises ControlRefused (409).
         """
         body = without_none(world=world, vary=vary, only=only, **scenario)
         if replace and world is not None:
@@ -172,20 +175,20 @@ class ControlClient(Transport):
 
 
 class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", None]):
-    """A world: its URL, its tokens, its content, and its events.
+    """A handle of a world: its URL, its tokens, its content, and its events.
 
-    It is created by `connect` or `fresh`, by a client's `world`, or by the pytest plugin. If the
-    emulator refuses a request, `ControlRefused` is raised with a one-line message. Without an
-    emulator, `EmulatorUnreachable` is raised. Threads may share a handle. `with` closes the handle
-    at the end of the block.
+    Get a handle from `connect` or `fresh`, from a client's `world`, or from the pytest plugin. If
+    the emulator refuses a request, `ControlRefused` is raised with a one-line message. If no
+    emulator responds, `EmulatorUnreachable` is raised. Threads may share a handle. A `with`
+    statement closes the handle at the end of the block.
     """
 
     control: ControlClient
-    """The client of the process: other worlds, tables of the contract, the scenario library."""
+    """The client of the process, for other worlds, contract tables and the scenario library."""
     clock: WorldClock
-    """World time: `now`, `advance`, `until`, `freeze`, …"""
+    """The world's clock, with `now`, `advance`, `until`, `freeze` and more."""
     base_url: str
-    """The URL before `/v1/…` of this world."""
+    """The URL of this world that precedes `/v1/…`."""
     control_url: str
     """The URL of this world in the control API."""
     projects: Aliases
@@ -193,7 +196,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     organizations: Aliases
     """Ids of organizations by alias."""
     users: Aliases
-    """Ids of users by alias: `owner`, `member`, `reader`, `outsider`, `no-organization`, …"""
+    """Ids of users by alias, such as `owner`, `member`, `reader` or `outsider`."""
     _homes: dict[str, str]
 
     def __init__(
@@ -230,17 +233,18 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         world: str | None = None,
         control_token: str | None = None,
     ) -> Self:
-        """Open an existing world, by default `default`.
+        """Open an existing world, by default the world named `default`.
 
         Closing the handle does not change the world. `url` is the address of an emulator or of a
-        world, or a client to share. Without it, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD
-        apply, then the port in the settings file of this folder, then http://127.0.0.1:4620.
-        Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN applies. Raises ControlRefused (404)
-        for a world that does not exist, and ValueError for an invalid address.
+        world, or a client to share. Without `url`, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD
+        apply. If HOSTING_EMULATOR_URL is not set either, the emulator is searched for on this
+        machine, by default at http://127.0.0.1:4620. Without `control_token`,
+        HOSTING_EMULATOR_CONTROL_TOKEN applies. Raises ControlRefused (404) if the world does not
+        exist, and ValueError for an invalid address.
         """
         with _reach(url, control_token) as (control, named, own):
             if url is not None and named is not None and world not in (None, named):
-                raise ValueError(f"the address is of world {named!r}, and world is {world!r}")
+                raise ValueError(f"the address names world {named!r}, but world is {world!r}")
             emulator = cls(control, world or named or "default", own_connection=own)
             emulator._take_over(emulator.summary)
             return emulator
@@ -257,12 +261,13 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         control_token: str | None = None,
         **options: Unpack[WorldOptions],
     ) -> Self:
-        """Create a world that is deleted on close. `url` and `control_token` work as in `connect`.
+        """Create a world that is deleted when the handle is closed.
 
-        By default it has the records of a new default world, and a frozen clock. `scenario` is the
-        name of a library scenario, the path of a file, or a document, which errors call
-        `document_name`. `state` is an exported state. Raises ValueError for an input that cannot be
-        read, and ControlRefused (with the position) for an invalid scenario.
+        `url` and `control_token` have the same meaning as in `connect`. By default, the world has
+        the records of a new default world, and a frozen clock. `scenario` is the name of a library
+        scenario, the path of a file, or a document. Error messages refer to a document by
+        `document_name`. `state` is an exported state. Raises ValueError for an unreadable input.
+        Raises ControlRefused with the position of the mistake for an invalid scenario.
         """
         if scenario is not None and state is not None:
             raise ValueError("give either scenario or state, not both")
@@ -284,22 +289,22 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     ) -> messages.WorldSummary:
         """Copy this world, or its state after a stored `commit` of its `history`.
 
-        Return the summary.
+        Return the summary of the copy.
         """
         body = without_none(name=name, ephemeral=ephemeral, commit=commit)
         return self._fetch(messages.WorldSummary, "POST", "fork", body=body)
 
     def delete(self) -> None:
-        """Delete this world and its state. The default world cannot be deleted (409)."""
+        """Delete this world and its state. Raises ControlRefused (409) for the default world."""
         self._ask("DELETE")
 
     def close(self) -> None:
-        """Delete the forks, and the world if it is temporary. Closing is idempotent."""
+        """Delete the forks of this world, and the world itself if it is temporary. Idempotent."""
         while self._forks:
             self._forks.pop().close()
         if self._throw_away:
             self._throw_away = False
-            # The world or its emulator is already gone, so there is nothing to delete.
+            # If the world or its emulator is already gone, there is nothing left to delete.
             with suppress(EmulatorUnreachable), ignore_missing():
                 self.delete()
         if self._own_connection:
@@ -316,7 +321,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return self._fetch(messages.WorldSummary, "GET")
 
     def _know(self, summary: messages.WorldSummary) -> messages.WorldSummary:
-        """Store the values of a summary."""
+        """Copy the values of a summary to the attributes of this handle."""
         self.base_url = summary.base_url
         self.control_url = summary.control_url
         self.projects = Aliases("project", summary.projects)
@@ -325,7 +330,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         self._homes = {project.id: project.organization_id for project in summary.projects}
         return summary
 
-    if not TYPE_CHECKING:  # the values of a summary are fetched when they are first needed
+    if not TYPE_CHECKING:  # the values of a summary are fetched only when one is first needed
 
         def __getattr__(self, name: str) -> Any:
             if name not in HostingEmulator.__annotations__:
@@ -334,7 +339,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
             return vars(self)[name]
 
     def _take_over(self, summary: messages.WorldSummary) -> messages.WorldSummary:
-        self._tokens = {}  # tokens from an earlier state may be refused now
+        self._tokens = {}  # the new state may not accept tokens issued in the old state
         return self._know(summary)
 
     def _replace(
@@ -346,17 +351,18 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def project(self) -> str:
-        """The id of the world's first project, in the default world `shop`.
+        """The id of the world's first project, which is `shop` in the default world.
 
-        Raises NoSuchName without one.
+        Raises NoSuchName if the world has no project.
         """
         return self._first(self.projects, "project")
 
     @property
     def organization(self) -> str:
-        """The id of the first project's organization or, without projects, of the first organization.
+        """The id of the first project's organization.
 
-        Raises NoSuchName if there is none.
+        In a world without projects, the id of the first organization. Raises NoSuchName if the
+        world has no organization.
         """
         if self.projects:
             return self._homes[self.project]
@@ -370,9 +376,10 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def url(self, path: str, /, *, project: str | None = None) -> str:
         """Return the whole URL for a path of this world, such as `/v1/projects/{project}/domains`.
 
-        `{project}` is replaced with the id of `project` (an alias; default: the first project), and
-        `{organization}` with the id of its organization. Raises ValueError without a leading `/`,
-        and NoSuchName for an unknown project.
+        `project` is the alias of a project. The default is the first project. `{project}` in the
+        path is replaced with the id of the project, and `{organization}` with the id of the
+        project's organization. Raises ValueError for a path without a leading `/`, and NoSuchName
+        for an unknown project.
         """
         if not path.startswith("/"):
             raise ValueError(f"a path must start with /, as in /v1/projects, not {path[:80]!r}")
@@ -385,16 +392,19 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return self.base_url + path
 
     def redeem_url(self, ticket: str) -> str:
-        """Return the URL of a ticket's `redeem_url` over plain HTTP on the main port, for any client."""
+        """Return the URL for redeeming a ticket at this world's base URL.
+
+        `ticket` is a ticket's `redeem_url`, whose dev origin some clients cannot reach.
+        """
         parts = urlsplit(ticket)
         return self.url(f"{parts.path}?{parts.query}")
 
     def token(self, user: str | None = None, **options: Unpack[TokenOptions]) -> str:
         """Return an access token for a user, by alias or id.
 
-        Raises ControlRefused (404) for an unknown user. By default the token is valid for ten years
-        of world time, and every call returns the same token. `mint_token` creates a token for a new
-        session.
+        By default, the token is valid for ten years of world time, and every call for the same user
+        returns the same token. `mint_token` always creates a new token. Raises ControlRefused (404)
+        for an unknown user.
         """
         options = TokenOptions(**without_none(**options))  # type: ignore[typeddict-item]
         plain = options in ({}, {"interactive": True})
@@ -409,12 +419,12 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def mint_token(
         self, user: str | None = None, **options: Unpack[TokenOptions]
     ) -> messages.AccessToken:
-        """Create an access token, valid for an hour by default."""
+        """Create an access token. By default, it is valid for one hour of world time."""
         body = without_none(**options, user=user)
         return self._fetch(messages.AccessToken, "POST", "tokens", body=body)
 
     def headers(self, user: str | None = None, *, key: str | None = None) -> dict[str, str]:
-        """Return a user's Authorization header and, with `key`, an Idempotency-Key header."""
+        """Return an Authorization header for a user and, if `key` is given, an Idempotency-Key header."""
         headers = {"Authorization": f"Bearer {self.token(user)}"}
         return headers if key is None else {**headers, "Idempotency-Key": key}
 
@@ -425,7 +435,10 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def create_api_key(
         self, user: str | None = None, **options: Unpack[ApiKeyOptions]
     ) -> messages.NewApiKey:
-        """Create a user API key, valid for 90 days of world time, without a call of the API."""
+        """Create a user API key that is valid for 90 days of world time.
+
+        The key is created directly, without a call of the public API.
+        """
         body = without_none(**options, user=user)
         return self._fetch(messages.NewApiKey, "POST", "api-keys", body=body)
 
@@ -436,7 +449,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def assumptions(self) -> list[messages.AssumptionRow]:
-        """The assumptions where the contract is silent, each with name, value and sentence."""
+        """The assumptions about points that the contract leaves open, each with its description."""
         return self._fetch_list(messages.AssumptionRow, "GET", "assumptions")
 
     def set_assumptions(self, values: Mapping[str, Any]) -> list[messages.AssumptionRow]:
@@ -453,16 +466,16 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def intervene(self, word: str, /, **fields: Any) -> str:
         """Change this world from outside the contract, and return a one-sentence description.
 
-        For example `intervene("stick_operation", project="shop")`, or with `all=True` for all
-        matches.
+        For example, `intervene("stick_operation", project="shop")` holds one operation. With
+        `all=True`, an intervention applies to all matches.
         """
         return str(self._ask("POST", "interventions", body={word: fields})["message"])
 
     def add(self, **parts: Sequence[Mapping[str, Any]]) -> str:
-        """Add `organizations`, `users`, `projects` and `keys`, all or none. Return a description.
+        """Add `organizations`, `users`, `projects` and `keys`, and return a description.
 
-        The form is that of a world file: `add(users=[{"alias": "zoe", "organizations": {"acme":
-        "member"}}])`.
+        The arguments have the same form as in a world file: `add(users=[{"alias": "zoe",
+        "organizations": {"acme": "member"}}])`. If one item is invalid, nothing is added.
         """
         said = self.intervene("add", **parts)
         self._know(self.summary)
@@ -470,7 +483,10 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def variation(self) -> messages.VariationState | None:
-        """The variation of this world's responses: seed, points, and changes so far, or None without one."""
+        """The variation of this world's responses: its seed, its points, and the changes so far.
+
+        None if responses do not vary.
+        """
         kind: Any = messages.VariationState | None
         state: messages.VariationState | None = self._fetch(kind, "GET", "variation")
         return state
@@ -478,7 +494,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def vary(
         self, seed: VaryLike, only: str | Sequence[str] | None = None
     ) -> messages.VariationState:
-        """Vary responses wherever the contract allows it, or at the points in `only`, by a seed."""
+        """Vary responses by a seed, wherever the contract allows it or only at the points in `only`."""
         text, points = read_vary(seed, only)
         body = without_none(seed=text, only=points)
         return self._fetch(messages.VariationState, "PUT", "variation", body=body)
@@ -489,55 +505,58 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def requests(self) -> Requests:
-        """The requests that reached this world: to iterate, to filter, to assert on."""
+        """The requests that reached this world, for iterating, filtering and assertions."""
         return Requests(self._transport, self)
 
     def why(self, operation: OperationLike) -> messages.Why:
-        """Explain the state of an operation, given by id or document.
+        """Explain the state of an operation, which is given by its id or its document.
 
-        `str()` returns the full text.
+        `str()` of the result is the full text of the explanation.
         """
         return self._fetch(messages.Why, "GET", "operations", id_of_operation(operation), "why")
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
-        """Return this world's report as text: clock, latest requests, unfinished operations, faults."""
+        """Return a report on this world as text, with at most `requests` of the latest requests.
+
+        The report also shows the clock, the unfinished operations and the faults.
+        """
         return report_text(self.report_document(requests=requests), color=color)
 
     def report_document(self, *, requests: int = 20) -> messages.WorldReport:
-        """Return this world's report as a document, with the latest `requests` exchanges."""
+        """Return a report on this world as a document, with at most `requests` of the latest requests."""
         return self._fetch(messages.WorldReport, "GET", "report", requests=requests)
 
     @property
     def conduct(self) -> WorldConduct:
-        """The client's conduct: `assert_clean()`, `findings()`, `report()`."""
+        """The findings about the client's conduct, with `assert_clean()`, `findings()` and `report()`."""
         return WorldConduct(self._transport, self.name)
 
     # --- Going back ------------------------------------------------------------------------------
 
     def snapshot(self) -> WorldSnapshot:
-        """Take a snapshot. A `with` block restores it at the end."""
+        """Take a snapshot of this world. A `with` statement restores it at the end of the block."""
         state = self._fetch(messages.SnapshotState, "POST", "snapshots", body={})
         return WorldSnapshot(self._transport, self.name, state, self.restore)
 
     def restore(self, snapshot: WorldSnapshot) -> messages.WorldSummary:
-        """Restore state, clock, faults and assumptions. The request log is not affected."""
+        """Restore the state, clock, faults and assumptions of a snapshot, but not the request log."""
         return self._replace("POST", "snapshots", snapshot.id, "restore", body={})
 
     @property
     def history(self) -> list[messages.CommitEntry]:
-        """The latest stored commits, oldest first, each with its cause; at most 1,000."""
+        """The latest stored commits with their causes, oldest first. There are at most 1,000."""
         return self.commits(1000)[::-1]
 
     def commits(self, limit: int = 100) -> list[messages.CommitEntry]:
-        """Return the latest stored commits, newest first. `limit` is from 1 to 1000."""
+        """Return the latest stored commits, newest first. `limit` must be from 1 to 1000."""
         return self._fetch(messages.CommitHistory, "GET", "history", limit=limit).items
 
     def rewind(self, commit: int) -> messages.WorldSummary:
-        """Rewind to the state after a commit of `history`. The request log is not affected."""
+        """Rewind this world to its state after a commit of `history`. The request log is not changed."""
         return self._replace("POST", "rewind", body={"commit": commit})
 
     def reset(self) -> messages.WorldSummary:
-        """Reset the world to its initial state. The request log is cleared."""
+        """Reset this world to its initial state, and clear its request log."""
         return self._replace("POST", "reset", body={})
 
     def load_scenario(
@@ -545,7 +564,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     ) -> messages.WorldSummary:
         """Replace this world with a scenario's world.
 
-        The old state stays until the new state is ready. Without `replace`, replacing a stored
+        The old state is kept if the scenario is refused. Without `replace`, replacing a stored
         world that has changed raises ControlRefused (409).
         """
         body = {**scenario, "replace": True} if replace else scenario
@@ -559,9 +578,10 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         last: int | str | None = None,
         name: str | None = None,
     ) -> messages.RecordedScenario:
-        """Write the session of this world as a scenario whose story passes, also to `path` if given.
+        """Convert the session of this world to a scenario whose story passes.
 
-        `first` and `last` are the number of a request or a commit (`"commit:40"`).
+        `first` and `last` limit the session. Each is the number of a request, or a commit such as
+        `"commit:40"`. If `path` is given, the scenario is also written to this file.
         """
         span = {"first": first, "last": last, "name": name}
         recorded = self._fetch(messages.RecordedScenario, "GET", "scenario", **span)
@@ -572,7 +592,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def import_state(
         self, state: Mapping[str, Any], *, replace: bool = True
     ) -> messages.WorldSummary:
-        """Replace this world's state with an exported document. A missing world is created.
+        """Replace this world's state with an exported document. Create the world if it is missing.
 
         Without `replace`, replacing a stored world that has changed raises ControlRefused (409).
         """
@@ -582,10 +602,11 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def export(
         self, path: str | Path | None = None, *, with_seed: bool = False
     ) -> messages.JsonObject:
-        """Return the whole state as one document, and write it to `path` if given.
+        """Return the whole state as one document. If `path` is given, also write it to this file.
 
-        `hosting-emulator start --import PATH` and `fresh(state=…)` import it. With its seed, from
-        which its secrets can be computed, the imported world has the same ids.
+        `hosting-emulator start --import PATH` and `fresh(state=…)` import the document. With
+        `with_seed`, the document includes the world's seed, so that an imported world continues
+        with the same ids. Anyone who has the seed can compute the world's secrets.
         """
         seed = "true" if with_seed else None
         state: messages.JsonObject = self._ask("GET", "state", seed=seed)
@@ -598,7 +619,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 def _reach(
     url: str | ControlClient | None, control_token: str | None
 ) -> Iterator[tuple[ControlClient, str | None, bool]]:
-    """Yield a client, the world in the address, and whether the client must be closed here."""
+    """Yield a client, the world that `url` names, and whether the client was created here."""
     if isinstance(url, ControlClient):
         yield url, None, False
         return

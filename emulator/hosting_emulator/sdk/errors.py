@@ -1,4 +1,4 @@
-"""Errors between the SDK and an emulator. The text of each error is one line."""
+"""The errors that the SDK raises. The message of each error is one line."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from hosting_emulator import DEFAULT_PORT
 
 
 class ControlError(Exception):
-    """Base class of all errors of the control API. The text is one line."""
+    """Base class of the errors that requests to the control API raise."""
 
 
 def start_command(address: str) -> str:
-    """Return the command that starts an emulator, with the port if `address` is on this machine."""
+    """Return the command that starts an emulator.
+
+    The command includes the port of `address` if the address is on this machine and the port is not
+    the default.
+    """
     parts = urlsplit(address)
     is_local = parts.hostname in ("127.0.0.1", "localhost")
     if is_local and parts.port not in (None, DEFAULT_PORT):
@@ -22,9 +26,9 @@ def start_command(address: str) -> str:
 
 
 class EmulatorUnreachable(ControlError):
-    """Nothing responds at `address`, or the emulator stopped responding.
+    """No emulator responds at `address`, or the emulator stopped responding.
 
-    `reason` is the network error.
+    `reason` describes the network error.
     """
 
     def __init__(self, address: str, reason: str) -> None:
@@ -36,14 +40,14 @@ class EmulatorUnreachable(ControlError):
 
 
 class UnexpectedResponse(ControlError):
-    """A server responds at the address, but not like the control API of an emulator."""
+    """The server at the address responds, but it is not the control API of an emulator."""
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(f"the server at {address} is not a hosting emulator: {reason}")
 
 
 class UnreadableMessage(ControlError):
-    """The emulator sent a message without the members that this version of the SDK needs."""
+    """The emulator sent a message that lacks members which this version of the SDK needs."""
 
     def __init__(self, address: str, kind: type[Any], reason: str) -> None:
         super().__init__(
@@ -53,7 +57,7 @@ class UnreadableMessage(ControlError):
 
 
 class ControlRefused(ControlError):
-    """The emulator refused the request. The problem has a `status`, a `title` and a `detail`."""
+    """The emulator refused the request with a problem: `status`, `title` and `detail`."""
 
     def __init__(self, status: int, title: str, detail: str | None = None) -> None:
         super().__init__(" ".join((detail or title).split()))

@@ -12,10 +12,10 @@ from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 
 
 class EventStream(AbstractContextManager["EventStream", None]):
-    """The events of a world as they occur. Iterating waits for the next event.
+    """The events of a world as they occur. Iteration blocks until the next event.
 
-    Call `close`, or use a `with` block. The stream ends when the world is deleted. If the emulator
-    stops, EmulatorUnreachable is raised.
+    Call `close` when done, or use a `with` statement. The stream ends when the world is deleted. If
+    the emulator stops, EmulatorUnreachable is raised.
     """
 
     def __init__(self, address: str, connection: HTTPConnection, response: HTTPResponse) -> None:
@@ -27,7 +27,7 @@ class EventStream(AbstractContextManager["EventStream", None]):
         self.close()
 
     def close(self) -> None:
-        """Stop listening."""
+        """Close the connection, which ends the stream."""
         self._response.close()
         self._connection.close()
 
@@ -38,15 +38,15 @@ class EventStream(AbstractContextManager["EventStream", None]):
                 name, _, value = line.partition(":")
                 fields[name] = value.removeprefix(" ")
                 continue
-            # An empty line ends an event. An event without data only shows that the emulator is
-            # alive.
+            # An empty line ends an event. Skip an event without data, because its only purpose is
+            # to show that the emulator is alive.
             event = fields
             fields = {}
             if "data" in event:
                 yield self._read(event)
 
     def _lines(self) -> Iterator[str]:
-        """Yield each line until the end of the stream. Raises EmulatorUnreachable."""
+        """Yield each line until the stream ends. Raises EmulatorUnreachable if it breaks off."""
         while True:
             try:
                 line = self._response.readline()
@@ -57,7 +57,7 @@ class EventStream(AbstractContextManager["EventStream", None]):
             yield line.decode().rstrip("\r\n")
 
     def _read(self, fields: dict[str, str]) -> messages.WorldEvent:
-        """Return the event with these fields. Raises UnexpectedResponse."""
+        """Return the event with these fields. Raises UnexpectedResponse for an invalid event."""
         try:
             data = decode_json(fields["data"].encode(), messages.JsonObject)
             id_ = int(fields.get("id", "0"))

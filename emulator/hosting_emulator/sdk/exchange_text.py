@@ -1,4 +1,4 @@
-"""The text form of an exchange, in a line of the log and in reports."""
+"""The text of an exchange, for a line of the log and for reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ULID = re.compile(r"[0-9A-HJKMNP-TV-Z]{22}([0-9A-HJKMNP-TV-Z]{4})")
 
 @dataclass(frozen=True, slots=True)
 class ExchangeCells:
-    """The cells of an exchange's line in the log. A cell is empty if there is nothing to show."""
+    """The cells of an exchange's line in the log. A cell without a value is an empty string."""
 
     number: str
     at: str
@@ -30,9 +30,9 @@ class ExchangeCells:
 def exchange_cells(
     exchange: ExchangeSummary, projects: Mapping[str, str], trail: Sequence[TrailStep] = ()
 ) -> ExchangeCells:
-    """Return the cells of an exchange. `projects` are aliases by id.
+    """Return the cells of an exchange. `projects` maps the ids of projects to their aliases.
 
-    For a 404 caused by missing access, `why` names the users with access, if the `trail` does.
+    If a 404 was caused by missing access and the `trail` explains this, `why` is that explanation.
     """
     why = "; ".join(exchange.why)
     scope = [step.text for step in trail if step.step == "scope"]
@@ -63,7 +63,10 @@ def trail_of(exchange: ExchangeSummary) -> Sequence[TrailStep]:
 
 
 def exchange_row(exchange: ExchangeSummary) -> list[str]:
-    """Return the cells of a short line: number, request (ids shortened to their ends), user, response."""
+    """Return the cells of a short line: number, request, user and response.
+
+    In a path, only the last four characters of each id are shown.
+    """
     target = exchange.call or _ULID.sub(r"…\1", exchange.path)
     return [
         f"  #{exchange.n}",
@@ -74,7 +77,7 @@ def exchange_row(exchange: ExchangeSummary) -> list[str]:
 
 
 def response_text(exchange: ExchangeSummary) -> str:
-    """Describe a response: `409 idempotency_key_reused`, `202 replayed`, `lost (timeout)`."""
+    """Describe a response, for example `409 idempotency_key_reused` or `lost (timeout)`."""
     words = _response_words(exchange, "lost ({})")
     if exchange.status:
         words.insert(0, str(exchange.status))

@@ -1,4 +1,4 @@
-"""The text form of a fault or outcome, in reports and lists."""
+"""The text of a fault or outcome, for reports and lists."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: The fields for matching, for conditions, and for the counts of every armed fault. Other fields
-#: are effects.
+#: The fields of a fault that select requests, state conditions, or hold counts. Every other field is
+#: an effect.
 _MATCHES = (
     "call",
     "project",
@@ -48,7 +48,7 @@ _COUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class FaultWords:
-    """The parts of a fault as text: its effect with options, its match, and its conditions."""
+    """A fault as text: its effect with options, the requests that it matches, and its conditions."""
 
     effect: str
     matches: str
@@ -56,10 +56,14 @@ class FaultWords:
 
 
 def fault_words(fault: Mapping[str, Any]) -> FaultWords:
-    """Return the parts of a fault: `abort code=rate_limited`, `call=list_deployments`, `times=2`."""
+    """Return a fault as text.
+
+    For example, its effect is `abort code=rate_limited`, its match is `call=list_deployments`, and
+    its condition is `times=2`.
+    """
     effects = []
     for member in fault:
-        # Any other member is an effect, so that kinds of a newer emulator are also shown.
+        # Treat any other member as an effect, so that kinds of a newer emulator are also shown.
         if member not in (*_MATCHES, *_CONDITIONS, *_COUNTS):
             options = fault[member]
             effects.append(" ".join([member, *_pairs(options, options)]))
@@ -71,12 +75,12 @@ def fault_words(fault: Mapping[str, Any]) -> FaultWords:
 
 
 def unused_text(entry: Mapping[str, Any]) -> str:
-    """Return a sentence that a fault or outcome has never acted, with the reason."""
+    """Return a sentence that says why a fault or outcome has never acted."""
     return f"{entry['id']} never acted: {entry['unused']}."
 
 
 def value_text(value: Any) -> str:
-    """Return a short form of the value of an option or assumption."""
+    """Return the value of an option or assumption as short text."""
     if isinstance(value, Mapping):
         return ",".join(f"{name}:{value_text(part)}" for name, part in value.items())
     return str(value)

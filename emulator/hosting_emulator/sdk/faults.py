@@ -1,4 +1,4 @@
-"""Faults and outcomes of a world: arms, lists and removes them, and lists what waits to act."""
+"""Arms, lists and removes the faults and outcomes of a world."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ConnectionUse: TypeAlias = Literal["new", "reused"]
 
 
 class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
-    """An armed fault or outcome. `id` is its id in its world. The end of a `with` block disarms it."""
+    """A fault or outcome that was armed. The end of a `with` block disarms it."""
 
     def __init__(
         self, transport: Transport, world: str, collection: str, document: messages.JsonObject
@@ -27,7 +27,7 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
         super().__init__(transport, world)
         self._collection = collection
         self.state = self._read(document)
-        """The state of the fault when it was armed or listed."""
+        """The state of the fault or outcome when it was armed or listed."""
         self.id: str = self.state.id
         self._last: messages.FaultState | messages.OutcomeState | None = None
 
@@ -36,34 +36,37 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
 
     @property
     def considered(self) -> int:
-        """The number of requests that have been compared with it so far."""
+        """How many requests have been compared with the fault so far.
+
+        For an outcome, the number of operations that have started since it was armed.
+        """
         return self.now.considered
 
     @property
     def unused(self) -> str | None:
-        """The reason why it has never acted, or None if it has acted."""
+        """The reason why the fault or outcome has never acted, or None if it has acted."""
         return self.now.unused
 
     @property
     def seen(self) -> int:
-        """The number of requests that it has matched so far."""
+        """How many requests or operations the fault or outcome has matched so far."""
         return self.now.seen
 
     @property
     def hits(self) -> int:
-        """The number of requests that it has acted on so far."""
+        """How many requests or operations the fault or outcome has acted on so far."""
         return self.now.hits
 
     @property
     def spent(self) -> bool:
-        """Whether it is used up."""
+        """Whether the fault or outcome is used up, so that it cannot act any more."""
         return self.now.spent
 
     @property
     def now(self) -> messages.FaultState | messages.OutcomeState:
-        """The current state of the fault, or its last state if this object removed it.
+        """The current state, or the last state before this object removed the fault or outcome.
 
-        Raises ControlRefused if it was removed elsewhere.
+        Raises ControlRefused if the fault or outcome was removed by other means.
         """
         return self._last or self._read(self._ask("GET", self._collection, self.id))
 
@@ -75,13 +78,16 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
         return self._transport.read(messages.FaultState, split)
 
     def remove(self) -> None:
-        """Disarm the fault. Its counts stay available. Raises ControlRefused if it does not exist."""
+        """Disarm the fault or outcome. Its counts stay available in this object.
+
+        Raises ControlRefused if the fault or outcome does not exist.
+        """
         last = self.now
         self._ask("DELETE", self._collection, self.id)
         self._last = last
 
     def __exit__(self, *_: object) -> None:
-        with ignore_missing():  # it was removed in the block, or its world was reset
+        with ignore_missing():  # the block may have removed it, or reset its world
             self.remove()
 
 
@@ -116,16 +122,17 @@ class WorldFaults(WorldHandle):
         optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
-        """Arm a fault in this world. A `with` block removes it at the end.
+        """Arm a fault in this world. The end of a `with` block disarms the fault.
 
-        Reports name a fault that never acted, unless it is `optional`. Options and rule are
-        arguments: `fault("abort", code="rate_limited", times=2)`. The form used in scenarios also
-        works: `fault(abort={"code": "rate_limited"}, times=2)`. ControlRefused names the mistake.
+        The options of the effect are arguments: `fault("abort", code="rate_limited", times=2)`. The
+        form used in scenarios also works: `fault(abort={"code": "rate_limited"}, times=2)`. Reports
+        name a fault that never acted, unless it is `optional`. Raises ControlRefused with the
+        mistake for an invalid fault.
         """
         return self.arm(_entry(locals(), "effect"))
 
     def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
-        """Arm a fault in the form used in scenarios: one effect, its match, and its conditions."""
+        """Arm a fault in the form used in scenarios: one effect, filters of requests, and conditions."""
         return self._armed("faults", self._ask("POST", "faults", body=fault))
 
     @property
@@ -135,7 +142,7 @@ class WorldFaults(WorldHandle):
         return [self._armed("faults", document) for document in documents]
 
     def remove_fault(self, fault_id: str) -> None:
-        """Disarm a fault by its id. Raises ControlRefused (404) if it is not armed."""
+        """Disarm a fault by its id. Raises ControlRefused (404) if no such fault is armed."""
         self._ask("DELETE", "faults", fault_id)
 
     def clear_faults(self) -> int:
@@ -162,11 +169,12 @@ class WorldFaults(WorldHandle):
         optional: bool | None = None,
         **options: Any,
     ) -> ArmedFault:
-        """Set in advance how the next operation (or `times` of them) ends.
+        """Arm an outcome, which decides how the next operation (or the next `times`) will end.
 
-        A `with` block removes it. For example `outcome("fail", phase="deploying", project="blog")`,
-        or in the form used in scenarios: `outcome(reconcile={"attempts": 2, "then": "exhaust"})`.
-        ControlRefused names the mistake.
+        The end of a `with` block disarms the outcome. For example, `outcome("fail",
+        phase="deploying", project="blog")` makes an operation fail. The form used in scenarios also
+        works: `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. Raises ControlRefused with
+        the mistake for an invalid outcome.
         """
         return self.add_outcome(_entry(locals(), "kind"))
 
@@ -181,19 +189,19 @@ class WorldFaults(WorldHandle):
         return [self._armed("outcomes", document) for document in documents]
 
     def remove_outcome(self, outcome_id: str) -> None:
-        """Remove an outcome by its id. Raises ControlRefused (404) if it is not armed."""
+        """Disarm an outcome by its id. Raises ControlRefused (404) if no such outcome is armed."""
         self._ask("DELETE", "outcomes", outcome_id)
 
     def clear_outcomes(self) -> int:
-        """Remove all outcomes, and return their number."""
+        """Disarm all outcomes, and return their number."""
         return int(self._ask("DELETE", "outcomes")["removed"])
 
     @property
     def triggers(self) -> list[messages.Trigger]:
-        """The faults, outcomes and timeline entries of the world, each with what it waits for.
+        """The faults, outcomes and timeline entries of the world.
 
-        `considered`, `seen` and `hits` are the counts that stories use. `unused` is the reason why the
-        entry has never acted.
+        The member `waits_for` tells what an entry waits for. `considered`, `seen` and `hits` are
+        the counts that stories check. `unused` is the reason why an entry has never acted.
         """
         return self._fetch_list(messages.Trigger, "GET", "triggers")
 
@@ -202,14 +210,15 @@ class WorldFaults(WorldHandle):
 
 
 def _entry(arguments: Mapping[str, Any], kind_parameter: str) -> dict[str, Any]:
-    """Return the fault or outcome for a method's arguments, in the form used in scenarios.
+    """Convert the arguments of `fault` or `outcome` to the form used in scenarios.
 
-    The argument `kind_parameter` names the kind. Without it, the options themselves name kinds.
+    `kind_parameter` is the name of the argument for the kind. If that argument is None, the options
+    already have the form used in scenarios.
     """
     rule = dict(arguments)
     del rule["self"]
     kind = rule.pop(kind_parameter)
-    # `for_`, `from_` and `while_` are Python keywords with an underscore.
+    # Names such as `for_`, `from_` and `while_` end with an underscore because of Python keywords.
     options = rule.pop("options")
     options = without_none(**{name.rstrip("_"): value for name, value in options.items()})
     entry = without_none(**{name.rstrip("_"): value for name, value in rule.items()})

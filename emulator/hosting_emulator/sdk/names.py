@@ -1,4 +1,4 @@
-"""The names in a world: ids by alias, and errors that suggest the nearest alias."""
+"""Looks up ids by alias. Errors for unknown names suggest the nearest alias."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hosting_emulator.messages import WorldMember
 
 
 class NoSuchName(KeyError):
-    """A name that does not exist in the world. The text suggests the nearest name."""
+    """The world does not contain a name. The message suggests the nearest name."""
 
     def __str__(self) -> str:
-        return str(self.args[0])  # a KeyError would show its text in quotes
+        return str(self.args[0])  # because KeyError would put the message in quotes
 
 
 class Aliases(dict[str, str]):
-    """Ids by alias. An unknown alias raises `NoSuchName`, which is a KeyError."""
+    """Maps aliases to ids. An unknown alias raises `NoSuchName`, which is a KeyError."""
 
     def __init__(self, kind: str, members: Iterable[WorldMember]) -> None:
         super().__init__((member.alias, member.id) for member in members)
@@ -26,13 +26,13 @@ class Aliases(dict[str, str]):
         raise NoSuchName(unknown_name_text(self._kind, alias, self))
 
     def id_of(self, name: str) -> str:
-        """Return the id for `name`, which is an id or an alias. Raises NoSuchName."""
+        """Return the id for `name`, which is an id or an alias. Raises NoSuchName if it is unknown."""
         if name in self.values():
             return name
         return self[name]
 
     def alias_of(self, id_: str | None) -> str | None:
-        """Return the alias for an id, or the id itself if it has none."""
+        """Return the alias for an id, or the id itself if there is no alias."""
         for alias, member_id in self.items():
             if member_id == id_:
                 return alias
@@ -40,7 +40,7 @@ class Aliases(dict[str, str]):
 
 
 def unknown_name_text(kind: str, name: object, known_names: Iterable[str]) -> str:
-    """Return the message that no `kind` has this name, with the nearest name and all names."""
+    """Return an error message for an unknown name, with the nearest name and all known names."""
     names = sorted(known_names)
     all_names = f"the world has no {kind}"
     if names:

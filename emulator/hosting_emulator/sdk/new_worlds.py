@@ -1,4 +1,4 @@
-"""Creating a world: reads scenario, clock and variation, and writes the request."""
+"""Builds the request that creates a world, from a scenario, a clock and a variation."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from typing import Any, TypeAlias, TypedDict
 from hosting_emulator import messages
 from hosting_emulator.sdk.text import one_line
 
-#: A name in the library, a file, or the document itself (all of its keys are optional).
+#: The name of a library scenario, the path of a file, or a document, in which all keys are optional.
 ScenarioLike: TypeAlias = str | Path | Mapping[str, Any]
-#: `frozen`, `real`, `skip`, `scaled:60`, or the form of the control API: {"mode": …, "rate": …}.
+#: A clock: `frozen`, `real`, `skip`, `scaled:60`, or a mapping {"mode": …, "rate": …}.
 ClockLike: TypeAlias = str | messages.ClockRequest | Mapping[str, Any]
-#: A seed, or a mapping with a seed and variation points, as in a scenario: {"seed": 7, "only":
-#: ["page-size"]}.
+#: A seed, or a mapping with a seed and variation points, such as {"seed": 7, "only": ["page-size"]}.
 VaryLike: TypeAlias = str | int | Mapping[str, Any]
 
 
 class ScenarioChoice(TypedDict, total=False):
-    """A scenario: the `name` of a library scenario, or YAML or JSON `text`, which errors call `file`."""
+    """A scenario: the `name` of a library scenario, or a document in `text`.
+
+    `text` is YAML or JSON. `file` is the file name that error messages use for the document.
+    """
 
     name: str
     text: str
@@ -31,14 +33,14 @@ class ScenarioChoice(TypedDict, total=False):
 
 
 class WorldRequest(TypedDict, total=False):
-    """A world to create: from a `scenario`, from an exported `state`, or the default world.
+    """A world to create: from a `scenario`, from an exported `state`, or with default content.
 
-    Clock and assumptions override those of a scenario; with a `state` they are not allowed. `vary`
-    is the seed of the variation. With `only`, responses vary only at these points. With `token`,
-    which may be {}, the summary includes an access token: {"user": …, "organization": …,
-    "expires_in_seconds": …}. With `ttl`, the world is deleted after this much time without a
-    request. `observation` is the id of an observation that watches the world from the first
-    request.
+    `clock` and `assumptions` override those of a scenario, and are not allowed with a `state`.
+    `vary` is the seed of the variation. With `only`, responses vary only at these points. With
+    `token`, the world's summary includes an access token. `token` may be empty, or contain `user`,
+    `organization` and `expires_in_seconds`. With `ttl`, the world is deleted after this much time
+    without a request. `observation` is the id of an observation that watches the world from its
+    first request.
     """
 
     scenario: ScenarioChoice | None
@@ -55,13 +57,14 @@ class WorldRequest(TypedDict, total=False):
 
 
 class WorldOptions(TypedDict, total=False):
-    """Options of a fresh world. Each overrides the scenario.
+    """Options of a fresh world. Each option overrides the scenario.
 
-    `clock` is `frozen`, `real`, `skip`, `scaled:60` or {mode, rate}. `vary` is the seed of the
-    variation, at the points in `vary_only` or at all points, or both: {"seed": 7, "only": […]}.
-    Without it, HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY apply. `ttl` is a span such as
-    `6h`, or None for no limit: the world is deleted after this much time without a request, in case
-    its creator was killed.
+    `clock` is `frozen`, `real`, `skip`, `scaled:60` or a mapping with `mode` and `rate`. `vary` is
+    the seed of the variation. With `vary_only`, responses vary only at these points. `vary` can
+    also be a mapping with both, such as {"seed": 7, "only": ["page-size"]}. Without `vary`,
+    HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY apply. `ttl` is a span such as `6h`. After
+    this much time without a request, the world is deleted, because its creator may have been
+    killed. With None, the world has no time limit.
     """
 
     clock: ClockLike | None
@@ -85,10 +88,13 @@ def world_request(
     assumptions: Mapping[str, Any] | None = None,
     vary: VaryLike | None = None,
     vary_only: str | Sequence[str] | None = None,
-    # Longer than anybody inspects a world in a debugger, in case nothing closes it.
+    # Longer than a debugging session, during which a world may receive no request.
     ttl: str | None = "6h",
 ) -> WorldRequest:
-    """Return the request of the control API that creates a world. Raises ValueError, OSError."""
+    """Return the control API request that creates a world.
+
+    Raises ValueError for an invalid option, and OSError for a file that cannot be read.
+    """
     if clock is None and scenario is None and state is None:
         clock = "frozen"
     request: WorldRequest = {
@@ -120,8 +126,7 @@ def world_request(
 
 def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoice:
     if isinstance(scenario, Mapping):
-        # Only a library needs these, to list a scenario. Members of the scenario itself override
-        # them.
+        # A scenario must have a name and a description, but only lists of a library show them.
         defaults = {"name": "inline", "description": "Written where it is used."}
         document = defaults | dict(scenario)
         if isinstance(document.get("clock"), str):
@@ -137,14 +142,15 @@ def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoi
 
 
 def is_file_name(text: str) -> bool:
-    """Return whether a string is the file name of a scenario. Library names have no dot or slash."""
+    """Return whether a string is a file name, because library names contain no slash or suffix."""
     return "/" in text or os.sep in text or text.endswith((".yaml", ".yml", ".json"))
 
 
 def find_file(path: str | Path, folders: Sequence[Path] = ()) -> Path:
-    """Return a file in the first of the folders that has it, by default in the working folder.
+    """Return the path of a file in the first of `folders` that contains the file.
 
-    Raises ValueError.
+    Without `folders`, the path is relative to the working folder. Raises ValueError if the file
+    does not exist.
     """
     candidates = list(dict.fromkeys(folder / path for folder in folders)) or [Path(path)]
     for candidate in candidates:
@@ -154,12 +160,12 @@ def find_file(path: str | Path, folders: Sequence[Path] = ()) -> Path:
 
 
 def clock_request(clock: ClockLike) -> messages.ClockRequest:
-    """Parse `frozen`, `real`, `skip` or `scaled:RATE`.
+    """Parse `frozen`, `real`, `skip` or `scaled:RATE`. Return a mapping unchanged.
 
-    The message of a ValueError lists these forms.
+    Raises ValueError for any other string.
     """
     if not isinstance(clock, str):
-        return clock  # type: ignore[return-value] # the emulator refuses what is wrong with it
+        return clock  # type: ignore[return-value] # the emulator refuses an invalid mapping
     mode, _, rate = clock.partition(":")
     if mode == "scaled" and rate:
         return {"mode": "scaled", "rate": read_rate(rate)}
@@ -169,9 +175,9 @@ def clock_request(clock: ClockLike) -> messages.ClockRequest:
 
 
 def read_rate(text: str) -> float:
-    """Parse a rate, which is a finite number of world seconds per real second above 0.
+    """Parse a rate in world seconds per real second.
 
-    Raises ValueError.
+    Raises ValueError unless the rate is a finite number above 0.
     """
     with suppress(ValueError):
         rate = float(text)
@@ -183,9 +189,10 @@ def read_rate(text: str) -> float:
 def read_vary(
     vary: VaryLike, only: str | Sequence[str] | None = None
 ) -> tuple[str, list[str] | None]:
-    """Return the seed and the points. In a string, points are separated by commas or spaces.
+    """Return the seed of a variation, and the names of its points or None for all points.
 
-    Raises ValueError with a one-line message.
+    In a string, points are separated by commas or spaces. Raises ValueError with a one-line
+    message.
     """
     seed: object = vary
     points: object = only
@@ -208,7 +215,7 @@ def read_vary(
 
 
 def _read_points(points: object) -> list[str] | None:
-    """Return the names of points, or None for all points. Raises ValueError."""
+    """Return the names of points, or None for all points. Raises ValueError for other values."""
     if points is None:
         return None
     if isinstance(points, str):

@@ -1,4 +1,4 @@
-"""An observation of a running emulator: all worlds and requests from its start to its end."""
+"""An observation of a running emulator, which records the requests to its worlds."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from hosting_emulator.sdk.transport import Transport, path_of
 
 
 class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
-    """Watches the worlds of an emulator, including deleted and reset worlds, until it is closed.
+    """Watches the worlds of an emulator until the observation is closed.
 
-    A chapter is the life of a world: from its creation, or from the start of the observation, until
-    the world is deleted, reset, loaded or replaced.
+    A chapter is one life of a world. A chapter starts when the world is created, or when the
+    observation starts. A chapter ends when the world is deleted, reset or replaced. Ended chapters
+    stay available.
     """
 
     def __init__(self, transport: Transport, id_: str) -> None:
@@ -23,14 +24,14 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         self.id = id_
 
     def __exit__(self, *_: object) -> None:
-        with suppress(ControlError):  # the emulator may have stopped first
+        with suppress(ControlError):  # the emulator may already have stopped
             self.close()
 
     def report(self, *, final: bool = False, wait_s: float = 0) -> messages.ObservationReport:
-        """Report every chapter with its verdict.
+        """Return a report on every chapter with its verdict.
 
-        `final` means that the clients have finished. `wait_s` is the maximum wait for requests in
-        progress, in real seconds.
+        `final` means that the clients have finished. `wait_s` is the maximum wait for requests that
+        are still in progress, in real seconds, up to 60.
         """
         wait_ms = max(0, min(60_000, round(wait_s * 1000)))
         query = {"final": str(final).lower(), "wait_ms": wait_ms}
@@ -38,9 +39,11 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         return self._transport.fetch(messages.ObservationReport, "GET", path)
 
     def state(self, index: int, *, seed: bool = False, began: bool = False) -> messages.JsonObject:
-        """Export the state of a chapter's world: the current state, or the state at the chapter's end.
+        """Export the state of a chapter's world.
 
-        With `began`, export the state at the start of the chapter.
+        This is the current state or, if the chapter has ended, the state at its end. With `began`,
+        it is the state at the start of the chapter. With `seed`, the state includes the world's
+        seed.
         """
         path = self._path("chapters", index, "state")
         query = {}
@@ -54,18 +57,18 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
         return state
 
     def world_report(self, index: int, *, requests: int = 20) -> messages.WorldReport:
-        """Report the world of a chapter with its latest `requests` exchanges."""
+        """Return a report on a chapter's world, with at most `requests` of the latest exchanges."""
         path = self._path("chapters", index, "report")
         return self._transport.fetch(messages.WorldReport, "GET", f"{path}?requests={requests}")
 
     def requests(self, index: int, *, limit: int = 1000) -> list[messages.Exchange]:
-        """Return the latest exchanges of a chapter, oldest first."""
+        """Return at most `limit` of the latest exchanges of a chapter, oldest first."""
         path = self._path("chapters", index, "requests")
         page = self._transport.fetch(messages.RequestPage, "GET", f"{path}?limit={limit}")
         return page.items[::-1]
 
     def whole_request(self, index: int, n: int) -> messages.WholeExchange:
-        """Return one exchange of a chapter with headers, bodies and trail. Secrets are removed."""
+        """Return exchange `n` of a chapter with headers, bodies and trail, but without secrets."""
         path = self._path("chapters", index, "requests", n)
         return self._transport.fetch(messages.WholeExchange, "GET", path)
 

@@ -1,4 +1,4 @@
-"""Operations as arguments: an id, or the document in a call's response."""
+"""Arguments that stand for an operation: its id, or its document from a response."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 OperationLike: TypeAlias = str | Mapping[str, Any]
-"""An operation's id, or its document in a call's response."""
+"""An operation's id, or its document from a response."""
 
 
 def id_of_operation(operation: OperationLike) -> str:
-    """Return an operation's id. Raises ValueError for a document without one."""
+    """Return an operation's id. Raises ValueError for a document without an id."""
     if isinstance(operation, str):
         return operation
-    if not isinstance(operation, Mapping):  # such as a response whose JSON was not read
+    if not isinstance(operation, Mapping):  # for example a response object of an HTTP client
         kind = type(operation).__name__
-        raise ValueError(f"this is not an operation ({kind}): give its id, or its JSON")
+        raise ValueError(
+            f"this {kind} is not an operation: give the id or the JSON of an operation"
+        )
     id_ = operation.get("id")
     if not isinstance(id_, str):
         what = operation.get("code") or f"it has {', '.join(map(str, operation)) or 'nothing'}"

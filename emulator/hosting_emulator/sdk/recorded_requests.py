@@ -14,8 +14,8 @@ from hosting_emulator.sdk.exchange_text import response_text
 class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
     """A request that reached the world, and its response.
 
-    Headers and bodies are redacted and cut at 16 KiB. They are fetched at first use. This raises
-    ControlRefused (404) if the log no longer has the request.
+    Headers and bodies are redacted, and bodies are truncated to 16 KiB. Both are fetched at first
+    use, which raises ControlRefused (404) if the log no longer contains the request.
     """
 
     _fetch_whole: Callable[[int], messages.WholeExchange]
@@ -25,7 +25,7 @@ class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
 
     @property
     def body(self) -> Any:
-        """The body of the request: parsed JSON, other text unchanged, or None without a body."""
+        """The body of the request: parsed JSON, other text as a string, or None if there is no body."""
         return self._whole.request.content
 
     @property
@@ -35,7 +35,7 @@ class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
 
     @property
     def response(self) -> Any:
-        """The body of the response: parsed JSON, other text unchanged, or None without a body."""
+        """The body of the response: parsed JSON, other text as a string, or None if there is no body."""
         return self._whole.response.content
 
     @property
@@ -52,8 +52,8 @@ class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
 class HeldRequests:
     """The requests in the log, oldest first.
 
-    `dropped` is the number of older requests that left the full log. `was_cleared` means that the
-    log was cleared after the first request that counts.
+    `dropped` is the number of older requests that were dropped because the log was full.
+    `was_cleared` means that the log was cleared after `Requests.from_now` was called.
     """
 
     requests: Sequence[RecordedRequest]

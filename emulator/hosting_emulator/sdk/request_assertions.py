@@ -1,4 +1,4 @@
-"""Checks whether the number of matching requests is as expected, and describes the failure."""
+"""Asserts that the number of matching requests is as expected, and describes failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hosting_emulator.sdk.request_filters import ImpossibleFilter
 from hosting_emulator.sdk.request_matching import RequestMatcher
 from hosting_emulator.sdk.text import align, count_text
 
-#: The maximum number of rows. More rows would bury the relevant ones, so the newest are shown.
+#: The maximum number of requests to show. The newest are shown.
 _ROWS = 20
 _NEAREST = 3
 
@@ -24,7 +24,7 @@ class ExpectedCount:
     at_most: int | None
 
     def text(self) -> str:
-        """Return the expectation in words."""
+        """Return the expectation in words, such as `to be made twice`."""
         at_least = self.at_least
         at_most = self.at_most
         if at_most == 0:
@@ -41,7 +41,7 @@ class ExpectedCount:
 
 
 def expected_count(times: int | None, at_least: int | None, at_most: int | None) -> ExpectedCount:
-    """Return the expected count from an assertion's arguments; by default at least one request.
+    """Return the expected count for an assertion's arguments. The default is at least one request.
 
     Raises TypeError for arguments that contradict each other, and ImpossibleFilter for an
     impossible count.
@@ -70,7 +70,8 @@ def check_made(
 ) -> None:
     """Raise AssertionError unless the expected number of requests matches.
 
-    A maximum also fails if the log no longer holds all requests that could match.
+    If there is a maximum, also raise AssertionError if the log no longer holds all requests that
+    could match.
     """
     __tracebackhide__ = True
     at_least = count.at_least
@@ -92,15 +93,16 @@ def check_made(
         return
     if held.was_cleared:
         raise AssertionError(
-            f"{expected}, but this is no longer known: the world was reset or replaced after "
-            "`requests.from_now()`, and that cleared its log\nsince then it was "
-            f"{made}; take `requests.from_now()` after the reset"
+            f"{expected}, but this is no longer known: the log was cleared, because the world was "
+            f"reset or replaced after `requests.from_now()`\nsince then, the request was {made}\n"
+            "call `requests.from_now()` after the reset"
         )
     if held.dropped:
         raise AssertionError(
             f"{expected}, but this is no longer known: the log keeps only the last "
-            f"{count_text(len(held.requests), 'request')}, {held.dropped:,} older ones have left it\n"
-            f"in those it was {made}; take `requests.from_now()` before what you count"
+            f"{count_text(len(held.requests), 'request')}, and {held.dropped:,} older requests were "
+            f"dropped\namong the last requests, it was {made}\n"
+            "call `requests.from_now()` shortly before the requests that you count"
         )
 
 
@@ -112,7 +114,7 @@ def check_none_failed(held: HeldRequests) -> None:
         if held.dropped or held.was_cleared:
             raise AssertionError(
                 "expected every request to succeed, but this is no longer known: earlier requests "
-                "have left the log; take `requests.from_now()` later, or assert more often"
+                "have left the log; call `requests.from_now()` later, or assert more often"
             )
         return
     total = len(held.requests)
@@ -128,7 +130,7 @@ def check_none_failed(held: HeldRequests) -> None:
 
 
 def _table(held: HeldRequests, marked: set[int], world_name: str, base_url: str) -> list[str]:
-    """Return the latest requests as lines. A `>` marks the requests with the `marked` numbers."""
+    """Return the latest requests as lines. A `>` marks each request whose number is in `marked`."""
     if not held.requests:
         return [f"no request has reached this world; its base URL is {base_url}"]
     title = f"made in world {world_name}"
@@ -149,13 +151,13 @@ def _table(held: HeldRequests, marked: set[int], world_name: str, base_url: str)
 
 
 def _nearest_lines(matcher: RequestMatcher, requests: Iterable[RecordedRequest]) -> list[str]:
-    """Return the differences of the requests that are nearest to the filters."""
+    """Return lines that describe how the nearest requests differ from the filters."""
     ranked: list[tuple[int, RecordedRequest, list[str]]] = []
     for request in requests:
         mismatches = matcher.mismatches(request)
         is_other_call = "call" in mismatches
-        # A request that matches no filter is not near, unless it may have a misspelled path of the
-        # call.
+        # A request that matches no filter is not near, except a request to an unknown path, which
+        # may be a misspelled path of the expected call.
         is_near = len(mismatches) < len(matcher.values) or (is_other_call and request.call is None)
         if mismatches and is_near:
             ranked.append((len(mismatches) + is_other_call, request, mismatches))

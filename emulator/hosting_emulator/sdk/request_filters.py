@@ -1,4 +1,4 @@
-"""Filters of requests, as types and errors. `request_matching` applies them."""
+"""The types and errors of request filters. `request_matching` applies the filters."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from hosting_emulator.sdk.names import NoSuchName
 if TYPE_CHECKING:
     from hosting_emulator.contract.calls import CallName
 
-#: The name of a call, or of another logged request: a ticket was redeemed at its dev origin.
+#: The name of a call, or `redeem_ticket`, which redeems a ticket at its dev origin.
 RequestName: TypeAlias = "CallName | Literal['redeem_ticket']"
-#: A filter: a value, several alternatives, or a comparison such as `{"at_least": 400}`.
+#: A filter: one value, a collection of alternatives, or a comparison such as `{"at_least": 400}`.
 TextFilter: TypeAlias = str | Collection[str] | Mapping[str, Any]
 StatusFilter: TypeAlias = int | str | Collection[int | str] | Mapping[str, Any]
-#: An operation's id, or its document in a call's response.
+#: An operation's id, or its document from a response.
 OperationFilter: TypeAlias = TextFilter
 
 
 class Filters(TypedDict, total=False):
-    """Filters of requests, besides the call. All of them must match.
+    """Filters of requests, besides the call. All filters must match.
 
-    `user` and `project` are aliases or ids; the user `nobody` selects requests without a valid
-    token. `operation` is an id or the document of an operation. `path` does not have the world's
-    prefix; `*` matches any string and `{name}` matches one segment. `status` can be a class such as
-    `4xx`. `key` is the Idempotency-Key. `lost` is the kind of fault that lost the response, or
-    whether it was lost. `failed` selects requests that were refused or whose response was lost. A
-    list holds alternatives. A value that can never match raises a TypeError.
+    `user` and `project` are aliases or ids. The user `nobody` selects requests without a valid
+    token. `operation` is an id or the document of an operation. `path` is a path without the
+    world's prefix, in which `*` matches any string and `{name}` matches one segment. `status` can
+    be a class such as `4xx`. `key` is the Idempotency-Key. `lost` is the kind of fault that lost
+    the response, or a bool that tells whether the response was lost. `failed` selects requests that
+    were refused or whose response was lost. A list contains alternatives. A value that can never
+    match raises a TypeError.
     """
 
     user: TextFilter
@@ -44,7 +45,7 @@ class Filters(TypedDict, total=False):
 
 
 class ImpossibleFilter(TypeError, ValueError):
-    """A filter that no request can ever match. The message names the right form."""
+    """A filter that no request can ever match. The message explains the valid form."""
 
 
 class UnknownFilterName(NoSuchName, ImpossibleFilter):

@@ -1,6 +1,6 @@
 """Compares requests with filters, and describes the differences.
 
-It loads the calls of the contract and the language of filters, which takes 60 ms.
+Importing this module takes 60 ms, because it loads the contract's calls and the filter language.
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ from hosting_emulator.sdk.request_filters import (
 )
 
 _FLAGS = {"replayed": "replayed", "lost": "lost", "failed": "refused or lost"}
-#: Members of a request for which the filter has another name.
+#: Members of a request whose filter has a different name.
 _MEMBERS = {"user": "principal", "key": "idempotency_key"}
 
 
 class NamedWorld(Protocol):
-    """The names in a world, for use in filters."""
+    """A world whose users and projects filters can name."""
 
     users: Aliases
     projects: Aliases
 
 
 class RequestMatcher:
-    """A call and filters. Raises ImpossibleFilter for a value that no request can have."""
+    """Matches requests against a call and filters.
+
+    Raises ImpossibleFilter for a value that no request can have.
+    """
 
     def __init__(self, call: TextFilter | None, filters: Filters, world: NamedWorld) -> None:
         self._aliases = {"user": world.users, "project": world.projects}
@@ -56,7 +59,7 @@ class RequestMatcher:
             values["call"] = _call_filter(call)
         for name in filter_names:
             value = filters.get(name)
-            # None counts as missing, so that a test can pass on an optional filter.
+            # Treat None as a missing filter, so that a test can pass an optional filter on.
             if value is None:
                 continue
             if name in self._aliases and isinstance(value, str):
@@ -75,11 +78,11 @@ class RequestMatcher:
             raise ImpossibleFilter(f"{path} can never match: {error}") from None
 
     def operation_ids(self) -> set[str]:
-        """Return the ids of operations in the filters."""
+        """Return the ids of the operations that the filters name."""
         return {text for text in _texts_in(self.values.get("operation")) if text.isalnum()}
 
     def mismatches(self, request: RecordedRequest) -> list[str]:
-        """Return the filters that a request does not match."""
+        """Return the names of the filters that a request does not match."""
         view = _view(request, self._aliases["project"])
         return [
             name
@@ -112,7 +115,7 @@ class RequestMatcher:
         return f"had the {name} {value}"
 
     def text(self) -> str:
-        """Describe the requests that match."""
+        """Describe the matching requests, for example `list_domains by owner with the status 200`."""
         words = [_value_text(self.values.get("call", "a request"))]
         for name, value in self.values.items():
             if name in self._aliases:
@@ -131,7 +134,10 @@ class RequestMatcher:
 
 
 def known_call(name: str | None) -> str | None:
-    """Return the call_id of a call, or None. Raises ValueError with the nearest name."""
+    """Return the call_id for the name of a call, or None for None.
+
+    Raises ValueError with the nearest name for an unknown name.
+    """
     if name is None:
         return None
     call_id = call_named(name)
@@ -150,7 +156,7 @@ def _value(request: RecordedRequest, name: str) -> Any:
 
 
 def _view(request: RecordedRequest, projects: Aliases) -> dict[str, Any]:
-    """Return the values of a request that filters compare, with ids and aliases of users and projects."""
+    """Return the value of a request for each filter. Users and projects have both id and alias."""
     project_names: tuple[str | None, ...] = ()
     if request.project:
         project_names = (request.project, projects.alias_of(request.project))
@@ -181,14 +187,20 @@ def _flag_text(name: str, value: object) -> str:
 
 
 def _call_filter(call: TextFilter) -> Any:
-    """Return the call_id of a named call. Raises ValueError with the nearest name."""
+    """Return a filter with the call_id in place of the name of a call.
+
+    Raises ValueError with the nearest name for an unknown name.
+    """
     if not isinstance(call, str) or call == "none" or _is_pattern(call):
         return call
     return known_call(call)
 
 
 def _id_of_name(name: str, aliases: Aliases, value: str) -> str:
-    """Return the id for an alias. Raises UnknownFilterName."""
+    """Return the id for an alias. Return a pattern or `nobody` unchanged.
+
+    Raises UnknownFilterName for an unknown alias.
+    """
     if _is_pattern(value) or (name == "user" and value == "nobody"):
         return value
     try:
@@ -198,12 +210,12 @@ def _id_of_name(name: str, aliases: Aliases, value: str) -> str:
 
 
 def _is_pattern(value: str) -> bool:
-    """Return whether a string matches any value, or is a regular expression."""
+    """Return whether a string is `*`, or a regular expression between slashes."""
     return value == "*" or (len(value) > 2 and value[0] == value[-1] == "/")
 
 
 def _operation_ids(value: Any) -> Any:
-    """Return a filter with an operation's id in place of each operation's document."""
+    """Return a filter in which the id of an operation replaces each document of an operation."""
     if isinstance(value, Mapping):
         id_ = value.get("id")
         if isinstance(id_, str):
@@ -215,7 +227,7 @@ def _operation_ids(value: Any) -> Any:
 
 
 def _is_collection(value: Any) -> bool:
-    """Return whether a value holds alternatives."""
+    """Return whether a filter is a collection of alternatives."""
     return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
 
 
@@ -232,14 +244,14 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _value_text(value: Any) -> str:
-    """Return the value of a filter in words."""
+    """Return a filter in words, such as `200 or 202`."""
     if isinstance(value, list):
         return " or ".join(map(str, value))
     return str(value)
 
 
 def _with_lists(value: Any) -> Any:
-    """Return a value with all collections converted to lists."""
+    """Return a filter in which every collection is converted to a list."""
     if isinstance(value, Mapping):
         return {name: _with_lists(inner) for name, inner in value.items()}
     if _is_collection(value):

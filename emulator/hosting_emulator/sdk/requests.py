@@ -1,4 +1,4 @@
-"""The request log of a world: to read, to filter and to assert on."""
+"""Reads and filters the request log of a world, and asserts on it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CAPACITY = 1000
 
 
 class LoggedWorld(Protocol):
-    """The parts of the log's world that filters and messages need."""
+    """The attributes of a world that filters and messages need."""
 
     name: str
     base_url: str
@@ -34,19 +34,19 @@ class LoggedWorld(Protocol):
 
 
 class Requests(WorldHandle, Sequence[RecordedRequest]):
-    """The last 1,000 requests that reached a world, oldest first, fetched again at each use.
+    """The last 1,000 requests that reached a world, oldest first.
 
-    For the filters see `Filters`: `user`, `status`, `code`, `project`, `operation`, `method`,
-    `path`, `key`, `replayed`, `lost`, `failed`. An unknown name is an error that suggests the
-    nearest name.
+    Each use fetches the requests again. `Filters` describes the filters: `user`, `status`, `code`,
+    `project`, `operation`, `method`, `path`, `key`, `replayed`, `lost` and `failed`. The error for
+    an unknown name suggests the nearest name.
     """
 
     def __init__(self, transport: Transport, world: LoggedWorld) -> None:
         super().__init__(transport, world.name)
         self._world = world
         self._after = 0
-        #: How many times the log had been cleared when `from_now` was called; None if it was not
-        #: called.
+        #: How many times the log had been cleared when `from_now` was called. None if this object
+        #: does not come from `from_now`.
         self._times_cleared: int | None = None
 
     def __iter__(self) -> Iterator[RecordedRequest]:
@@ -66,16 +66,16 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
 
     @property
     def total(self) -> int:
-        """The total number of requests, including those that the log no longer holds."""
+        """The total number of requests, including requests that the log no longer holds."""
         page = self.page(limit=1)
         return max(0, page.total - self._offset(page))
 
     def from_now(self) -> Requests:
         """Return the requests that will be made from now on.
 
-        Resetting the world or loading a scenario clears the log. The result then holds the requests
-        since the log was cleared. Assertions about a maximum fail, because earlier requests are
-        gone.
+        Resetting the world or loading a scenario clears the log. The result then contains the
+        requests since the log was cleared, and assertions about a maximum fail, because earlier
+        requests are unknown.
         """
         page = self.page(limit=1)
         later = copy(self)
@@ -88,18 +88,24 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return self._times_cleared not in (None, page.times_cleared)
 
     def _offset(self, page: messages.RequestPage) -> int:
-        """Return the number after which requests count. In a cleared log, numbers start at 1 again."""
+        """Return the number of the last request that does not count.
+
+        Request numbers restart at 1 when the log is cleared, so this is then 0.
+        """
         return 0 if self._was_cleared(page) else self._after
 
     def of(
         self, call: RequestName | None = None, **filters: Unpack[Filters]
     ) -> list[RecordedRequest]:
-        """Return the requests to a call (None: to any) that match all filters, oldest first."""
+        """Return the requests that match all filters, oldest first.
+
+        Without `call`, requests to any call are returned.
+        """
         matcher = self._matcher(call, filters)
         return [request for request in self if matcher.matches(request)]
 
     def _matcher(self, call: RequestName | None, filters: Filters) -> RequestMatcher:
-        # Imported here because the import takes 60 ms, which only programs that filter should pay.
+        # Imported here because the import takes 60 ms, and many programs never filter requests.
         from hosting_emulator.sdk.request_matching import RequestMatcher
 
         return RequestMatcher(call, filters, self._world)
@@ -107,9 +113,9 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     def page(
         self, *, limit: int = 50, trail: bool = True, **filters: Unpack[messages.RequestFilters]
     ) -> messages.RequestPage:
-        """Return the latest exchanges, newest first, and their total. `limit` is from 1 to 1000.
+        """Return the latest exchanges, newest first, and their total number.
 
-        With `trail`, each exchange includes its trail.
+        `limit` must be from 1 to 1000. With `trail`, each exchange includes its trail.
         """
         query: dict[str, Any] = {"limit": limit}
         if not trail:
@@ -117,13 +123,16 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return self._fetch(messages.RequestPage, "GET", "requests", **query, **filters)
 
     def whole(self, n: int) -> messages.WholeExchange:
-        """Return one exchange with headers and bodies; 404 if the log no longer holds it."""
+        """Return exchange `n` with headers and bodies.
+
+        Raises ControlRefused (404) if the log no longer holds the exchange.
+        """
         return self._fetch(messages.WholeExchange, "GET", "requests", n)
 
     def har(
         self, *, limit: int = 1000, state: bool = False, **filters: Unpack[messages.RequestFilters]
     ) -> messages.JsonObject:
-        """Return the latest exchanges as an HTTP Archive 1.2.
+        """Return the latest exchanges as an HTTP Archive (HAR) 1.2.
 
         With `state`, the archive includes the world's state before the first exchange.
         """
@@ -134,7 +143,10 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return archive
 
     def resend(self, n: int, *, same_key: bool = False) -> messages.WholeExchange:
-        """Resend a request, with a new Idempotency-Key or its own; 409 if the log has only a part of it."""
+        """Send request `n` again with a new Idempotency-Key or, with `same_key`, its original key.
+
+        Raises ControlRefused (409) if the log contains only a part of the request.
+        """
         body = {"same_key": same_key}
         return self._fetch(messages.WholeExchange, "POST", "requests", n, "resend", body=body)
 
@@ -145,9 +157,10 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         last_id: int | None = None,
         **filters: Unpack[messages.RequestFilters],
     ) -> EventStream:
-        """Listen to events from now on or after `last_id`, on a separate connection.
+        """Listen to events on a separate connection.
 
-        `only` selects kinds of events.
+        Without `last_id`, the stream starts now. With `last_id`, it starts after the event with
+        this id. `only` limits the stream to these kinds of events.
         """
         path = self.control_path("events", only=",".join(only) or None, **filters)
         headers = {}
@@ -164,13 +177,14 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         at_most: int | None = None,
         **filters: Unpack[Filters],
     ) -> list[RecordedRequest]:
-        """Assert that matching requests were made, at least once by default. Return them.
+        """Assert that matching requests were made, by default at least one. Return these requests.
 
-        The AssertionError lists the requests and the differences of the nearest. It is also raised
-        if the log has dropped requests that could change the count.
+        The AssertionError lists the latest requests, and describes how the nearest requests differ
+        from the filters. AssertionError is also raised if there is a maximum and the log has
+        dropped requests that could match.
         """
-        __tracebackhide__ = True  # pytest then shows the line of the test
-        # Imported here for the same reason as in `_matcher`.
+        __tracebackhide__ = True  # so that pytest shows the line of the test
+        # Imported here because the import is slow, as in `_matcher`.
         from hosting_emulator.sdk.request_assertions import check_made, expected_count
 
         count = expected_count(times, at_least, at_most)
@@ -182,14 +196,14 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return matching
 
     def assert_not_made(self, call: RequestName | None = None, **filters: Unpack[Filters]) -> None:
-        """Assert that no matching request was made. Errors are the same as for `assert_made`."""
+        """Assert that no matching request was made. Raises the same errors as `assert_made`."""
         __tracebackhide__ = True
         self.assert_made(call, times=0, **filters)
 
     def assert_none_failed(self) -> None:
-        """Assert that every request received a status below 400, and that its response arrived.
+        """Assert that every request received a response with a status below 400.
 
-        The assertion fails if requests have left the log, because they may have failed.
+        The assertion also fails if requests have left the log, because these may have failed.
         """
         __tracebackhide__ = True
         from hosting_emulator.sdk.request_assertions import check_none_failed
@@ -197,7 +211,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         check_none_failed(self._read())
 
     def _check_operations(self, ids: set[str], requests: Iterable[RecordedRequest]) -> None:
-        """Raise ImpossibleFilter for the id of an operation that never existed in the world."""
+        """Raise ImpossibleFilter if one of `ids` does not belong to an operation of the world."""
         for id_ in ids - {request.operation for request in requests}:
             try:
                 self._fetch(messages.Why, "GET", "operations", id_, "why")
@@ -207,7 +221,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
                 raise
 
     def _read(self) -> HeldRequests:
-        """Read all logged requests since this handle was created or last cleared."""
+        """Fetch the logged requests that count: all, or those since `from_now` was called."""
         page = self.page(limit=CAPACITY, trail=False)
         offset = self._offset(page)
         requests = [

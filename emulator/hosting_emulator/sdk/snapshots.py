@@ -11,10 +11,10 @@ from hosting_emulator.sdk.world_handle import WorldHandle, ignore_missing
 
 
 class WorldSnapshot(WorldHandle, AbstractContextManager["WorldSnapshot", None]):
-    """A saved state of a world: `id`, `commit`, and `at`, a timestamp of world time.
+    """A saved state of a world, with its `id`, its `commit`, and its world time `at`.
 
-    Restoring does not affect the request log. The end of a `with` block restores the snapshot and
-    deletes it. Otherwise it lives as long as its world.
+    Restoring a snapshot does not affect the request log. The end of a `with` block restores the
+    snapshot and deletes it. A snapshot that is never deleted exists as long as its world.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class WorldSnapshot(WorldHandle, AbstractContextManager["WorldSnapshot", None]):
         return f"<WorldSnapshot {self.id!r} of {self.name!r} at {self.at}>"
 
     def restore(self) -> None:
-        """Restore the world, any number of times.
+        """Restore the world to this snapshot. A snapshot can be restored any number of times.
 
         Raises ControlRefused if the snapshot was deleted.
         """

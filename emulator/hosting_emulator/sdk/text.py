@@ -1,4 +1,4 @@
-"""Helpers for text in terminals: alignment, counts, colors."""
+"""Formats text for terminals: alignment, counts and colors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _COLORS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", 
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows, which may differ in length, as lines with aligned columns."""
+    """Return rows as lines with aligned columns. Rows may have different numbers of cells."""
     columns = zip_longest(*(row[:-1] for row in rows), fillvalue="")
     widths = [max(map(len, column)) for column in columns]
     lines = []
@@ -21,14 +21,14 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def count_text(count: int, thing: str) -> str:
-    """Return a count with its noun: `1 request`, `2 requests`."""
+    """Return a count with its noun in singular or plural, such as `1 request` or `2 requests`."""
     if count == 1:
         return f"1 {thing}"
     return f"{count:,} {thing}s"
 
 
 def one_line(text: str, longest: int) -> str:
-    """Return a string on one line, cut to at most `longest` characters."""
+    """Return a string on one line, truncated to at most `longest` characters."""
     line = " ".join(text.split())
     if len(line) > longest:
         return f"{line[: longest - 1]}…"
@@ -36,12 +36,15 @@ def one_line(text: str, longest: int) -> str:
 
 
 def paint(style: str, text: str) -> str:
-    """Return a string in bold, dim, red, green, yellow or magenta; unchanged without a style."""
+    """Return a string with a terminal style: bold, dim, red, green, yellow or magenta.
+
+    If `style` is empty, return the string unchanged.
+    """
     if not style or not text:
         return text
     return f"\x1b[{_COLORS[style]}m{text}\x1b[0m"
 
 
 def plain(text: str) -> str:
-    """Return a string without its colors."""
+    """Return a string without terminal colors and styles."""
     return re.sub("\x1b\\[[0-9]+m", "", text)

@@ -1,6 +1,6 @@
-"""Requests to the control API: JSON in both directions, problems as exceptions.
+"""Sends JSON requests to the control API, and raises problems as exceptions.
 
-It must not know the meaning of a path, or print anything.
+This module must not depend on the meaning of a path, and must not print anything.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 M = TypeVar("M", bound=messages.ControlMessage)
 
-#: The emulator sends a sign of life every 15 s. After this many real seconds of silence it is gone.
+#: How long a stream may be silent, in real seconds, before the emulator counts as gone. A running
+#: emulator sends at least an empty event every 15 s.
 _SILENCE_S = 45.0
 _EVENTS = "text/event-stream"
-_encode = json.JSONEncoder(
-    separators=(",", ":"), default=dict
-).encode  # any mapping is encoded as an object
+#: Encodes any mapping as a JSON object, not only a dict.
+_encode = json.JSONEncoder(separators=(",", ":"), default=dict).encode
 
 
 class Transport:
     """Sends requests to the control API of one emulator, over a connection that threads may share.
 
-    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`; otherwise ValueError is
-    raised. `token` is the control token, if one is needed. `timeout_s` is the maximum wait for a
-    response, in real seconds. Nothing is sent before the first call. Every method may raise a
-    ControlError.
+    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`. Any other string raises
+    ValueError. `token` is the control token, if the emulator requires one. `timeout_s` is the
+    maximum wait for a response, in real seconds. The constructor sends no request. Every method may
+    raise a ControlError.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class Transport:
         parts = urlsplit(control_url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             example = f"{DEFAULT_URL}/_emulator"
-            raise ValueError(f"{control_url!r} is not an address, such as {example}")
+            raise ValueError(f"{control_url!r} is not an address: write it like {example}")
         self.control_url = control_url.rstrip("/")
         self._root = parts.path.rstrip("/")
         self._headers = {"Accept": "application/json"}
         if token:
             self._headers["X-Control-Token"] = _sendable(token)
-        # Imported here because http.client takes 30 ms, which help and shell completion should not
-        # pay.
+        # Imported here because importing http.client takes 30 ms, and the CLI's help and shell
+        # completion do not need it.
         from hosting_emulator.sdk.control_connection import ControlConnection
 
         self._connection = ControlConnection(control_url, timeout_s)
@@ -71,11 +71,12 @@ class Transport:
         self._connection.close()
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Send JSON (None: no body) to a path under the control URL.
+        """Send a request with a JSON body to a path under the control URL.
 
-        Return the JSON of the response. Returns None for a response without a body.
+        If `body` is None, the request has no body. Return the parsed JSON of the response, or None
+        if the response has no body.
         """
-        __tracebackhide__ = True  # pytest then shows the line of the caller
+        __tracebackhide__ = True  # so that pytest shows the line of the caller
         return self._send(Any, method, path, body)
 
     get = partialmethod(ask, "GET")
@@ -85,7 +86,7 @@ class Transport:
     delete = partialmethod(ask, "DELETE")
 
     def fetch(self, kind: type[T], method: str, path: str, body: Any = None) -> T:
-        """Send JSON like `ask`, and return the response as a message of type `kind`.
+        """Send a request like `ask`, and return the response as a message of type `kind`.
 
         Raises UnreadableMessage if the response lacks a member that the type requires.
         """
@@ -94,20 +95,23 @@ class Transport:
         return message
 
     def fetch_list(self, kind: type[M], method: str, path: str, body: Any = None) -> list[M]:
-        """Send JSON like `ask`, and return the items of the response as messages of type `kind`."""
+        """Send a request like `ask`, and return the response's items as messages of type `kind`."""
         __tracebackhide__ = True
         return self.fetch(messages.ItemList[kind], method, path, body).items  # type: ignore[valid-type]
 
     def read(self, kind: type[M], document: messages.JsonObject) -> M:
-        """Return the JSON of a response as a message of type `kind`. Raises UnreadableMessage."""
+        """Convert the JSON of a response to a message of type `kind`.
+
+        Raises UnreadableMessage if the JSON does not have the members of this type.
+        """
         try:
             return convert(document, kind)
         except msgspec.ValidationError as error:
             raise UnreadableMessage(self.control_url, kind, str(error)) from None
 
     def open_stream(self, path: str, headers: dict[str, str]) -> EventStream:
-        """Open a stream of events under the control URL with GET, over a separate connection."""
-        # Imported here because they need http.client, as in `__init__`.
+        """Open the event stream at a path under the control URL, over a separate connection."""
+        # Imported here because importing http.client is slow, as in `__init__`.
         from hosting_emulator.sdk.control_connection import Response, clear_errors, open_response
         from hosting_emulator.sdk.event_stream import EventStream
 
@@ -134,11 +138,11 @@ class Transport:
 
     def _target(self, path: str) -> str:
         if " " in path:
-            raise ValueError(f"{path!r} is not a request target, because it has a space")
+            raise ValueError(f"{path!r} is not a request target, because it contains a space")
         return f"{self._root}/{_sendable(path).lstrip('/')}"
 
     def _read(self, response: Response, kind: Any) -> Any:
-        """Return the body of a response as type `kind`. Raises ControlError."""
+        """Return the body of a response as type `kind`. Raises ControlError for any other response."""
         __tracebackhide__ = True
         if 200 <= response.status < 300:
             return self._decode(response, kind)
@@ -151,11 +155,12 @@ class Transport:
         builds = name_builds(version, __version__) if version else None
         if builds is not None:
             theirs, ours = builds
-            detail = f"{detail or title} (the emulator is {theirs}, and this client {ours})"
+            versions = f"the emulator is version {theirs}, and this client is version {ours}"
+            detail = f"{detail or title} ({versions})"
         raise ControlRefused(response.status, title, str(detail) if detail else None)
 
     def _decode(self, response: Response, kind: Any) -> Any:
-        """Return the JSON of a body as type `kind`, or None for an empty body."""
+        """Return a response's JSON body as type `kind`, or None for an empty body."""
         if not response.body:
             return None
         try:
@@ -169,9 +174,9 @@ class Transport:
 
 
 def path_of(*parts: str | int) -> str:
-    """Return a path of the control API.
+    """Return the control API path with these segments.
 
-    Raises ValueError for an empty name, because its path would mean the whole collection.
+    Raises ValueError for an empty segment, because the path would then name a whole collection.
     """
     path = "/".join(quote(str(part), safe="") for part in parts)
     if "" in parts:
@@ -180,12 +185,15 @@ def path_of(*parts: str | int) -> str:
 
 
 def without_none(**fields: Any) -> messages.JsonObject:
-    """Return the fields that are not None."""
+    """Return the fields whose value is not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _sendable(text: str) -> str:
-    """Return a string if it is valid in a request target or a header. Raises ValueError."""
+    """Return a string unchanged if it is valid in a request target or a header.
+
+    Raises ValueError for a string with other characters than printable ASCII.
+    """
     if not text.isprintable() or not text.isascii():
-        raise ValueError(f"{text!r} cannot be sent, because it is not a single line of plain text")
+        raise ValueError(f"{text!r} cannot be sent: use printable ASCII characters only")
     return text

@@ -16,7 +16,7 @@ M = TypeVar("M", bound=messages.ControlMessage)
 
 
 class WorldHandle:
-    """Sends requests to paths of one world. Its subclasses are the parts of the SDK's world."""
+    """Base class of handles of one world, its clock, its faults and its other parts."""
 
     name: str
     """The world's name."""
@@ -55,7 +55,7 @@ class WorldHandle:
 
 @contextmanager
 def ignore_missing() -> Iterator[None]:
-    """Ignore the error for something that is already deleted (404)."""
+    """Ignore a ControlRefused (404), which means that the resource is already deleted."""
     try:
         yield
     except ControlRefused as refused:
