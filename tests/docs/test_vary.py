@@ -16,7 +16,7 @@ def table_of_points(api: HttpWorld) -> str:
     lines = ["| point | what varies | drawn for | leaves it open |", "|---|---|---|---|"]
     for point in api.emulator.control.contract("variation-points"):
         assumptions = ", ".join(f"`{name}`" for name in point["assumptions"])
-        scope = f"the world: {assumptions}" if assumptions else "each answer"
+        scope = f"the world: {assumptions}" if assumptions else "each response"
         sentence = point["sentence"].replace("|", "\\|")
         lines.append(f"| `{point['id']}` | {point['about']} | {scope} | {sentence} |")
     return "\n".join(lines) + "\n"

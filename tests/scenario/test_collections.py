@@ -266,16 +266,20 @@ def test_timestamps_are_sorted_by_the_time_for_which_they_stand():
             "status",
             "a value with an order, such as numbers, timestamps and ids",
         ),
-        ("{word: {distinct: true}}", "true", "a list, because distinct applies to its items"),
+        (
+            "{word: {distinct: true}}",
+            "true",
+            "a list, because distinct applies to the items of a list",
+        ),
         (
             "{id: {above: 2026-01-01T00:00:00Z}}",
             "2026",
-            "above 2026-01-01T00:00:00Z in the order of timestamps, to which this value does not belong",
+            "above 2026-01-01T00:00:00Z (this value cannot be compared with timestamps)",
         ),
         (
             "{id: {above: 7}}",
             "7",
-            "above 7 in the order of numbers, to which this value does not belong",
+            "above 7 (this value cannot be compared with numbers)",
         ),
     ],
 )

@@ -1,7 +1,8 @@
 """Criteria: the comparison language of stories, the SDK, the CLI and the control API.
 
-Every word has a declared type. A criterion that can never match is refused at its position in the
-file, and a comparison follows the type of the value. `value_types` contains the types,
-`comparisons` the comparisons, `request_filters` the filters for requests, and `response_types` the
-types of responses.
+Every word has a declared type. The type of a value determines how the value is compared. A
+criterion that can never match is refused, and the error gives its position in the file.
+
+`value_types` defines the base class of the types, and `comparisons` the words of comparisons.
+`request_filters` defines the types of request filters, and `response_types` those of responses.
 """

@@ -1,4 +1,4 @@
-"""Checks expected values, and refuses values that can never match."""
+"""Checks expected values, and refuses expected values that can never match."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ def has_variable(expected: Any) -> bool:
 
 
 def check(kind: ValueType, expected: Any, path: Path = (), *, variables: bool = False) -> None:
-    """Raise Impossible if no value of a type can ever match.
+    """Raise Impossible if no value of type `kind` can ever match `expected`.
 
-    With `variables`, a string may contain variables. Their values are unknown, so it is accepted.
+    With `variables`, strings may contain variables. A string with a variable is accepted, because
+    the variable's value is not known yet.
     """
     if variables and isinstance(expected, str) and VARIABLE_START in expected:
         return
@@ -58,7 +59,7 @@ def check(kind: ValueType, expected: Any, path: Path = (), *, variables: bool = 
         _check_list(kind, expected, path, variables=variables)
     elif expected is None:
         if not kind.nullable:
-            raise Impossible(f"it must be {kind.form}: it is never null", path)
+            raise Impossible(f"it must be {kind.form}, because the value is never null", path)
     elif isinstance(expected, str) and expected == "*":
         return
     elif isinstance(expected, str) and kind.is_pattern(expected):
@@ -74,8 +75,7 @@ def _check_list(kind: ValueType, expected: Sequence[Any], path: Path, *, variabl
     most = getattr(kind, "most", None)
     if most is not None and len(expected) > most:
         raise Impossible(f"the list never has more than {most} items", path)
-    # If the type has no items, the value is not a list, and the expected list contains
-    # alternatives.
+    # An expected list contains alternatives if the value itself is not a list.
     item_kind = items or kind
     for index, item in enumerate(expected):
         check(item_kind, item, (*path, index), variables=variables)
@@ -90,7 +90,9 @@ def _check_mapping(
         for name in expected:
             if name not in COMPARISONS:
                 hint = comparison_hint(str(name))
-                message = f"{name!r} is next to {words[0]} but is not a comparison{hint}"
+                message = (
+                    f"{name!r} is not a comparison, but {words[0]} in the same mapping is{hint}"
+                )
                 raise Impossible(message, (*path, name), key=True)
         for word, operand in expected.items():
             _check_word(kind, word, operand, (*path, word), variables=variables)
@@ -113,33 +115,34 @@ def _check_mapping(
 
 
 def _unknown_part(kind: ValueType, name: str, path: Path) -> Impossible:
-    """Return the error for a name that is neither a field here nor a comparison."""
+    """Return the error for a name that is neither a field of the type nor a comparison."""
     field_names = kind.field_names()
     if not field_names:
         hint = comparison_hint(name)
-        message = f"a list has items by their numbers, and no comparison {name!r}{hint}"
+        message = f"{name!r} is neither the index of a list item nor a comparison{hint}"
         return Impossible(message, path, key=True)
     hint = nearest(name, (*field_names, *COMPARISONS)) or f"; there are {', '.join(field_names)}"
     return Impossible(f"there is no field {name!r} here{hint}", path, key=True)
 
 
 def _check_word(kind: ValueType, word: str, operand: Any, path: Path, *, variables: bool) -> None:
-    """Check the operand of a comparison word. Raises Impossible."""
+    """Raise Impossible if a value of the type can never match a comparison word's operand."""
     if variables and isinstance(operand, str) and VARIABLE_START in operand:
         return
     _WORD_CHECKS[word](kind, operand, path, variables)
 
 
 def _check_order(word: str, kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
-    """Check a limit, which requires a type with an order."""
+    """Check the limit of a word such as `at_least`, which requires a type with an order."""
     if not kind.orders():
         raise Impossible(
-            f"{word} compares {ORDERED_VALUES}; this is {kind.form}, which has no order", path
+            f"{word} compares only {ORDERED_VALUES}, but this is {kind.form}, which has no order",
+            path,
         )
     rank = kind.rank(operand)
     if isinstance(operand, bool) or rank is None:
         raise Impossible(
-            f"{word} needs a value that is comparable with {' or '.join(kind.orders())}, not "
+            f"{word} needs a limit that can be compared with {' or '.join(kind.orders())}, not "
             f"{display_value(operand)}",
             path,
         )
@@ -148,7 +151,7 @@ def _check_order(word: str, kind: ValueType, operand: Any, path: Path, variables
     least, most = kind.limits()
     extreme = most if word in ("at_least", "above") else least
     if not ORDERS[word](rank.position, extreme):
-        raise Impossible(f"it must be {kind.form}: it is never {word} {operand}", path)
+        raise Impossible(f"it must be {kind.form}, so no value is {word} {operand}", path)
 
 
 def _check_one_of(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
@@ -170,7 +173,7 @@ def _check_not_in(kind: ValueType, operand: Any, path: Path, variables: bool) ->
 
 
 def _check_same(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
-    """Check a value that is compared literally, so that strings in it are not patterns or wildcards."""
+    """Check a literal value, in which strings are neither patterns nor wildcards."""
     if variables and has_variable(operand):
         return
     if operand is None or kind.means_nothing(operand):
@@ -200,7 +203,7 @@ def _check_each(kind: ValueType, operand: Any, path: Path, variables: bool) -> N
 
 
 def _check_item_count(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
-    """Check an expected number of items, or `{of: …, is: …}`."""
+    """Check the operand of `item_count`, which is an expected number or `{of: …, is: …}`."""
     item_kind = item_type("item_count", kind, path)
     most = getattr(kind, "most", None)
     count_kind = ITEM_COUNT if most is None else replace(ITEM_COUNT, greatest=most)
@@ -209,7 +212,9 @@ def _check_item_count(kind: ValueType, operand: Any, path: Path, variables: bool
         check(count_kind, operand["is"], (*path, "is"), variables=variables)
         return
     if isinstance(operand, Mapping) and not set(operand).isdisjoint(("of", "is")):
-        message = "item_count takes a number, or both of and is, such as {of: {status: 409}, is: 4}"
+        message = (
+            "item_count needs a number, or both `of` and `is`, such as {of: {status: 409}, is: 4}"
+        )
         raise Impossible(message, path)
     check(count_kind, operand, path, variables=variables)
 
@@ -224,7 +229,7 @@ def _check_distinct(kind: ValueType, operand: Any, path: Path, variables: bool) 
 
 def _check_not(kind: ValueType, operand: Any, path: Path, variables: bool) -> None:
     if operand == "*" and not kind.nullable:
-        raise Impossible(f"it must be {kind.form}: it is never null", path)
+        raise Impossible(f"it must be {kind.form}, because the value is never null", path)
     check(kind, operand, path, variables=variables)
     if operand == {} and not kind.nullable:
         raise Impossible("an empty mapping matches every object", path)
@@ -252,7 +257,7 @@ _WORD_CHECKS: dict[str, _WordCheck] = {
 
 
 def _check_together(kind: ValueType, expected: Mapping[str, Any], path: Path) -> None:
-    """Refuse comparisons that cannot all hold for the same value."""
+    """Raise Impossible if no single value can meet all comparisons of a mapping."""
     values = kind.possible_values()
     if values is None:
         return
@@ -266,13 +271,13 @@ def _check_together(kind: ValueType, expected: Mapping[str, Any], path: Path) ->
 
 
 def _check_range(kind: ValueType, expected: Mapping[str, Any], path: Path) -> None:
-    """Refuse two limits with no value between them."""
+    """Raise Impossible if there is no value between the lower and the upper limits."""
     lows = _limit_ranks(kind, expected, ("at_least", "above"))
     highs = _limit_ranks(kind, expected, ("at_most", "below"))
     if not lows or not highs:
         return
     if len({rank.order for rank in (*lows, *highs)}) > 1:
-        raise Impossible("these limits belong to different orders", path)
+        raise Impossible("these limits are of different kinds and cannot be compared", path)
     low = max(rank.position for rank in lows)
     high = min(rank.position for rank in highs)
     is_low_open = low in [rank.position for rank in _limit_ranks(kind, expected, ("above",))]
@@ -285,6 +290,6 @@ def _check_range(kind: ValueType, expected: Mapping[str, Any], path: Path) -> No
 
 
 def _limit_ranks(kind: ValueType, expected: Mapping[str, Any], words: Sequence[str]) -> list[Rank]:
-    """Return the ranks of limits. A limit with a variable has no rank."""
+    """Return the ranks of the limits of `words`, without limits that contain a variable."""
     ranks = [kind.rank(expected[word]) for word in words if word in expected]
     return [rank for rank in ranks if rank is not None]

@@ -1,7 +1,7 @@
-"""Compares expected with actual values.
+"""Compares expected values with actual values.
 
-The result of a comparison is True, False, or None if the two values cannot be compared, such as a
-number and a string. A claim holds only if the result is True. The negation of None is None.
+The result of a comparison is True or False, or None if the two values cannot be compared, such as a
+number and a string. An expectation is met only if the result is True. The negation of None is None.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ ORDERS: dict[str, Callable[[float, float], bool]] = {
 
 
 def is_comparison(expected: Any) -> bool:
-    """Tell whether an expected value is a comparison by words."""
+    """Tell whether an expected value is a comparison such as `{at_least: 3}`."""
     return (
         isinstance(expected, Mapping) and bool(expected) and all(w in COMPARISONS for w in expected)
     )
 
 
 def match(kind: ValueType, expected: Any, actual: Any) -> Result:
-    """Compare an expected value with an actual value. Return None if they cannot be compared."""
+    """Tell whether an actual value matches an expected value. None if they cannot be compared."""
     if is_comparison(expected):
         results = [match_word(word, kind, operand, actual) for word, operand in expected.items()]
         if None in results:
@@ -87,12 +87,15 @@ def match(kind: ValueType, expected: Any, actual: Any) -> Result:
 
 
 def match_word(word: str, kind: ValueType, operand: Any, actual: Any) -> Result:
-    """Compare an actual value with the operand of a word in `COMPARISONS`."""
+    """Tell whether an actual value matches a comparison word and its operand.
+
+    `word` must be in COMPARISONS. The result is None if the values cannot be compared.
+    """
     return _WORDS[word](kind, operand, actual)
 
 
 def _match_parts(kind: ValueType, expected: Any, actual: Any) -> Result:
-    """Compare the items of a list, or the fields that an expected mapping names."""
+    """Compare all items of a list, or only the fields that an expected mapping names."""
     if isinstance(expected, Mapping):
         parts = parts_of(expected, actual)
         if parts is None:
@@ -111,7 +114,10 @@ def _match_parts(kind: ValueType, expected: Any, actual: Any) -> Result:
 
 
 def parts_of(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | None:
-    """Return an object's fields, or a list's items by index, or None for any other value."""
+    """Return an object's fields, or a list's items by index. None for any other value.
+
+    A list's items are returned only if all names in `expected` are indexes.
+    """
     if isinstance(actual, Mapping):
         return actual
     if isinstance(actual, list) and expected and all(str(name).isdecimal() for name in expected):
@@ -122,7 +128,7 @@ def parts_of(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | No
 def _compare_order(
     order: Callable[[float, float], bool], kind: ValueType, limit: Any, actual: Any
 ) -> Result:
-    """Compare a limit and a value by rank."""
+    """Compare a value with a limit by rank, or return None if they have no common order."""
     if actual is MISSING:
         return None
     limit_rank = kind.rank(limit)
@@ -134,7 +140,7 @@ def _compare_order(
 
 def _compare_not(kind: ValueType, expected: Any, actual: Any) -> Result:
     result = match(kind, expected, actual)
-    # A missing value is not a different value.
+    # `not` requires a value, so a missing value does not meet it.
     if result is None or (actual is MISSING and not result):
         return None
     return not result
@@ -163,7 +169,7 @@ def _compare_not_in(kind: ValueType, values: Any, actual: Any) -> Result:
 def _compare_same(kind: ValueType, expected: Any, actual: Any) -> Result:
     """Tell whether two values are the same in every part.
 
-    An expected string is not used as a pattern.
+    A string in the expected value is compared literally and not as a pattern.
     """
     if actual is MISSING:
         return kind.is_null_when_absent() and kind.means_nothing(expected)
@@ -180,7 +186,7 @@ def _compare_same(kind: ValueType, expected: Any, actual: Any) -> Result:
 def _compare_each(kind: ValueType, expected: Any, actual: Any) -> Result:
     """Tell whether every item of a list matches.
 
-    An empty list does not match, because it proves nothing.
+    The result for an empty list is False, because an empty list proves nothing.
     """
     if not isinstance(actual, list):
         return None
@@ -194,7 +200,7 @@ def _compare_each(kind: ValueType, expected: Any, actual: Any) -> Result:
 
 
 def _compare_item_count(kind: ValueType, operand: Any, actual: Any) -> Result:
-    """Compare the number of items in a list, or the number of matching items."""
+    """Compare the number of all items in a list, or of the items that match `of`."""
     if not isinstance(actual, list):
         return None
     count, expected = counted_items(kind, operand, actual)
@@ -202,7 +208,7 @@ def _compare_item_count(kind: ValueType, operand: Any, actual: Any) -> Result:
 
 
 def counted_items(kind: ValueType, operand: Any, actual: list[Any]) -> tuple[int, Any]:
-    """Return the number of items counted by an `item_count`, and the expected number."""
+    """Return the number of items that an `item_count` counts, and the expected number."""
     if not names_counted_items(operand):
         return len(actual), operand
     item_kind = kind.items() or ANY
@@ -216,7 +222,7 @@ def names_counted_items(operand: Any) -> bool:
 
 
 def _compare_list(word: str, kind: ValueType, operand: Any, actual: Any) -> Result:
-    """Compare a list with a word about the order or the identity of its items."""
+    """Tell whether a list meets `sorted_by` or `distinct`. None if this cannot be decided."""
     if not isinstance(actual, list):
         return None
     finding = ITEM_FINDERS[word](kind.items() or ANY, operand, actual)
@@ -236,7 +242,7 @@ def _find_repetition(item_kind: ValueType, operand: Any, items: list[Any]) -> Li
     return find_repetition(item_kind, path, items)
 
 
-#: For each word about the order or the identity of items, a function that finds a violation.
+#: Functions that find the first violation of `sorted_by` and of `distinct` in a list.
 ITEM_FINDERS: dict[str, Callable[[ValueType, Any, list[Any]], ListFinding | None]] = {
     "sorted_by": _find_disorder,
     "distinct": _find_repetition,
@@ -262,15 +268,18 @@ _WORDS: dict[str, _WordComparison] = {
     **{word: partial(_compare_list, word) for word in ITEM_FINDERS},
     "optional": _compare_optional,
 }
-#: The words about the items of a list.
+#: The comparison words that apply to the items of a list.
 LIST_WORDS = ("has", "each", "item_count", *ITEM_FINDERS)
-#: The words of a comparison, such as `{at_least: 3, below: 10}`. All words of a mapping must hold.
-#: The module `checks` defines the operands of each word.
+#: All comparison words. A value matches a mapping such as `{at_least: 3, below: 10}` only if it
+#: meets every word. The module `checks` defines the valid operands of each word.
 COMPARISONS = tuple(_WORDS)
 
 
 def compile_pattern(text: str, path: Path = ()) -> Expression:
-    """Compile the regular expression of a `/pattern/`. Raises Impossible."""
+    """Compile the regular expression of a `/pattern/`.
+
+    Raises Impossible if the expression is invalid or exceeds a limit.
+    """
     try:
         return patterns.compile_pattern(text[1:-1])
     except PatternError as error:

@@ -26,10 +26,10 @@ _ANY_TEXT = Text()
 
 @dataclass(frozen=True)
 class NameSet(ValueType):
-    """A set of names, such as the id and the alias of a project, or the names of several things.
+    """A set of names, such as the id and the alias of a project.
 
-    An expected value matches if it matches any of the names. `not` matches if it matches none of
-    them.
+    An expected value matches the set if it matches any of the names. With `not`, the expected value
+    must match none of the names.
     """
 
     form: str = "a name"
@@ -56,7 +56,7 @@ class NameSet(ValueType):
 
 @dataclass(frozen=True)
 class Array(ValueType):
-    """A list whose items have the same type."""
+    """A list. All items have the same type, and there are at most `most` items."""
 
     form: str = "a list"
     item: ValueType = ANY
@@ -165,7 +165,7 @@ class Either(ValueType):
 
 
 def either(types: Iterable[ValueType | None]) -> ValueType | None:
-    """Return the type of a value that has any of these types, or None if all of them are None."""
+    """Return the type of a value that has any of the types, or None if all the types are None."""
     distinct: list[ValueType] = []
     for kind in types:
         if kind is not None and kind not in distinct:
@@ -180,5 +180,5 @@ def either(types: Iterable[ValueType | None]) -> ValueType | None:
 
 
 def or_null(kind: ValueType) -> ValueType:
-    """Return the same type with null as an additional value."""
+    """Return a copy of the type that also allows null."""
     return replace(kind, nullable=True)

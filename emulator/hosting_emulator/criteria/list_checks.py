@@ -1,4 +1,4 @@
-"""Checks claims about the order and the identity of a list's items."""
+"""Checks the operands of `sorted_by` and `distinct`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ def item_type(word: str, kind: ValueType, path: Path) -> ValueType:
 
 
 def no_field(kind: ValueType, name: str, path: Path, *, key: bool = True) -> Impossible:
-    """Return the error about a missing field, with the nearest field name."""
+    """Return the error for a missing field. The message suggests the nearest field name."""
     names = kind.field_names()
     hint = nearest(name, names) or f"; there are {', '.join(names) or 'none'}"
     return Impossible(f"there is no field {name!r} here{hint}", path, key=key)
 
 
 def check_sorted_by(kind: ValueType, operand: Any, path: Path) -> None:
-    """Check the fields by which a list is sorted. Raises Impossible if a field has no order."""
+    """Check the operand of `sorted_by`, such as `created_at`.
+
+    Raises Impossible if the value is not a list, or if a field is missing or has no order.
+    """
     item_kind = item_type("sorted_by", kind, path)
     for key in read_sort_keys(operand, path):
         _check_sort_key(item_kind, key, path)
@@ -38,7 +41,7 @@ def _check_sort_key(item_kind: ValueType, key: SortKey, path: Path) -> None:
     if not key.path and ordered_names:
         raise Impossible(f"name the field by which the items are sorted: {choices}", path)
     if kind is None and not item_kind.field_names():
-        message = f"each item is {item_kind.form}, without fields: use {' or '.join(DIRECTIONS)}"
+        message = f"each item is {item_kind.form} and has no fields: use {' or '.join(DIRECTIONS)}"
         raise Impossible(message, path)
     if kind is None:
         raise no_field(item_kind, key.path, path, key=False)
@@ -46,7 +49,7 @@ def _check_sort_key(item_kind: ValueType, key: SortKey, path: Path) -> None:
         subject = f"{key.path} is" if key.path else "each item is"
         hint = f"; the fields with an order are {choices}" if ordered_names else ""
         raise Impossible(
-            f"{subject} {kind.form}, which has no order: only {ORDERED_VALUES} have an order{hint}",
+            f"{subject} {kind.form}, but only {ORDERED_VALUES} have an order{hint}",
             path,
         )
 
@@ -57,17 +60,25 @@ def _is_ordered(item_kind: ValueType, name: str) -> bool:
 
 
 def check_distinct(kind: ValueType, operand: Any, path: Path) -> None:
-    """Check the field whose values must be distinct, or `true` for whole items. Raises Impossible."""
+    """Check the operand of `distinct`, which is a field, or `true` to compare whole items.
+
+    Raises Impossible if the value is not a list, or if the field is missing.
+    """
     item_kind = item_type("distinct", kind, path)
     if operand is True:
         return
     if operand is False:
-        raise Impossible("distinct takes true or a field; negate it as {not: {distinct: …}}", path)
+        raise Impossible(
+            "distinct must be true or a field. To expect repeated items, use {not: {distinct: …}}",
+            path,
+        )
     if not isinstance(operand, str) or not operand:
-        raise Impossible("distinct needs a field, such as id, or true for the items", path)
+        raise Impossible(
+            "distinct must be a field, such as id, or true to compare whole items", path
+        )
     if type_at(item_kind, operand) is not None:
         return
     if not item_kind.field_names():
-        message = f"each item is {item_kind.form}, without fields: use distinct: true"
+        message = f"each item is {item_kind.form} and has no fields: use distinct: true"
         raise Impossible(message, path)
     raise no_field(item_kind, operand, path, key=False)

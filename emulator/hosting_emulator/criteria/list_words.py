@@ -1,7 +1,7 @@
-"""Finds the items of a list that are out of order, and repeated items.
+"""Finds misplaced and repeated items of a list.
 
-`comparisons` contains the words that make these claims, and `checks` contains the checks of their
-operands.
+`comparisons` uses these functions for the words `sorted_by` and `distinct`. `list_checks` checks
+the operands of both words.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ DIRECTIONS = (ASCENDING, DESCENDING)
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """A field by which a list is sorted, as a dotted path. An empty path means the item itself."""
+    """A field by which a list is sorted.
+
+    `path` is the field's dotted path in an item. An empty path means the item itself.
+    """
 
     path: str
     is_descending: bool
@@ -39,9 +42,10 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True)
 class ListFinding:
-    """An item of a list that contradicts a claim: its path in the list, and the expectation.
+    """A value in a list that violates the expected order or distinctness.
 
-    `is_undecidable` means that the claim can neither hold nor fail, such as an order of words.
+    `at` is the path of the value in the list, such as `[2].created_at`. With `is_undecidable`, the
+    value cannot be compared, as with the order of plain words.
     """
 
     at: str
@@ -51,11 +55,10 @@ class ListFinding:
 
 
 def read_sort_keys(operand: Any, path: Path = ()) -> list[SortKey]:
-    """Parse the operand of `sorted_by`:
+    """Parse the operand of `sorted_by`.
 
-    `created_at`, `{created_at: descending}`, or only a direction.
-
-    Raises Impossible.
+    Valid operands are a field such as `created_at`, a mapping such as `{created_at: descending}`,
+    and a direction. Raises Impossible for other operands.
     """
     if isinstance(operand, str) and operand in DIRECTIONS:
         return [SortKey("", operand == DESCENDING)]
@@ -71,14 +74,17 @@ def read_sort_keys(operand: Any, path: Path = ()) -> list[SortKey]:
                 raise Impossible(message, (*path, field))
         return [SortKey(str(field), word == DESCENDING) for field, word in operand.items()]
     message = (
-        "sorted_by needs a field, such as created_at or {created_at: descending}, or for a list of "
-        "plain values ascending or descending"
+        "sorted_by needs a field, such as created_at or {created_at: descending}. For a list of "
+        "plain values, use ascending or descending"
     )
     raise Impossible(message, path)
 
 
 def type_at(kind: ValueType, path: str) -> ValueType | None:
-    """Return the type at a dotted path, or None if there is no such field. `""` is the item itself."""
+    """Return the type at a dotted path, or None if there is no such field.
+
+    The type at an empty path is `kind` itself.
+    """
     inner: ValueType | None = kind
     for name in filter(None, path.split(".")):
         if inner is None:
@@ -90,7 +96,7 @@ def type_at(kind: ValueType, path: str) -> ValueType | None:
 def find_disorder(
     item_kind: ValueType, keys: Sequence[SortKey], items: Sequence[Any]
 ) -> ListFinding | None:
-    """Return the first item that is misplaced or has no order, or None if the list is sorted."""
+    """Return the first item that is misplaced or cannot be compared, or None if the list is sorted."""
     first_ranks: list[Rank] = []
     previous: list[Rank] = []
     for index, item in enumerate(items):
@@ -105,7 +111,9 @@ def find_disorder(
         first_ranks = first_ranks or ranks
         for key, first, rank in zip(keys, first_ranks, ranks, strict=True):
             if first.order != rank.order:
-                expected = f"a value in the order of {first.order}, like item 0"
+                expected = (
+                    f"a value that can be compared with {first.order}, like the value of item 0"
+                )
                 value = _value_at(item, key.path)
                 return _finding(index, key.path, expected, value, is_undecidable=True)
         misplaced = _first_difference(keys, previous, ranks)
@@ -121,7 +129,7 @@ def find_disorder(
 def _first_difference(
     keys: Sequence[SortKey], previous: Sequence[Rank], ranks: Sequence[Rank]
 ) -> SortKey | None:
-    """Return the key by which an item should precede the previous item, or None."""
+    """Return the key by which an item should precede the previous item, or None if no key does."""
     for key, former, rank in zip(keys, previous, ranks, strict=False):
         if former.position == rank.position:
             continue
@@ -131,7 +139,7 @@ def _first_difference(
 
 
 def find_repetition(item_kind: ValueType, path: str, items: Sequence[Any]) -> ListFinding | None:
-    """Return the first item whose value repeats, or None if all values are distinct."""
+    """Return the first item whose value repeats an earlier value, or None if values are distinct."""
     value_kind = type_at(item_kind, path) or ANY
     first_indexes: dict[Hashable, int] = {}
     for index, item in enumerate(items):
@@ -147,7 +155,7 @@ def find_repetition(item_kind: ValueType, path: str, items: Sequence[Any]) -> Li
 
 
 def identity_of(kind: ValueType, value: Any) -> Hashable:
-    """Return a hashable key that is equal for two values only if they are the same.
+    """Return a hashable key. Two values have equal keys only if the values are the same.
 
     Timestamps are the same if they denote the same time. Numbers are the same if they are equal.
     """
@@ -165,7 +173,7 @@ def identity_of(kind: ValueType, value: Any) -> Hashable:
 
 
 def _value_at(item: Any, path: str) -> Any:
-    """Return the value at a dotted path of an item, or MISSING."""
+    """Return the value at a dotted path of an item, or MISSING if the item has no such value."""
     value = item
     for name in filter(None, path.split(".")):
         if not isinstance(value, Mapping) or name not in value:

@@ -1,4 +1,4 @@
-"""Finds the differences between expected and actual values for reports."""
+"""Finds the differences between an expected and an actual value, to report them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ from hosting_emulator.criteria.value_types import (
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A difference in a response: the path, the expected value and the actual value.
+    """A difference between an expected and an actual value.
 
-    `path` is the path of the violated claim in the expectation.
+    `at` is the path of the actual value in the response. `path` is the path of the expected value
+    in the expectation.
     """
 
     at: str
@@ -40,25 +41,27 @@ class Mismatch:
     path: Path = ()
 
     def below(self, at: str, path: Path = ()) -> Mismatch:
-        """Return the mismatch of a part.
+        """Return the same mismatch with paths that start at a containing value and expectation.
 
-        `at` is the part's path in the whole, and `path` is its claim's path.
+        `at` is the path of this part in the containing value. `path` is the path of the part's
+        expectation in the containing expectation.
         """
         return replace(self, at=f"{at}.{self.at}", path=(*path, *self.path))
 
     def within(self, *path: str | int) -> Mismatch:
-        """Return the same mismatch for a claim below `path`."""
+        """Return the same mismatch with `path` prepended to the expectation's path."""
         return replace(self, path=(*path, *self.path))
 
     def report(self) -> dict[str, Any]:
-        """Return the mismatch in the form used by story reports, without its position in the file."""
+        """Return the mismatch as a story's report shows it, without a position in the file."""
         return {"at": self.at, "expected": self.expected, "found": self.actual}
 
 
 def compare(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:
     """Return the differences between an actual value and an expected value.
 
-    Fields without an expectation may have any value. `at` is the path of the value in messages.
+    Fields without an expectation may have any value. `at` is the path of the actual value, for use
+    in reports.
     """
     if is_comparison(expected):
         return _compare_words(kind, expected, actual, at)
@@ -94,7 +97,7 @@ def _mismatch(at: str, expected: Any, actual: Any) -> Mismatch:
 def _compare_words(
     kind: ValueType, expected: Mapping[str, Any], actual: Any, at: str
 ) -> list[Mismatch]:
-    """Return the differences between a value and a comparison, as precisely as its words allow."""
+    """Return the differences between a value and a comparison, by item where possible."""
     words = [
         word
         for word, operand in expected.items()
@@ -113,7 +116,10 @@ def _compare_words(
 def _word_mismatches(
     kind: ValueType, word: str, operand: Any, actual: Any, at: str
 ) -> list[Mismatch]:
-    """Return mismatches that are more precise than the whole comparison, if there are any."""
+    """Return mismatches that name the exact item or reason.
+
+    The list is empty if only the whole comparison can be reported.
+    """
     if actual is MISSING or actual is None:
         return []
     if word in ORDERS:
@@ -121,7 +127,7 @@ def _word_mismatches(
     if word not in LIST_WORDS:
         return []
     if not isinstance(actual, list):
-        return [Mismatch(at, f"a list, because {word} applies to its items", actual)]
+        return [Mismatch(at, f"a list, because {word} applies to the items of a list", actual)]
     item_kind = kind.items() or ANY
     if word in ITEM_FINDERS:
         finding = ITEM_FINDERS[word](item_kind, operand, actual)
@@ -131,7 +137,7 @@ def _word_mismatches(
     if word == "item_count":
         count, expected_count = counted_items(kind, operand, actual)
         if names_counted_items(operand):
-            return [Mismatch(f"{at} (number of such items)", expected_count, count, ("is",))]
+            return [Mismatch(f"{at} (number of matching items)", expected_count, count, ("is",))]
         return [Mismatch(f"{at} (number of items)", expected_count, count)]
     if word == "each":
         for index, item in enumerate(actual):
@@ -145,7 +151,7 @@ def _word_mismatches(
 def _unordered_value(
     kind: ValueType, word: str, limit: Any, actual: Any, at: str
 ) -> list[Mismatch]:
-    """Return a mismatch if a value and a limit belong to different orders."""
+    """Return a mismatch if a value and a limit cannot be compared, and an empty list otherwise."""
     if match_word(word, kind, limit, actual) is not None:
         return []
     rank = kind.rank(limit)
@@ -153,7 +159,7 @@ def _unordered_value(
     return [
         Mismatch(
             at,
-            f"{word} {limit} in the order of {order}, to which this value does not belong",
+            f"{word} {limit} (this value cannot be compared with {order})",
             actual,
         )
     ]

@@ -1,8 +1,9 @@
 """Compiles and runs all regular expressions that users write.
 
-A pattern must be valid for Python's `re`. It runs in the `regex` engine, which can be interrupted.
-`re` has no time limit, so a pattern such as `^(a+)+$` would block the whole process. A pattern that
-reaches the time limit raises an error, and never counts as a match or a mismatch.
+A pattern must have the syntax of Python's `re`, but the `regex` package runs the pattern, because
+its searches can have a time limit. In `re`, a pattern such as `^(a+)+$` would block the whole
+process. A search that reaches the time limit raises an error. The search then counts neither as a
+match nor as a mismatch.
 """
 
 from __future__ import annotations
@@ -13,20 +14,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-#: The time limit of a search, in seconds of its thread's CPU time. Ordinary patterns take
+#: The time limit of a search, in seconds of the searching thread's CPU time. Ordinary searches take
 #: microseconds.
 SEARCH_LIMIT_S: Final = 0.05
-#: The number of times that a search must reach its limit. A pause of a virtual machine can make a
-#: single search look long.
+#: The number of times that a search must reach the time limit before it is refused. If a virtual
+#: machine pauses, a single short search can look long.
 LONG_SEARCHES: Final = 2
-#: The limits of a pattern: its length in characters, the depth of nested groups, and the product of
-#: its repetition counts. The engine's compiler takes exponential memory beyond such limits.
+#: The limits of a pattern are its length in characters, the depth of its nested groups, and the
+#: product of its repetition counts. Beyond such limits, the `regex` compiler can use exponential
+#: memory.
 LONGEST_PATTERN: Final = 1000
 DEEPEST_GROUP: Final = 8
 MOST_REPETITIONS: Final = 1000
 _LONGEST_QUOTE: Final = 80
 
-#: An escape, a character class, or a character that the checks below examine.
+#: A token is an escape, a character class, a repetition count, or one of the characters `(){`.
 _TOKEN: Final = re.compile(
     r"\\N\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<count>\{(?:\d+(?:,\d*)?|,\d+)\})|[(){]",
     re.DOTALL,
@@ -34,7 +36,7 @@ _TOKEN: Final = re.compile(
 
 
 class PatternError(ValueError):
-    """A regular expression is invalid or too complex, or has reached its time limit."""
+    """A regular expression is invalid or too complex, or a search reached the time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +49,23 @@ class Expression:
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match in a string, or None if there is no match.
 
-        Raises PatternError if the search takes longer than SEARCH_LIMIT_S. The load of the machine
-        and of other threads does not count.
+        Raises PatternError if the search uses more CPU time than SEARCH_LIMIT_S. Load on the
+        machine, or from other threads, does not count.
         """
         timeout_s = SEARCH_LIMIT_S
         long_searches = 0
         while long_searches < LONG_SEARCHES:
             began_s = time.thread_time()
             try:
-                # Otherwise the engine would let other threads run during the search.
+                # `concurrent=False` keeps the interpreter lock, so that no other thread runs during
+                # the search.
                 match: re.Match[str] | None = self._compiled.search(
                     text, timeout=timeout_s, concurrent=False
                 )
                 return match
             except TimeoutError:
-                # The engine counts the CPU time of the whole process, including other threads.
+                # `regex` measures the CPU time of the whole process. This search reached the limit
+                # only if its own thread used that time.
                 if time.thread_time() - began_s >= SEARCH_LIMIT_S:
                     long_searches += 1
                 else:
@@ -69,14 +73,17 @@ class Expression:
         limit_ms = round(SEARCH_LIMIT_S * 1000)
         raise PatternError(
             f"the regular expression {_quoted(self.pattern)} takes more than {limit_ms} ms on "
-            f"a string of {len(text)} characters: write it without a repetition inside a "
-            "repetition"
+            f"a string of {len(text)} characters: rewrite the expression without a repetition "
+            "inside a repetition"
         )
 
 
 @lru_cache(maxsize=256)
 def compile_pattern(pattern: str) -> Expression:
-    """Compile a regular expression. Raises PatternError if it is invalid or beyond the limits."""
+    """Compile a regular expression.
+
+    Raises PatternError if the expression is invalid or exceeds a limit.
+    """
     import regex  # imported here because most worlds use no pattern
 
     if len(pattern) > LONGEST_PATTERN:
@@ -85,8 +92,8 @@ def compile_pattern(pattern: str) -> Expression:
             f"at most {LONGEST_PATTERN} are allowed"
         )
     try:
-        # Python's syntax decides whether a pattern is valid. The other engine has more syntax, such
-        # as fuzzy matching, which is not intended here.
+        # Compile with `re` first, because `regex` accepts additional syntax, such as fuzzy matching,
+        # that patterns must not use.
         re.compile(pattern)
         return Expression(pattern, regex.compile(_within_limits(pattern)))
     except (re.error, regex.error, OverflowError, RecursionError) as error:
@@ -96,7 +103,10 @@ def compile_pattern(pattern: str) -> Expression:
 
 
 def _within_limits(pattern: str) -> str:
-    """Return the pattern with each literal `{` escaped. Raises PatternError beyond the limits."""
+    """Return the pattern with each literal `{` escaped.
+
+    Raises PatternError if the pattern has too many nested groups or repetitions.
+    """
     depth = 0
     repetitions = 1
     pieces: list[str] = []
@@ -109,24 +119,24 @@ def _within_limits(pattern: str) -> str:
             depth -= 1
         elif token["count"]:
             repetitions *= max(int(count) for count in re.findall(r"\d+", text)) or 1
-        elif text == "{":  # in the other engine it could start a fuzzy match
+        elif text == "{":  # in `regex`, a literal brace could start a fuzzy match
             pieces += [pattern[end : token.start()], "\\"]
             end = token.start()
         if depth > DEEPEST_GROUP:
             raise PatternError(
-                f"the regular expression {_quoted(pattern)} has more than {DEEPEST_GROUP} groups "
-                "inside each other"
+                f"the regular expression {_quoted(pattern)} has more than {DEEPEST_GROUP} nested "
+                "groups"
             )
         if repetitions > MOST_REPETITIONS:
             raise PatternError(
-                f"the repetition counts of the regular expression {_quoted(pattern)} multiply to more "
-                f"than {MOST_REPETITIONS}"
+                f"the product of the repetition counts in the regular expression "
+                f"{_quoted(pattern)} is greater than {MOST_REPETITIONS}"
             )
     return "".join([*pieces, pattern[end:]])
 
 
 def _quoted(pattern: str) -> str:
-    """Quote a pattern for a message, shortened if it is long."""
+    """Return the repr of a pattern, truncated to 80 characters of the pattern."""
     if len(pattern) > _LONGEST_QUOTE:
         pattern = pattern[: _LONGEST_QUOTE - 1] + "…"
     return repr(pattern)

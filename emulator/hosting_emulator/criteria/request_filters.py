@@ -1,7 +1,7 @@
-"""The filters for requests: the meaning and the possible values of each word.
+"""The request filters: the type and the possible values of each filter.
 
-Stories (`log`), the SDK (`assert_made`), the CLI (`requests list`) and the control API use this
-table.
+Stories (`log`), the SDK (`assert_made`), the CLI (`requests list`) and the control API use these
+filters.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Ulid, 
 from hosting_emulator.criteria.type_messages import display_value
 from hosting_emulator.criteria.value_types import Impossible, Path, Result, ValueType
 
-#: The user of a request without a valid token, and the call of a path that belongs to no call.
+#: The user filter's word for requests without a valid token.
 NOBODY = "nobody"
+#: The call filter's word for paths that belong to no call.
 NO_CALL = "none"
 #: The faults after which the client does not receive a complete response.
 LOST_WORDS = (
@@ -36,7 +37,7 @@ LOST_WORDS = (
     "reset_in_body",
     "reset_in_upload",
 )
-#: How a response is lost for which its client did not wait.
+#: The word for a response that was lost because its client stopped waiting.
 GAVE_UP = "gives_up"
 #: Every HTTP method that a request can have.
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT")
@@ -45,9 +46,9 @@ _STATUS_CLASS = re.compile("([2-5])xx", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Status(Number):
-    """A status, or a class of statuses such as 4xx.
+    """An HTTP status, or a class of statuses such as 4xx.
 
-    With `may_be_missing`, 0 means that there was no response.
+    With `may_be_missing`, the status 0 means that there was no response.
     """
 
     form: str = "a status from 200 to 599, or a class such as 4xx"
@@ -97,7 +98,7 @@ class Status(Number):
 
 @dataclass(frozen=True)
 class CallWord(Word):
-    """The name of a call. For a path that belongs to no call it is `none` or null."""
+    """The name of a call. `none` or null stands for a path that belongs to no call."""
 
     form: str = "a call"
     nullable: bool = True
@@ -113,7 +114,10 @@ class CallWord(Word):
 
 @dataclass(frozen=True)
 class LostWord(Word):
-    """The kind of fault that lost a response, true for any fault, or false or null for none."""
+    """The fault kind that lost a response.
+
+    true matches every lost response. false or null matches a response that was not lost.
+    """
 
     form: str = "a kind of lost response"
     nullable: bool = True
@@ -138,15 +142,15 @@ class LostWord(Word):
 
 @dataclass(frozen=True)
 class RequestPath(Text):
-    """A path without the prefix of its world and without a query.
+    """A request path, without the prefix `/worlds/{world}` and without a query.
 
-    `*` matches any text. A name in braces, as in the contract's templates, matches one segment.
+    `*` matches any text. A name in braces, such as `{project_id}`, matches one segment.
     """
 
     form: str = "a path such as /v1/projects/*/domains or /v1/projects/{project_id}/domains"
 
     def is_pattern(self, text: str) -> bool:
-        # A path may also end with a slash.
+        # A path that starts and ends with a slash also looks like a pattern.
         return super().is_pattern(text) and not re.fullmatch(r"/v1/[\w/.*{}:~%-]*", text)
 
     def check_plain(self, expected: Any, path: Path) -> None:
@@ -184,8 +188,8 @@ def _path_expression(pattern: str) -> re.Pattern[str]:
     first, *parts = (
         re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(part)) for part in pattern.split("*")
     )
-    # Each part matches only at its first occurrence. With backtracking, the time would grow
-    # exponentially with the number of stars.
+    # Atomic groups prevent backtracking, with which the time would grow exponentially with the
+    # number of stars.
     between = "".join(f"(?>.*?{part})" for part in parts[:-1])
     return re.compile(first + between + "".join(f".*{part}" for part in parts[-1:]), re.DOTALL)
 
@@ -204,7 +208,7 @@ class MethodWord(Word):
 
 @dataclass(frozen=True)
 class FaultWord(Word):
-    """A fault kind or a fault id, such as fault-2."""
+    """A fault kind, or a fault id such as fault-2."""
 
     form: str = "a fault kind or fault id"
 
@@ -213,7 +217,7 @@ class FaultWord(Word):
             super().check_plain(expected, path)
 
     def possible_values(self) -> None:
-        """Return None, because there are too many ids to list."""
+        """Return None, because there are too many fault ids to list."""
 
     def check_pattern(self, pattern: Expression, path: Path) -> None:
         if "fault" not in pattern.pattern:
@@ -228,9 +232,10 @@ def request_filters(
     projects: Iterable[str] | None = None,
     fault_kinds: Iterable[str] = (),
 ) -> dict[str, ValueType]:
-    """Return the types of all filters for requests.
+    """Return the type of each request filter, by filter name.
 
-    `users` and `projects` are the aliases and ids in the world. None means that any name may exist.
+    `users` and `projects` are the aliases and ids in the world. If one of them is None, the filter
+    accepts any name.
     """
 
     def names(form: str, aliases: Iterable[str] | None, *more: str) -> ValueType:
@@ -261,7 +266,10 @@ def request_filters(
 
 
 def may_have_path(template: str, pattern: str) -> bool:
-    """Tell whether a path from a template can match a pattern. The ids are taken from the pattern."""
+    """Tell whether a path that is built from a template can match a pattern.
+
+    The ids in the path are taken from the pattern.
+    """
     if "?" in pattern:
         return False
     format_text = re.sub(r"\{\w+\}", "{}", template)
@@ -280,5 +288,5 @@ COUNT = Number("a count, 0 or greater", whole=True, least=0)
 
 
 def has_failed(view: Mapping[str, Any]) -> bool:
-    """Tell whether a request was refused, or its response was lost."""
+    """Tell whether a request received an error status, or its response was lost."""
     return bool(view["status"] >= 400 or view["lost"])

@@ -1,4 +1,7 @@
-"""The types of responses, derived from the contract's resources, and of the words that expect them."""
+"""The types of responses, and of the words with which a story expects a response.
+
+The types of response bodies are derived from the contract's resources.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from hosting_emulator.criteria.simple_types import (
 from hosting_emulator.criteria.value_types import ANY, MISSING, Impossible, ValueType
 
 PROBLEM = "ProblemDetails"
-#: The words of open sets, by the name of the assumption that lists the words.
+#: The possible words of open sets, by the name of the assumption that lists them.
 OpenWords = Mapping[str, Iterable[str]]
 EXPECTED_STATUS = Status()
 
@@ -58,9 +61,10 @@ EXPECTED: dict[str, ValueType] = {
 }
 #: The type of an expected header.
 HEADER = HeaderText()
-#: Headers that belong to a connection. Stories have no connections.
+#: Headers that depend on the connection. A story cannot expect them, because it runs without HTTP
+#: connections.
 CONNECTION_HEADERS = ("connection", "content-length", "server", "transfer-encoding")
-#: Headers that the emulator's responses can have.
+#: Headers that responses of the emulator can have.
 KNOWN_HEADERS = (
     "Allow",
     "Cache-Control",
@@ -77,7 +81,8 @@ KNOWN_HEADERS = (
 def resource_type(name: str, words: OpenWords | None = None) -> ValueType:
     """Return the type of a resource.
 
-    `words` are the words of open sets. Without them, any string is allowed.
+    `words` contains the possible words of open sets. If `words` is None, the fields with an open
+    set accept any string.
     """
     if words is None:
         return _resource_type(name)
@@ -144,7 +149,10 @@ def _number_form(is_whole: bool, schema: Mapping[str, Any]) -> str:
 
 
 def open_words(*sets: Mapping[str, Any]) -> OpenWords:
-    """Return the words of open sets by assumption: the default words, and the words in `sets`."""
+    """Return the possible words of open sets, by assumption.
+
+    They are the words of the default assumptions, and the words in the mappings `sets`.
+    """
     words: dict[str, tuple[str, ...]] = {}
     for resource in RESOURCES.values():
         for field in resource.fields:
@@ -161,9 +169,9 @@ def open_words(*sets: Mapping[str, Any]) -> OpenWords:
 
 
 def body_type(resource: str, words: OpenWords, statuses: Iterable[int]) -> ValueType:
-    """Return the type of a body.
+    """Return the type of a response body.
 
-    Depending on the possible statuses, it is a resource, a problem, or either.
+    The possible statuses determine whether the body is a resource, a problem, or either.
     """
     allowed_statuses = list(statuses)
     types = []
@@ -175,9 +183,9 @@ def body_type(resource: str, words: OpenWords, statuses: Iterable[int]) -> Value
 
 
 def response_document_type(body: ValueType) -> ValueType:
-    """Return the type of a collected response, given the type of its body.
+    """Return the type of a response that a story collects.
 
-    A lost response has no body.
+    `body` is the type of the response's body. The body of a lost response is null.
     """
     fields = {name: EXPECTED[name] for name in ("code", "delayed")}
     fields["lost"] = LostWord(words=(*LOST_WORDS, GAVE_UP))
@@ -188,8 +196,9 @@ def response_document_type(body: ValueType) -> ValueType:
 def possible_statuses(status: Any, code: Any) -> list[int]:
     """Return the statuses that an expectation allows.
 
-    An expectation without a status expects a success. If it names a problem code, it expects a
-    refusal. If it names a code but also allows its absence, it expects either.
+    If the expectation names neither a status nor a problem code, it allows success statuses. If it
+    names a problem code, it allows error statuses. If it names a problem code but also allows its
+    absence, it allows both.
     """
     if status is not MISSING:
         return list(_matching_statuses(msgspec.json.encode(status)))
@@ -203,9 +212,9 @@ def possible_statuses(status: Any, code: Any) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _matching_statuses(encoded: bytes) -> tuple[int, ...]:
-    """Return the statuses that match an expectation.
+    """Return the statuses that match an expected status.
 
-    The expectation is encoded as JSON to be hashable.
+    The expected status is encoded as JSON, because the cache needs a hashable argument.
     """
     expected = msgspec.json.decode(encoded)
     return tuple(
@@ -219,7 +228,10 @@ def allows_no_code(code: Any) -> bool:
 
 
 def allows_a_code(code: Any) -> bool:
-    """Tell whether an expected code allows a problem code. A string with a variable may do so."""
+    """Tell whether an expected code may allow a problem code.
+
+    The result is true for a string with a variable, because its value is not known yet.
+    """
     if code is MISSING:
         return False
     return has_variable(code) or any(
@@ -228,7 +240,10 @@ def allows_a_code(code: Any) -> bool:
 
 
 def allows_loss(lost: Any) -> bool:
-    """Tell whether an expected `lost` allows a lost response. A string with a variable may do so."""
+    """Tell whether an expected `lost` may allow a lost response.
+
+    The result is true for a string with a variable, because its value is not known yet.
+    """
     if lost is MISSING:
         return False
     return has_variable(lost) or any(
@@ -237,7 +252,7 @@ def allows_loss(lost: Any) -> bool:
 
 
 def find_field(kind: ValueType, path: str) -> ValueType:
-    """Return the type at a dotted path. Raises Impossible if no response has a value there."""
+    """Return the type at a dotted path. Raises Impossible if the type has no field at this path."""
     inner = kind
     for name in path.split("."):
         field_type = inner.field(name)
@@ -246,6 +261,6 @@ def find_field(kind: ValueType, path: str) -> ValueType:
             hint = nearest(name, names)
             if names and not hint:
                 hint = f"; there are {', '.join(names)}"
-            raise Impossible(f"no response here has the field {path!r}{hint}")
+            raise Impossible(f"the response cannot have the field {path!r}{hint}")
         inner = field_type
     return inner

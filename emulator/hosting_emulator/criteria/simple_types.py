@@ -29,7 +29,7 @@ from hosting_emulator.criteria.value_types import (
     timestamp_rank,
 )
 
-#: For a number type with at most this many values, each value is checked.
+#: The largest range of a number type whose values `possible_values` lists.
 _FEW_VALUES = 1000
 #: The maximum number of words that a message lists.
 _MOST_CHOICES = 12
@@ -37,7 +37,7 @@ _MOST_CHOICES = 12
 
 @dataclass(frozen=True)
 class Boolean(ValueType):
-    """true or false."""
+    """A boolean, true or false."""
 
     form: str = "true or false"
     json_type: ClassVar[str] = "boolean"
@@ -56,7 +56,7 @@ class Boolean(ValueType):
 
 @dataclass(frozen=True)
 class Number(ValueType):
-    """A number within bounds. With `whole`, it must be a whole number."""
+    """A number from `least` to `greatest`. With `whole`, only whole numbers are allowed."""
 
     form: str = "a number"
     whole: bool = False
@@ -99,7 +99,7 @@ class Number(ValueType):
 
 @dataclass(frozen=True)
 class Text(ValueType):
-    """A string. With `pattern`, the whole string must match."""
+    """A string. The whole string must match `pattern`, unless `pattern` is None."""
 
     form: str = "a string"
     pattern: str | None = None
@@ -124,7 +124,7 @@ class Text(ValueType):
 
 @dataclass(frozen=True)
 class Word(Text):
-    """One of a set of words. `aliases` maps other spellings to the words."""
+    """A word from a fixed set. The function `aliases` maps other spellings to words of the set."""
 
     form: str = "a word"
     words: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class Word(Text):
     def check_pattern(self, pattern: Expression, path: Path) -> None:
         if not any(pattern.search(word) for word in self.words):
             raise Impossible(
-                f"no possible word matches /{pattern.pattern}/; the words are {self.choices()}",
+                f"/{pattern.pattern}/ matches none of the possible words: {self.choices()}",
                 path,
             )
 
@@ -155,11 +155,11 @@ class Word(Text):
         return {"enum": [*self.words, *self.other_spellings()]}
 
     def other_spellings(self) -> Sequence[str]:
-        """Return other spellings of the words that the type accepts."""
+        """Return the other spellings of words that the type accepts."""
         return ()
 
     def choices(self) -> str:
-        """Return a list of the words for a message, shortened if it is long."""
+        """Return the words as text for a message, with at most 12 words."""
         if len(self.words) <= _MOST_CHOICES:
             return ", ".join(self.words)
         return ", ".join([*self.words[:_MOST_CHOICES], "…"])
@@ -167,7 +167,7 @@ class Word(Text):
 
 @dataclass(frozen=True)
 class Timestamp(Text):
-    """A timestamp. The spelling does not matter."""
+    """A timestamp. Two timestamps are equal if they denote the same time."""
 
     form: str = "a timestamp such as 2026-01-31T09:30:00Z"
 
@@ -191,7 +191,7 @@ class Timestamp(Text):
 
 @dataclass(frozen=True)
 class Ulid(Text):
-    """An id. Ids are ordered by creation."""
+    """A Ulid. Ulids are ordered by creation."""
 
     form: str = "a Ulid of 26 characters"
     pattern: str | None = ULID_PATTERN
@@ -205,9 +205,10 @@ class Ulid(Text):
 
 @dataclass(frozen=True)
 class HeaderText(Text):
-    """The value of a header. An expected number is compared with the number in the header.
+    """The value of a header.
 
-    A timestamp is compared with the time in a header such as Date.
+    An expected number is compared with a header's value as a number. An expected timestamp is
+    compared with the time in a header such as Date.
     """
 
     form: str = "a string or a number"

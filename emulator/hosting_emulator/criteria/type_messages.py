@@ -1,4 +1,4 @@
-"""Messages about refused values and unknown words."""
+"""Formats error messages about refused values and unknown words."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any
 
 from hosting_emulator.contract.suggestions import nearest
 
-#: The maximum number of characters of a refused value that a message quotes.
+#: The maximum number of characters that a message quotes from a refused value.
 _LONGEST_QUOTE = 60
 _LONGEST_WORD_QUOTE = 80
 
 
 def display_value(value: Any) -> str:
-    """Describe a refused value for a message, shortened if it is long."""
+    """Return a refused value as text for a message.
+
+    A mapping or a list is only named. Other values are truncated to 60 characters.
+    """
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple | set | frozenset):
@@ -29,7 +32,10 @@ def display_value(value: Any) -> str:
 
 
 def unknown_word(form: str, word: str, words: Sequence[str]) -> str:
-    """Return the message that a word does not exist, with the nearest word or all words."""
+    """Return the message that a word does not exist.
+
+    The message suggests the nearest word, or lists all words if none is near.
+    """
     listed = ", ".join(words) or "none"
     hint = nearest(word, words) or f"; there are {listed}"
     noun = form.removeprefix("a ").removeprefix("an ")

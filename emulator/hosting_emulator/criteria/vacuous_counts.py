@@ -1,4 +1,4 @@
-"""Recognizes an expected count that every count meets, such as `{at_least: 0}`."""
+"""Detects an expected count that every count matches, such as `{at_least: 0}`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from hosting_emulator.criteria.comparisons import match
 from hosting_emulator.criteria.simple_types import Number
 from hosting_emulator.criteria.value_types import is_number
 
-#: A count that no expectation names.
+#: A count so large that no expectation names it.
 _LARGE_COUNT = 10**12
 
 
 def is_met_by_every_count(kind: Number, expected: Any) -> bool:
     """Tell whether every whole number from 0 matches an expected count without variables.
 
-    `kind` is the type of the count. A comparison changes its result only next to a number that it
-    names, so only these counts are compared.
+    `kind` is the type of the count. The result of a comparison can change only at a number that the
+    comparison names. Therefore the check tries only these numbers, their neighbors, 0 and a very
+    large count.
     """
     counts = {0, _LARGE_COUNT}
     for number in _numbers_in(expected):
@@ -26,7 +27,7 @@ def is_met_by_every_count(kind: Number, expected: Any) -> bool:
 
 
 def _numbers_in(expected: Any) -> Iterator[int]:
-    """Yield the numbers in an expectation, rounded down."""
+    """Yield the numbers in an expectation as integers, without their fractions."""
     if isinstance(expected, Mapping):
         for operand in expected.values():
             yield from _numbers_in(operand)

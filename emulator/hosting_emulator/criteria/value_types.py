@@ -1,6 +1,7 @@
-"""Value types: they define the possible values, their equality and their order.
+"""The base class of value types, and the type of undeclared values.
 
-The concrete types are in `simple_types` and `compound_types`.
+A value type defines the possible values, their equality and their order. The other types are in
+`simple_types` and `compound_types`.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ Path: TypeAlias = tuple[str | int, ...]
 #: The result of a comparison: True, False, or None if the values cannot be compared.
 Result: TypeAlias = bool | None
 ABSENT = "(absent)"
-#: The value of a missing field.
+#: A sentinel that stands for the value of a missing field.
 MISSING: Any = type("Missing", (), {"__repr__": lambda _: ABSENT})()
 VARIABLE_START = "${"
 _VARIABLE_SCHEMA: dict[str, Any] = {"type": "string", "pattern": r"\$\{"}
-#: A reference to the schema of a comparison by words.
+#: A reference to the JSON Schema of a comparison such as `{at_least: 3}`.
 COMPARISON_SCHEMA: dict[str, Any] = {"$ref": "#/$defs/Comparison"}
 
 
@@ -38,16 +39,21 @@ _HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\
 
 
 class Rank(NamedTuple):
-    """The position of a value in an order: a number, milliseconds since 1970, or an id as an integer."""
+    """The position of a value among values of the same kind.
+
+    `order` is the kind: NUMBERS, TIMESTAMPS or IDS. `position` is a number, a time in milliseconds
+    since 1970, or an id as an integer.
+    """
 
     order: str
     position: float
 
 
 class Impossible(ValueError):
-    """An expected value can never match. The error has the reason and the path in the document.
+    """An expected value can never match. The message gives the reason.
 
-    `key` means that the name at the path is wrong, not the value.
+    `path` is the path of the value in the document. With `key`, the name at the path is wrong, and
+    not the value.
     """
 
     def __init__(self, message: str, path: Path = (), *, key: bool = False) -> None:
@@ -58,24 +64,24 @@ class Impossible(ValueError):
 
 @dataclass(frozen=True)
 class ValueType:
-    """Base class of the types. A subclass defines the possible values and their equality."""
+    """The base class of value types. A subclass defines the possible values and their equality."""
 
-    #: The noun for a value of the type in messages, possibly with an example.
+    #: A noun phrase for a value of the type in messages, possibly with an example.
     form: str = "a value"
     nullable: bool = False
-    #: The name of the JSON type of a plain value in a schema.
+    #: The JSON type of a plain value in a JSON Schema, or None if there is no single type.
     json_type: ClassVar[str | None] = None
 
     def is_text(self) -> bool:
-        """Tell whether values are strings, which a `/pattern/` can match."""
+        """Tell whether values of the type are strings, so that a `/pattern/` can match them."""
         return False
 
     def is_list(self) -> bool:
-        """Tell whether an expected list is compared as a whole. Otherwise it contains alternatives."""
+        """Tell whether values are lists. For other values, an expected list contains alternatives."""
         return False
 
     def is_mapping(self) -> bool:
-        """Tell whether an expected mapping may name the parts of a value."""
+        """Tell whether an expected mapping may name fields or items of the value."""
         return False
 
     def is_pattern(self, text: str) -> bool:
@@ -87,7 +93,7 @@ class ValueType:
         return False
 
     def means_nothing(self, expected: Any) -> bool:
-        """Tell whether an expected value means that there is no value."""
+        """Tell whether an expected value, such as null, means that there must be no value."""
         return expected is None
 
     def check_plain(self, expected: Any, path: Path) -> None:
@@ -95,19 +101,22 @@ class ValueType:
         raise NotImplementedError
 
     def equals(self, expected: Any, actual: Any) -> Result:
-        """Compare a plain expected value with an actual value. Neither is null."""
+        """Compare a plain expected value with an actual value. Neither value may be null."""
         raise NotImplementedError
 
     def orders(self) -> Sequence[str]:
-        """Return the kinds of this type's values that have an order. The result may be empty."""
+        """Return the kinds of ordered values that the type includes, such as NUMBERS.
+
+        The result is empty if no value of the type has an order.
+        """
         return ()
 
     def rank(self, value: Any) -> Rank | None:
-        """Return the rank of a value in an order of the type, or None if it has no rank."""
+        """Return the rank of a value, or None if the value has no order in this type."""
         return None
 
     def limits(self) -> tuple[float, float]:
-        """Return the least and the greatest position that a value can have in its order."""
+        """Return the lowest and the highest position that the rank of a value can have."""
         return float("-inf"), float("inf")
 
     def check_pattern(self, pattern: Expression, path: Path) -> None:
@@ -116,7 +125,7 @@ class ValueType:
             raise Impossible(f"a pattern matches only strings, but this is {self.form}", path)
 
     def search(self, pattern: Expression, actual: Any) -> Result:
-        """Search an actual value for a regular expression."""
+        """Tell whether a regular expression matches in an actual value. None if it is not a string."""
         if not isinstance(actual, str):
             return None
         return pattern.search(actual) is not None
@@ -126,11 +135,14 @@ class ValueType:
         return None
 
     def field(self, name: str) -> ValueType | None:
-        """Return the type of a field or of a list item, or None if there is no such field."""
+        """Return the type of a field or a list item by its name or index.
+
+        None if the type has no such field.
+        """
         return None
 
     def field_names(self) -> Sequence[str]:
-        """Return the names of the fields, for messages."""
+        """Return the names of the type's fields, for messages and checks."""
         return ()
 
     def possible_values(self) -> Sequence[Any] | None:
@@ -198,7 +210,7 @@ ANY = AnyValue()
 
 
 def any_result(results: Iterable[Result]) -> Result:
-    """Tell whether any result is True. Return None if no result could be decided."""
+    """Tell whether any result is True. None if there is no result, or if all results are None."""
     distinct = set(results)
     if True in distinct:
         return True
@@ -208,14 +220,14 @@ def any_result(results: Iterable[Result]) -> Result:
 
 
 def equals_if(comparable: bool, expected: Any, actual: Any) -> Result:
-    """Compare two values. Return None if they are not comparable."""
+    """Tell whether two values are equal, or return None if `comparable` is false."""
     if not comparable:
         return None
     return bool(expected == actual)
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a number. A boolean is not."""
+    """Tell whether a value is a number. A boolean is not a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -227,7 +239,7 @@ def number_rank(value: Any) -> Rank | None:
 
 
 def timestamp_rank(value: Any) -> Rank | None:
-    """Return the rank of a timestamp, which is its time, or None if the value is not a timestamp."""
+    """Return the rank of a timestamp by time, or None if the value is not a timestamp."""
     value_ms = moment_ms(value)
     if value_ms is None:
         return None
@@ -235,7 +247,7 @@ def timestamp_rank(value: Any) -> Rank | None:
 
 
 def http_date_rank(value: Any) -> Rank | None:
-    """Return the rank of a date as HTTP headers write it (RFC 9110, 5.6.7). None: the value is not one."""
+    """Return the rank of an HTTP date (RFC 9110, 5.6.7), or None if the value is not an HTTP date."""
     if not isinstance(value, str) or _HTTP_DATE.fullmatch(value) is None:
         return None
     try:
@@ -246,14 +258,14 @@ def http_date_rank(value: Any) -> Rank | None:
 
 
 def id_rank(value: Any) -> Rank | None:
-    """Return the rank of a Ulid, by creation, or None if the value is not a Ulid."""
+    """Return the rank of a Ulid by creation, or None if the value is not a Ulid."""
     if not isinstance(value, str) or not is_ulid(value):
         return None
     return Rank(IDS, id_number(value))
 
 
 def moment_ms(value: Any) -> int | None:
-    """Return the time of a timestamp in ms, or None if the value is not a timestamp."""
+    """Parse a timestamp to milliseconds since 1970. None if the value is not a timestamp."""
     if not isinstance(value, str):
         return None
     try:

@@ -1,11 +1,11 @@
-"""Hints about unknown words in a comparison: our equivalent of a word that another tool uses."""
+"""Suggests a comparison for an unknown word, including words that other tools use."""
 
 from __future__ import annotations
 
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.criteria.comparisons import COMPARISONS
 
-#: Words of other tools, with ours.
+#: Comparison words of other tools, with the emulator's equivalents.
 _OTHER_WORDS = {
     "all": "each",
     "every": "each",
@@ -39,7 +39,10 @@ _OTHER_WORDS = {
 
 
 def comparison_hint(name: str) -> str:
-    """Return the comparison that an unknown word probably stands for, or all of them."""
+    """Return a hint that names the comparison a user probably meant.
+
+    If no comparison resembles the unknown word, the hint lists all comparisons.
+    """
     word = _OTHER_WORDS.get(name)
     if word is not None:
         return f"; did you mean {word}?"

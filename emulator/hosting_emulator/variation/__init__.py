@@ -1,1 +1,1 @@
-"""Variation: alternative responses that the contract also allows, drawn from a seed."""
+"""Variation: draws other responses that the contract also allows, based on a seed."""

@@ -1,7 +1,7 @@
-"""Varies a response according to the draws: its body, its headers and its media type.
+"""Varies the body, the headers and the media type of a response by seeded random draws.
 
-A draw at a point does not depend on other points, so a failure can be traced to the point that
-caused it.
+The draw at a variation point does not depend on other points. A failure can therefore be traced to
+the point that caused it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ T = TypeVar("T")
 
 
 def draw_number(seed: str, point: str, *thing: str) -> int:
-    """Return 62 bits that depend only on the seed, the point and the thing."""
+    """Return a 62-bit integer that depends only on the seed, the point and the names in `thing`."""
     return int.from_bytes(derive(seed, "variation", point, *thing, size=8), "big") >> 2
 
 
 class Draws:
-    """The draws for one response, or for a `thing` in it.
+    """The draws for a response.
 
-    `response_name` identifies the response. `varied` contains the points that changed it.
+    `response_name` identifies the response. `varied` contains the points that changed the response.
+    The methods accept names in `thing` to draw for one part of the response, instead of the whole.
     """
 
     def __init__(self, variation: Variation, response_name: str) -> None:
@@ -42,9 +43,9 @@ class Draws:
         self.varied: set[str] = set()
 
     def wants(self, point: str, *thing: str, one_in: int = 2) -> bool:
-        """Decide whether to vary at a point.
+        """Decide whether the response varies at a point.
 
-        The chance is 1 in `one_in`, or 0 if the point is not selected.
+        The probability is 1 / `one_in`, or 0 if the variation does not include the point.
         """
         if self._only is not None and point not in self._only:
             return False
@@ -52,14 +53,14 @@ class Draws:
         return draw_number(self._seed, point, "whether", *thing) % one_in == 0
 
     def takes(self, point: str, *thing: str, one_in: int = 2) -> bool:
-        """Decide like `wants`. If the result is true, record that the point changed the response."""
+        """Decide like `wants`. If the decision is true, also add the point to `varied`."""
         is_taken = self.wants(point, *thing, one_in=one_in)
         if is_taken:
             self.varied.add(point)
         return is_taken
 
     def pick(self, point: str, choices: Sequence[T], *thing: str, current: object = None) -> T:
-        """Draw one of the choices, other than the current value."""
+        """Draw one of the choices. The choice that equals `current` is excluded."""
         others = [choice for choice in choices if current is None or choice != current]
         thing = thing or (self.response_name,)
         drawn = draw_number(self._seed, point, "which", *thing)
@@ -68,7 +69,11 @@ class Draws:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """The variation of a page: its size, the extra length of its cursor, and the points."""
+    """The variation of a page.
+
+    `size` is the maximum number of items, and `longer` is the extra length of the cursor. `varied`
+    contains the points that caused the variation.
+    """
 
     size: int
     longer: int
@@ -77,32 +82,30 @@ class Paging:
 
 @dataclass(frozen=True, slots=True)
 class ResponseObject:
-    """An object in a response: its resource, its path in the response (`/items/3`), and its members."""
+    """An object in a response, with its resource, its members, and its path such as `/items/3`."""
 
     resource: Resource
     path: str
     members: dict[str, Any]
 
     def identity(self, whole: dict[str, Any]) -> tuple[str, ...]:
-        """Return the identity of the object: its own id, or the id of the whole that contains it.
+        """Return names that identify the object, for use in draws.
 
-        An id is represented by its position among all ids. A recording, which contains no seed,
-        therefore gets the same responses when it is replayed.
+        They are the object's id, or the id of the response object `whole`, or the project and the
+        environment of `whole`. An id is represented by its position among all ids. A recording
+        contains no seed, so this makes its replay produce the same responses.
         """
         for document in (self.members, whole):
             if "id" in document:
                 return (id_counter(document["id"]),)
         project = str(whole.get("project_id"))
-        if whole.get("data_mode") == "shared":  # both environments show the same database
+        if whole.get("data_mode") == "shared":  # both environments share one database
             return (project,)
         return (project, str(whole.get("environment")))
 
 
 def objects_in(resource_name: str, document: Any, path: str = "") -> Iterator[ResponseObject]:
-    """Yield the objects in a response.
-
-    Each object comes before the objects in it. Other values are skipped.
-    """
+    """Yield the objects in a response. An object precedes the objects that it contains."""
     if isinstance(document, list):
         for index, item in enumerate(document):
             yield from objects_in(resource_name, item, f"{path}/{index}")
@@ -116,7 +119,10 @@ def objects_in(resource_name: str, document: Any, path: str = "") -> Iterator[Re
 def vary_paging(
     variation: Variation, response_name: str, size: int, longer: Sequence[int]
 ) -> Paging:
-    """Draw a page's size, from 1 to `size`, and the extra length of its cursor, from `longer` or 0."""
+    """Draw the variation of a page.
+
+    The drawn page size is from 1 to `size`. The extra length of the cursor is 0 or one of `longer`.
+    """
     draws = Draws(variation, response_name)
     if size > 1 and draws.takes("page-size"):
         size = draws.pick("page-size", sorted({1, 2, -(-size // 3), size - 1} - {size, 0}))
@@ -133,7 +139,10 @@ def vary_body(
     body: bytes,
     paging: Paging | None = None,
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Return the varied body of a resource, and the points at which it was varied."""
+    """Return the varied body of a response, and the points at which the body was varied.
+
+    `resource` is the name of the resource in the body.
+    """
     draws = Draws(variation, response_name)
     document: dict[str, Any] = msgspec.json.decode(body)
     if resource == "Operation":
@@ -143,8 +152,8 @@ def vary_body(
     elif resource == "ProblemDetails":
         _vary_problem(draws, document)
     elif len(document.get("scopes", ())) > 1 and draws.takes("scope-order"):
-        document["scopes"].reverse()  # the contract does not specify their order
-    whole = dict(document)  # an omitted member still identifies the response
+        document["scopes"].reverse()  # the contract does not specify the order of scopes
+    whole = dict(document)  # `_vary_absent` may omit members that identify the response
     for part in objects_in(resource, document):
         _vary_absent(draws, part, whole)
     parts = list(objects_in(resource, document))
@@ -177,7 +186,7 @@ def vary_headers(
     headers: Sequence[tuple[str, str]],
     request_id: str,
 ) -> tuple[str, list[tuple[str, str]], set[str]]:
-    """Return the varied media type and headers of a response, and the points that varied them."""
+    """Return a response's varied media type, its varied headers, and the points that varied them."""
     draws = Draws(variation, response_name)
     varied_headers = list(headers)
     if ";" not in content_type and draws.takes("content-type-parameter"):
@@ -200,7 +209,7 @@ _RESULTS: tuple[dict[str, Any], ...] = (
 
 
 def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
-    """Vary the content of an operation: its progress, the time of the next poll, and its result."""
+    """Vary an operation's progress, the time until the next poll, and the operation's result."""
     progress = operation.get("progress")
     if isinstance(progress, dict):
         next_poll = progress.get("next_poll_after_seconds")
@@ -209,7 +218,7 @@ def _vary_operation(draws: Draws, operation: dict[str, Any]) -> None:
         elif isinstance(next_poll, int) and draws.takes("next-poll"):
             seconds = draws.pick("next-poll", _NEXT_POLL, current=next_poll)
             progress["next_poll_after_seconds"] = seconds
-    # A finished operation never changes, so the draw of its result depends only on its id.
+    # A finished operation never changes, so the draw of its result must depend only on its id.
     result = operation.get("result")
     identity = id_counter(operation["id"])
     if isinstance(result, dict) and draws.takes("result-content", identity):
@@ -227,7 +236,7 @@ _ACTIONS = ("Follow the documentation of this code.", "See `type`.")
 
 
 def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
-    """Vary the wording of a problem, except its code and the parts that the contract fixes."""
+    """Vary the texts of a problem. The code and the texts that the contract specifies do not vary."""
     point = "problem-wording"
     name = draws.response_name
     if draws.takes(point):
@@ -241,7 +250,7 @@ def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
         document["instance"] = f"/problems/{document['request_id'].encode().hex()[:24]}"
 
 
-#: Members that are unknown to every client.
+#: Members that the contract does not name, so no client knows them.
 _EXTRA: tuple[tuple[str, Any], ...] = (
     ("revision", 7),
     ("labels", {"tier": "standard", "größe": "groß"}),
@@ -256,7 +265,10 @@ _EXTRA: tuple[tuple[str, Any], ...] = (
 
 
 def _vary_absent(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
-    """Omit members that have a value. A lasting object always lacks the same members."""
+    """Omit some optional members that have a value.
+
+    An object that lasts, such as an operation, lacks the same members in every response.
+    """
     name = part.resource.name
     is_lasting = "id" in part.members or name == "DatabasePlacement"
     thing = part.identity(whole) if is_lasting else (draws.response_name, part.path)
@@ -270,7 +282,10 @@ def _vary_absent(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> N
 
 
 def _vary_extra(draws: Draws, part: ResponseObject) -> None:
-    """Add an unknown member at the start or the end, unless the contract allows no further fields."""
+    """Add an unknown member at the start or the end of an object.
+
+    An object to which the contract allows no additional properties does not change.
+    """
     if part.resource.closed:
         return
     point = "problem-extras" if part.resource.name == "ProblemDetails" else "extra-fields"
@@ -288,7 +303,7 @@ def _vary_extra(draws: Draws, part: ResponseObject) -> None:
     part.members.update(members)
 
 
-#: The points and their words, by resource and field.
+#: The id and the words of a variation point, by resource and field.
 _OPEN_WORDS = {
     (words.resource, words.field): (point.id, words)
     for point in POINTS.values()
@@ -297,9 +312,9 @@ _OPEN_WORDS = {
 
 
 def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
-    """Replace words from open sets.
+    """Replace words from open sets, such as the phase of an operation.
 
-    The replacement stays the same while the thing stays in the same state.
+    The replacement stays the same until the object's word changes.
     """
     for (resource, name), (point, words) in _OPEN_WORDS.items():
         if resource != part.resource.name:
@@ -313,9 +328,9 @@ def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> No
 
 # --- Spelling: timestamps, order of members, white space, escapes --------------------------------
 
-#: Suffix, minutes east of UTC, and digits of the fraction (None for the fewest digits that are
-#: exact). The zones are far apart, so that a client that compares strings fails even for times that
-#: differ by hours.
+#: Each format has a suffix, a time zone in minutes east of UTC, and a number of fraction digits.
+#: None means as few digits as an exact time needs. The zones are far apart, so that a client that
+#: compares timestamps as strings fails even for times that differ by hours.
 _FORMS: tuple[tuple[str, int, int | None], ...] = (
     ("Z", 0, None),
     ("Z", 0, 6),
@@ -330,7 +345,7 @@ _DAY_MS = 86_400_000
 
 
 def _vary_times(draws: Draws, parts: list[ResponseObject]) -> None:
-    """Rewrite a response's timestamps: all in one other form, or each in a form drawn for it."""
+    """Rewrite a response's timestamps, either all in one other format or each in its own format."""
     point = "timestamp-form"
     if not draws.wants(point):
         return
@@ -348,9 +363,10 @@ def _vary_times(draws: Draws, parts: list[ResponseObject]) -> None:
 
 
 def _respell(text: str, form: tuple[str, int, int | None]) -> str:
-    """Write a timestamp in another form.
+    """Return a timestamp in another format.
 
-    If the year may not exist in another zone, return it unchanged.
+    A timestamp within a day of the first or the last possible time is returned unchanged, because
+    another zone's year could be out of range.
     """
     suffix, minutes, digits = form
     at_ms = parse_timestamp(text)
@@ -377,7 +393,7 @@ _LAYOUTS: tuple[Callable[[Any], bytes], ...] = (
 
 
 def _spell(draws: Draws, document: dict[str, Any]) -> bytes:
-    """Write a document as JSON, possibly with a different order, a different layout or escapes."""
+    """Return a document as JSON, possibly with reordered members, other whitespace, or escapes."""
     body = msgspec.json.encode(document)
     if draws.wants("key-order"):
         document = _reorder(document, draws.pick("key-order", _ORDERS))

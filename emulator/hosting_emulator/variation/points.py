@@ -1,7 +1,7 @@
-"""The points at which responses can vary. There is one for each freedom that the contract leaves.
+"""The points at which responses can vary. Each point is a choice that the contract leaves open.
 
-Facts that a client must know before its first request are not points, because a client cannot learn
-them from a response: names of parameters, the path for polling, roles, zones, and a token's claims.
+Names of parameters, the path for polling, roles, zones and a token's claims do not vary. A client
+must know these before its first request, because no response can teach them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.messages import VariationPoint
 
-#: Tells whether a point can vary the responses of a call.
+#: A function that tells whether a point can vary the responses of a call.
 Responses: TypeAlias = Callable[[CallSpec], bool]
 
 
 class VariationRefused(ValueError):
-    """A variation is not possible. The message lists the valid choices."""
+    """A variation has an invalid seed or an unknown point. The message says what is valid."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenWords:
-    """Words that a point can write into a field whose set of words the contract leaves open.
+    """The words that a point can write into a field whose set of words the contract leaves open.
 
-    `contract_word` is the word to which the contract gives a meaning. It is never replaced.
+    `contract_word` is the field's word that has a meaning in the contract. A response that contains
+    this word keeps it.
     """
 
     resource: str
@@ -41,12 +42,15 @@ class OpenWords:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A freedom of the contract: its use, and the sentence that leaves it.
+    """A choice that the contract leaves open, at which responses can vary.
 
-    `assumptions` are drawn once for the whole world. A point without assumptions is drawn
-    separately for each response. `varies` selects the calls whose responses it can vary. The
-    default is the calls that the assumptions affect or, without assumptions, every call and every
-    problem. The point draws from `statuses` (by problem code) and `words`.
+    `about` describes the variation, and `sentence` quotes the part of the contract that leaves the
+    choice open. `assumptions` are drawn once for the whole world. A point without assumptions is
+    drawn separately for each response.
+
+    `varies` selects the calls whose responses the point can vary. If `varies` is None, these are
+    the calls that the assumptions affect. A point with neither `varies` nor assumptions can vary
+    every call and every problem. A point can draw from `statuses`, by problem code, or `words`.
     """
 
     id: str
@@ -82,7 +86,7 @@ def _with_open_objects(spec: CallSpec) -> bool:
 
 
 def _objects(resource_name: str) -> Iterator[Resource]:
-    """Yield a resource and all resources that are parts of it."""
+    """Yield a resource and all resources that it contains."""
     resource = RESOURCES[resource_name]
     yield resource
     for part in resource.parts.values():
@@ -91,12 +95,12 @@ def _objects(resource_name: str) -> Iterator[Resource]:
 
 @cache
 def varied_calls(point_id: str) -> list[str]:
-    """Return the calls whose responses a point varies.
+    """Return the calls whose responses a point can vary.
 
     An empty list means all calls and all problems.
     """
     point = POINTS[point_id]
-    # Operations come first, as in the contract's own list of points.
+    # Calls that return an operation come first.
     specs = sorted(ALL_CALLS.values(), key=lambda spec: spec.response != "Operation")
     return [spec.call_id for spec in specs if _varies(point, spec)]
 
@@ -108,7 +112,7 @@ def _varies(point: Point, spec: CallSpec) -> bool:
 
 
 def list_points() -> list[VariationPoint]:
-    """Return all points, with the calls whose responses they vary."""
+    """Return all points in the form that the control API and the CLI show."""
     return [
         VariationPoint(
             id=point.id,
@@ -122,7 +126,10 @@ def list_points() -> list[VariationPoint]:
 
 
 def read_points(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct points with these names, in the table's order. Raises VariationRefused."""
+    """Return the distinct point names in the order of POINTS.
+
+    Raises VariationRefused if there is no point with a name.
+    """
     chosen_names = set(names)
     for name in sorted(chosen_names - POINTS.keys()):
         hint = nearest(name, POINTS) or "; `hosting-emulator contract variation-points` lists them"
@@ -231,7 +238,7 @@ _ROWS = (
     ),
     Point(
         id="permission-names",
-        about="the permissions of a key have other names",
+        about="the permissions of a key have different names",
         sentence="Names of the permissions carried in key.permissions: not shown.",
         assumptions=("key_permissions",),
     ),
@@ -247,7 +254,7 @@ _ROWS = (
     ),
     Point(
         id="operation-replay",
-        about="a replay of calls 2 and 4 shows the operation's current state",
+        about="a replayed call that starts an operation shows the operation's current state",
         sentence=(
             "Same key and same body: first result returned without switching again. [said of call "
             "1]"
@@ -256,13 +263,13 @@ _ROWS = (
     ),
     Point(
         id="flag-reenabled",
-        about="enabled_at changes when a flag that is already on is switched on",
+        about="switching on a flag that is already on changes its enabled_at",
         sentence="when the current owner switched the flag on",
         assumptions=("flag_reenabled",),
     ),
     Point(
         id="unknown-body-fields",
-        about="a body with a field that the call does not name is refused",
+        about="a body with an unknown field is refused",
         sentence="Body (application/json): { name: string, length 1 to 64 }.",
         assumptions=("unknown_body_fields",),
     ),
@@ -275,7 +282,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-query-parameters",
-        about="a query parameter that the call does not name is refused",
+        about="a query with an unknown parameter is refused",
         sentence="Query: one parameter choosing the environment, allowed values dev, prod.",
         assumptions=("unknown_query_parameters",),
     ),
@@ -341,7 +348,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-phase",
-        about="progress.phase is an unknown value",
+        about="progress.phase has an unknown value",
         sentence=(
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not shown."
@@ -364,7 +371,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-reconciliation-state",
-        about="reconciliation.state is an unknown value",
+        about="reconciliation.state has an unknown value",
         sentence=(
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not shown."
@@ -386,7 +393,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-error-code",
-        about="error.code of a failed operation is an unknown value",
+        about="the error.code of a failed operation has an unknown value",
         sentence=(
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not shown."
@@ -408,7 +415,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-deployment-status",
-        about="the status of a deployment is an unknown value",
+        about="the status of a deployment has an unknown value",
         sentence="Deployment.status values beyond queued: not shown.",
         varies=_responses_of("DeploymentPage"),
         words=(
@@ -428,7 +435,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-database-state",
-        about="state or pending_state of a database is an unknown value",
+        about="the state or pending_state of a database has an unknown value",
         sentence=(
             "data_mode values beyond shared, and database state / pending_state values beyond "
             "init: not shown."
@@ -461,7 +468,7 @@ _ROWS = (
     ),
     Point(
         id="unknown-data-mode",
-        about="data_mode is an unknown value",
+        about="data_mode has an unknown value",
         sentence=(
             "data_mode values beyond shared, and database state / pending_state values beyond "
             "init: not shown."
@@ -494,7 +501,7 @@ _ROWS = (
     ),
     Point(
         id="extra-fields",
-        about="objects for which the contract allows further fields have an unknown field",
+        about="an object has an additional, unknown field where the contract allows this",
         sentence="No additional properties [said of PoweredByFlag alone].",
         varies=_with_open_objects,
     ),
@@ -531,11 +538,11 @@ _ROWS = (
     Point(
         id="extra-headers",
         about="the response has unknown headers",
-        sentence="Common headers: [no header of an answer but X-Request-Id is spoken of]",
+        sentence="Common headers: [no response header except X-Request-Id is mentioned]",
     ),
     Point(
         id="problem-wording",
-        about="title, detail and suggested_action have different texts, or detail is absent",
+        about="title, detail and suggested_action have different wording, or detail is absent",
         sentence=(
             "title | string | yes | minimum length 1; detail | string | no; suggested_action | "
             "string | yes | minimum length 1"
@@ -550,7 +557,7 @@ _ROWS = (
         ),
     ),
 )
-#: All points by id, in the order used by documents.
+#: All points by id, in the order in which documents list them.
 POINTS = {point.id: point for point in _ROWS}
-#: The points that are drawn once for a world, as assumptions.
+#: The points whose assumptions are drawn once for a world.
 ASSUMED = tuple(point for point in _ROWS if point.assumptions)

@@ -1,4 +1,7 @@
-"""The OpenAPI document of a world, which allows for its variation and uses its values as examples."""
+"""Builds the OpenAPI document of a world.
+
+The document describes the world's variation, and uses values from the world as examples.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,15 @@ from hosting_emulator.world.records import Variation, WorldSource
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import World
 
-#: The number of the first project's newest operations that are used as examples.
+#: The maximum number of the first project's newest operations that become examples.
 _EXAMPLE_OPERATIONS = 3
 
 
 def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
-    """Return the fields that responses may omit, by resource. The document must not require them."""
+    """Return, by resource, the fields that the variation may omit from responses.
+
+    The OpenAPI document must not require these fields.
+    """
     if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
         return {}
     return {
@@ -30,7 +36,7 @@ def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
 
 
 def world_document(world: World, server_url: str, dev_port: int | None = None) -> dict[str, Any]:
-    """Return the document of a world at `server_url`, whose dev origins are at `dev_port`."""
+    """Return the OpenAPI document of a world at `server_url` with dev origins on port `dev_port`."""
     absent = document_absent(world.variation)
     document = openapi_document(world.assumptions, server_url, absent, example_values(world))
     if dev_port not in (None, 443):
@@ -38,21 +44,22 @@ def world_document(world: World, server_url: str, dev_port: int | None = None) -
         for field in (
             ticket["origin"],
             ticket["redeem_url"],
-        ):  # the form in the contract has no port
+        ):  # the contract's format has no port
             field["pattern"] = field["pattern"].replace("[a-z0-9.-]+", f"[a-z0-9.-]+:{dev_port}")
     return document
 
 
 def default_document() -> dict[str, Any]:
-    """Return the document of a default world, for use without a running emulator."""
+    """Return the OpenAPI document of the default world. It needs no running emulator."""
     world = new_world(DEFAULT_WORLD, DEFAULT_SEED, WorldSource(), 0)
     return world_document(world, "http://127.0.0.1:4620")
 
 
 def example_values(world: World) -> dict[str, dict[str, Any]]:
-    """Return values for a call's inputs, by parameter or field, and then by the alias of their owner.
+    """Return example values for the inputs of calls, from the world's first organization.
 
-    All values belong to the first organization. A world without organizations has no values.
+    The outer keys are names of parameters and fields. The inner keys are labels such as the alias
+    of a project. The result is empty if the world has no organizations.
     """
     organizations = in_order(world, ORGANIZATIONS)
     if not organizations:

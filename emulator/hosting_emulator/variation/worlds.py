@@ -1,8 +1,8 @@
 """Varies a world as a whole by drawing its assumptions.
 
-Some parts of responses must be the same throughout a world. For these, assumptions are drawn from
-the seed. An assumption that a user has set is never drawn, and a drawn value always differs from
-the default.
+Some parts of responses must be the same in all responses of a world. Their variation draws
+assumptions from the seed. An assumption that a user has set is never drawn. A drawn value always
+differs from the default.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ LONGEST_SEED = 200
 
 
 def read_variation(seed: str, only: Iterable[str] | None = None) -> Variation:
-    """Return a variation at the points `only`, or at every point. Raises VariationRefused."""
+    """Return a variation at the points in `only`, or at every point if `only` is None.
+
+    Raises VariationRefused if the seed or `only` is invalid.
+    """
     if not 1 <= len(seed) <= LONGEST_SEED or not seed.isprintable():
         raise VariationRefused(
             f"a variation's seed must have 1 to {LONGEST_SEED} printable characters"
@@ -47,11 +50,11 @@ def read_variation(seed: str, only: Iterable[str] | None = None) -> Variation:
 def set_variation(
     change: Change, variation: Variation, fixed_names: Collection[str] = ()
 ) -> Variation:
-    """Start to vary a world, even after a reset. Any earlier variation is replaced.
+    """Vary a world, and return the variation with the drawn assumptions.
 
-    Assumptions in `fixed_names`, and assumptions that differ from their defaults, do not change.
-    The same variation of the same world has the same result. Return the variation with the drawn
-    assumptions.
+    The variation replaces an earlier variation, and continues after a reset. It does not change
+    assumptions in `fixed_names` or assumptions that differ from their defaults. The same variation
+    of the same world always draws the same assumptions.
     """
     before = change.get(VARIATION, SINGLETON_KEY)
     assumptions = _without(change.assumptions, before)
@@ -64,7 +67,10 @@ def set_variation(
 
 
 def clear_variation(change: Change) -> bool:
-    """End the variation, and restore the earlier assumptions. Return whether there was a variation."""
+    """End a world's variation, and reset the drawn assumptions to their defaults.
+
+    Return whether the world had a variation.
+    """
     before = change.get(VARIATION, SINGLETON_KEY)
     if before is None:
         return False
@@ -75,7 +81,7 @@ def clear_variation(change: Change) -> bool:
 def varied_world(
     world: World, variation: Variation | None, fixed_names: Collection[str] = ()
 ) -> World:
-    """Return a new world with a variation. If `variation` is None, return the world unchanged."""
+    """Return a varied copy of a new world, or the world itself if `variation` is None."""
     if variation is None:
         return world
     change = Change(world, world.at_ms)
@@ -84,7 +90,10 @@ def varied_world(
 
 
 def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
-    """Return the assumptions as they would be without a variation, but keep later changes by a user."""
+    """Return the assumptions with the variation's drawn values reset to their defaults.
+
+    A drawn assumption that a user has changed since then keeps the user's value.
+    """
     if before is None:
         return assumptions
     drawn = DEFAULTS.changed(before.assumed)
@@ -104,14 +113,14 @@ def _put(change: Change, assumptions: Assumptions, variation: Variation | None) 
         change.delete(VARIATION, SINGLETON_KEY)
     else:
         change.put(VARIATION, SINGLETON_KEY, variation)
-        # A reset draws the assumptions again, because the world may then start with other
-        # assumptions.
+        # A reset must draw the assumptions again, because the world may start with other
+        # assumptions after the reset.
         variation = replace(variation, assumed={})
     change.put(ORIGIN, SINGLETON_KEY, replace(origin, variation=variation))
 
 
 _PROFILES = ("timed 3s 12s", "timed 5s 20s", "timed 1s 25s", "timed 12s 9s")
-#: The values to draw from, for assumptions without a list of alternatives.
+#: The values to draw for assumptions that have no list of alternatives.
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "source_profile": _PROFILES,
     "domains_profile": _PROFILES,
@@ -129,14 +138,17 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
         [name.replace(".", "_").upper() for name in PERMISSIONS],
     ),
 }
-#: The statuses to draw from, by problem code.
+#: The statuses that can be drawn for each problem code.
 STATUSES = POINTS["problem-status"].statuses
 
 
 def draw_assumptions(
     variation: Variation, assumptions: Assumptions, fixed_names: Collection[str]
 ) -> dict[str, Any]:
-    """Draw the assumptions of a variation, except fixed assumptions and those set by a user."""
+    """Return the drawn assumptions by name.
+
+    Assumptions in `fixed_names`, and assumptions that a user has set, are not drawn.
+    """
     drawn: dict[str, Any] = {}
     for point in ASSUMED:
         is_chosen = variation.only is None or point.id in variation.only
@@ -164,14 +176,14 @@ def _draw_statuses(variation: Variation, point: Point) -> dict[str, int]:
 
 
 def _draw_value(variation: Variation, point: Point, name: str) -> Any:
-    """Draw an alternative value of an assumption that is within the contract."""
+    """Draw an alternative value of an assumption. Values that violate the contract are not drawn."""
     values = _CHOICES.get(name) or alternatives(name)
     choices = [value for value in values if not is_outside_the_letter(name, value)]
     return choices[draw_number(variation.seed, point.id, "which", name) % len(choices)]
 
 
-#: Assumptions that are visible only in a response that they decided. The core records the deciding
-#: assumption.
+#: Assumptions that are visible only in the responses that they decide. For each response, the core
+#: records the assumption that decided it.
 _NOTED = {
     "flag_reenabled",
     "unknown_body_fields",
@@ -194,9 +206,9 @@ def assumed_points(
 ) -> list[str]:
     """Return the points at which a response differs because of the drawn assumptions.
 
-    An assumption that a user has changed since then does not count. `call` is None if the path
-    belongs to no call. `decided_by` is the assumption that decided the response, as recorded by the
-    core.
+    A drawn assumption that now has its default value does not count. `call` is None if the path
+    belongs to no call. `decided_by` is the assumption that the core recorded as deciding the
+    response.
     """
     assumed: dict[str, Any] = {}
     for name in variation.assumed:
