@@ -124,7 +124,7 @@ def test_a_copied_folder_of_a_world_is_refused_with_advice(directory):
     directory.keep(fresh_world("one"), fresh=True)
     shutil.copytree(directory.path / "worlds" / "one", directory.path / "worlds" / "two")
 
-    with pytest.raises(StateRefused, match=r"worlds/two holds the world 'one'.*fork"):
+    with pytest.raises(StateRefused, match=r"worlds/two contains the world 'one'.*fork"):
         directory.load("two")
 
 
@@ -165,7 +165,8 @@ def test_a_torn_line_is_reported(directory, messages):
     directory.load("default")
 
     assert messages == [
-        "world default: journal.ndjson: its last line is incomplete and was never acknowledged; dropped"
+        "world default: journal.ndjson: the last line is incomplete and was never acknowledged, so it "
+        "was dropped"
     ]
 
 

@@ -172,7 +172,7 @@ def journal(tmp_path):
 def test_a_torn_line_in_an_older_journal_is_damage(journal):
     journal.append(line(1) + line(2)[:20])
 
-    with pytest.raises(StateRefused, match="later journals follow it"):
+    with pytest.raises(StateRefused, match="there are later journals"):
         JournalLines(journal.path, last=False)
 
 

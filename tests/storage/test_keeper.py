@@ -472,7 +472,7 @@ async def test_a_failed_sync_refuses_all_changes_until_a_restart(synced_world, m
 
     assert all(isinstance(error, OSError) for error in results)
     assert (refused.status, refused.json["code"]) == (503, "service_unavailable")
-    assert "takes no changes until a restart" in refused.json["detail"]
+    assert "refuses changes until a restart" in refused.json["detail"]
     assert read.status == 200
     assert [
         message.count("a sync failed (Input/output error)") for message in synced_world.complaints

@@ -108,7 +108,7 @@ def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_
     assert world.commit == stored_world.api.world.commit - 1
     assert notices == [
         f"commits {world.commit + 1} to {world.commit + 1} were made and are missing: the machine "
-        "stopped before they were on its disk"
+        "stopped before the latest changes were on its disk"
     ]
 
 
@@ -146,7 +146,7 @@ def test_a_file_of_another_world_of_the_same_name_is_refused(tmp_path: Path, nam
         paths.append(directory.path / "worlds" / "default")
     shutil.copy(paths[1] / name, paths[0] / name)
 
-    with pytest.raises(StateRefused, match=r"another world of that name.* --salvage"):
+    with pytest.raises(StateRefused, match=r"another world with the same name.* --salvage"):
         read_world(paths[0])
 
 
@@ -160,7 +160,7 @@ def test_snapshot_and_journal_of_another_world_of_the_same_name_are_refused(
         shutil.copy(tmp_path / "other" / "worlds" / "ci" / name, data / "worlds" / "ci" / name)
 
     with pytest.raises(
-        StateRefused, match=r"snapshot\.json: it belongs to another world of that name"
+        StateRefused, match=r"snapshot\.json: it belongs to another world with the same name"
     ):
         read_world(data / "worlds" / "ci")
 
@@ -276,7 +276,7 @@ def test_salvage_continues_without_missing_files(data: Path, missing_file: str):
 
     assert salvaged["default"] is not None
     assert (salvaged["ci"] is None) == (missing_file == "")
-    assert "is missing; continuing without it" in messages[0]
+    assert "is missing; continuing without the world" in messages[0]
 
     reopened = open_directory(data)
     readable_names = {name for name in reopened.worlds() if reopened.load(name)}

@@ -64,7 +64,7 @@ def test_salvage_stops_before_the_first_damaged_line_and_reports_the_omitted_com
 
     assert content(world) == worlds[3]  # Commits 2 and 3 precede the damaged line.
     assert "left out: journal.ndjson, line 4 (cannot be read), and" in messages[0]
-    assert f"commits that build on them, 5 to {max(worlds)} (" in messages[0]
+    assert f"later commits, 5 to {max(worlds)} (" in messages[0]
     assert "create_user_api_key" in messages[0]
     assert "salvaged up to commit 3" in messages[1]
     assert (stored_world.path / "journal.ndjson.damaged-1").read_bytes() == damaged
@@ -124,7 +124,7 @@ def test_salvage_sets_an_unreadable_world_aside(killed_world, damage_kind):
     assert world is None
     assert not stored_world.path.exists()
     assert {path.name: path.read_bytes() for path in aside.iterdir()} == before
-    assert f"nothing of it could be salvaged; the whole folder is now {aside}" in messages[-1]
+    assert f"nothing could be salvaged; the whole folder was renamed to {aside}" in messages[-1]
 
 
 def test_salvage_leaves_a_newer_format_alone(killed_world):

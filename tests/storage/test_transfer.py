@@ -90,7 +90,7 @@ def test_a_document_that_is_no_export_is_refused(garbage):
         (("commit", "many"), "commit"),
         (("tables", None), "tables"),
         (("tables", []), "tables"),
-        (("tables", "projects", []), "table projects: it must be an object"),
+        (("tables", "projects", []), "table projects must be an object"),
         (("tables", "tables", {}), None),
         (("tables", "tables", {"x": {}}), "there is no table 'tables'"),
         (("tables", "streams", "ids", "many"), "table streams, row ids"),

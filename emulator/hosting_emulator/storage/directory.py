@@ -1,4 +1,6 @@
-"""The data directory: the list of stored worlds, and a folder for each. One process uses it at a time.
+"""The data directory, which contains the list of stored worlds and a folder for each world.
+
+A lock ensures that only one process uses the directory at a time.
 
 .hosting-emulator/
   .gitignore   (so that nobody commits it)
@@ -7,7 +9,8 @@
   worlds/<world>/world.json, snapshot.json, journal.ndjson, progress
   tls/         (the local certificate authority)
 
-`keeper` writes the files of one world, `recovery` reads them back.
+The module `keeper` writes the files of one world. The module `recovery` reads the files of one
+world.
 """
 
 from __future__ import annotations
@@ -49,12 +52,16 @@ from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.storage")
 WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
-#: Seconds of real time for writing snapshots at a stop. All other worlds keep their journals.
+#: The time in real seconds after which a stop starts no more snapshots. Worlds without a final
+#: snapshot keep their journals.
 FOLDING_AT_STOP_S = 0.25
 
 
 class DataDirectory:
-    """An open, locked data directory. The constructor and `load` raise StateRefused."""
+    """An open, locked data directory.
+
+    The constructor and `load` raise StateRefused if the stored state cannot be used.
+    """
 
     def __init__(
         self,
@@ -78,7 +85,7 @@ class DataDirectory:
         #: The latest problem with files that were deleted or replaced while the emulator was running.
         self.problem: str | None = None
         try:
-            if not self.path.exists():  # keep the mode of an existing folder, which the user chose
+            if not self.path.exists():  # keep the mode that the user chose for an existing folder
                 files.make_private_folder(self.path)
             files.make_private_folder(self.path / "worlds")
             for name in ("lock", ".gitignore", INDEX):
@@ -93,24 +100,25 @@ class DataDirectory:
             _log.info("opened %s; durability: %s", self.path, durability)
         except Timeout:
             raise StateRefused(
-                f"{self.path} is in use by another hosting-emulator; stop it, or give this one "
-                "another --data-dir (or --ephemeral)"
+                f"{self.path} is in use by another hosting-emulator; stop that hosting-emulator, "
+                "or use another --data-dir or --ephemeral"
             ) from None
         except OSError as error:
             raise StateRefused(
-                f"{self.path} cannot be written: {error.strerror}; give another --data-dir, or "
-                "--ephemeral to keep nothing"
+                f"{self.path} cannot be written: {error.strerror}; use another --data-dir, or use "
+                "--ephemeral to store nothing"
             ) from None
 
     def _finish_deletions(self) -> None:
         for trash in (self.path / "worlds").glob(f".*{DELETED}"):
             name = trash.name[1:].rpartition("-")[0]
             if name in self._listed and not (self.path / "worlds" / name).exists():
-                continue  # another program renamed the folder, so the start must report it missing
+                # Another program renamed the folder, so the start must report the world as missing
+                continue
             empty_trash(trash, self._complain)
 
     def worlds(self) -> list[str]:
-        """Return the names of all worlds that are stored here or should be stored here."""
+        """Return the sorted names of all worlds that have a folder or an entry in `worlds.json`."""
         folders = (self.path / "worlds").iterdir()
         names = {
             folder.name
@@ -120,9 +128,10 @@ class DataDirectory:
         return sorted(names | self._listed)
 
     def load(self, name: str) -> World | None:
-        """Return a stored world, or None if it is not stored here. Raises StateRefused.
+        """Return a stored world, or None if the directory does not contain the world.
 
-        With `salvage`, repairs the world first.
+        Raises StateRefused if the world cannot be read. With `salvage`, repairs a damaged world
+        first.
         """
         folder = self._folder(name)
         try:
@@ -135,8 +144,8 @@ class DataDirectory:
                 return None
             if recovery.world.name != name:
                 raise StateRefused(
-                    f"{folder} holds the world {recovery.world.name!r}: a world is copied by `world "
-                    "fork`, or by export and import, not by copying its folder; move it back, or away"
+                    f"{folder} contains the world {recovery.world.name!r}: move it back, or move "
+                    "it away. To copy a world, use `world fork`, or export and import"
                 )
             self._prepare_journals(recovery)
             sweep(folder)
@@ -150,7 +159,7 @@ class DataDirectory:
             ) from None
         self._lineages[name] = recovery.lineage
         _log.info(
-            "read commit %d from its snapshot and %d journals",
+            "read commit %d from the snapshot and %d journals",
             recovery.world.commit,
             len(recovery.journals),
             extra={"fields": {"world": name}},
@@ -158,29 +167,36 @@ class DataDirectory:
         return recovery.world
 
     def _prepare_journals(self, recovery: Recovery) -> None:
-        """Prepare the journals for new lines, regardless of the state in which the last process left them."""
+        """Repair the ends of the journals, so that new lines can be appended.
+
+        With the durability `disk`, also rewrites each journal.
+        """
         for journal in recovery.journals:
             journal.repair()
             if not self._sync:
                 continue
-            # If a sync of the file failed, its content may only exist in the system's memory.
+            # After a failed sync, a journal may exist only in the operating system's memory.
+            # Rewriting the file syncs it.
             try:
                 files.write_atomically(journal.path, journal.path.read_bytes())
             except OSError as error:
                 self._complain(f"{journal.path} could not be rewritten: {error.strerror}")
 
     def _report_missing(self, name: str, path: Path) -> None:
-        """Refuse a world whose folder or marker is missing. With `salvage`, only report the loss."""
+        """Raise StateRefused for a world whose folder or marker is missing.
+
+        With `salvage`, reports the missing path instead, and removes the world from the list.
+        """
         if not self._salvage:
             raise StateRefused(
-                f"{path} is missing, and the world {name} was not deleted; restore it from a copy, "
-                "or start with --salvage to continue without it"
+                f"{path} is missing, although the world {name} was not deleted; restore it from a "
+                "copy, or start with --salvage to continue without the world"
             )
-        self._complain(f"world {name}: {path} is missing; continuing without it")
+        self._complain(f"world {name}: {path} is missing; continuing without the world")
         self._write_list(self._listed - {name})
 
     def _write_list(self, names: frozenset[str]) -> None:
-        """Store the names of the worlds, so that a start notices a missing world. Raises OSError."""
+        """Store the names of the worlds, so that the next start notices a missing world. Raises OSError."""
         if names != self._listed:
             line = checked_line(b"worlds", msgspec.json.encode(sorted(names)))
             files.write_atomically(self.path / INDEX, line, sync=self._sync)
@@ -196,8 +212,8 @@ class DataDirectory:
             aside = _unused_path(path)
             path.rename(aside)
             self._complain(
-                f"{path} is damaged and was renamed to {aside}; a new one is written. A world whose "
-                "folder is missing now is not noticed: check that all worlds are listed"
+                f"{path} is damaged and was renamed to {aside}; a new list is written. This start "
+                "cannot notice a missing folder: check that all worlds are listed"
             )
             return frozenset()
         return frozenset(msgspec.json.decode(payload, type=list[str]))
@@ -220,9 +236,9 @@ class DataDirectory:
         return recovery
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
-        """Return the keeper of a world. A fresh world is stored immediately.
+        """Return the keeper that stores a world. A fresh world is stored immediately.
 
-        On failure, raises OSError and leaves no files.
+        Raises OSError on failure. A fresh world then leaves no files.
         """
         folder = self._folder(world.name)
         files.make_private_folder(folder)
@@ -249,7 +265,8 @@ class DataDirectory:
             marker = Marker("" if self._sync else boot_id(), lineage)
             try:
                 write_marker(folder, marker, sync=self._sync)
-            except OSError as error:  # for example a full disk; the stored world is still usable
+            except OSError as error:
+                # The disk may be full, for example. The stored world is still usable.
                 self._complain(f"{folder}: its marker could not be written: {error.strerror}")
             if self._sync:
                 files.sync_directory(folder.parent)
@@ -260,11 +277,12 @@ class DataDirectory:
         return keeper
 
     def forget(self, name: str) -> None:
-        """Delete a world's files. If that fails, raises OSError, and the world is still stored."""
+        """Delete a world's files. If that fails, raises OSError and keeps the world."""
         keeper = self._keepers.get(name)
         if keeper is None:
             return
-        # Update the list first, so that a kill between the two steps leaves the world unchanged.
+        # Update the list first. If the process is killed before the folder is deleted, the next
+        # start still finds the world by its folder.
         self._write_list(self._listed - {name})
         try:
             keeper.discard()
@@ -274,7 +292,7 @@ class DataDirectory:
         del self._keepers[name]
 
     def close(self) -> None:
-        """Write as many final snapshots as are possible in a short time, and release the directory."""
+        """Write final snapshots for up to FOLDING_AT_STOP_S seconds, close all files and release the lock."""
         folding_ends_at = time.monotonic() + FOLDING_AT_STOP_S
         self.check_files()
         try:
@@ -293,9 +311,10 @@ class DataDirectory:
     # --- files that disappear while they are used -------------------------------------------------
 
     def check_files(self) -> None:
-        """Rewrite files that were deleted since the last check, and report them once.
+        """Rewrite files that were deleted since the last check, and report them.
 
-        Files that cannot be rewritten, or that another process has replaced, are also reported once.
+        Files that cannot be rewritten, or that another process has replaced, are also reported. The
+        same report is not repeated.
         """
         try:
             repaired = self._repair_directory()
@@ -310,8 +329,8 @@ class DataDirectory:
             return
         if repaired:
             self._report(
-                f"{self.path}: files were deleted while the emulator was running; written anew: "
-                + ", ".join(repaired)
+                f"{self.path}: files were deleted while the emulator was running and have been "
+                "rewritten: " + ", ".join(repaired)
             )
 
     def _report(self, problem: str) -> None:
@@ -320,7 +339,7 @@ class DataDirectory:
             self._complain(problem)
 
     def _repair_directory(self) -> list[str]:
-        """Rewrite missing files that belong to the whole directory. Raises OSError.
+        """Rewrite missing files outside the folders of worlds. Raises OSError.
 
         Returns descriptions of the rewritten files.
         """
@@ -348,7 +367,10 @@ class DataDirectory:
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            reason = f"another emulator uses {self.path} now; restart this emulator with another directory"
+            reason = (
+                f"another emulator now uses {self.path}; restart this emulator with another "
+                "directory"
+            )
             for keeper in self._keepers.values():
                 keeper.refuse_changes(reason)
             raise OSError(errno.EBUSY, reason) from None
@@ -363,7 +385,7 @@ class DataDirectory:
 
 
 def _unused_path(path: Path) -> Path:
-    """Return an unused path in the same folder, with a new suffix."""
+    """Return the first unused path that consists of `path` and a suffix `.damaged-N`."""
     for number in count(1):
         aside = path.with_name(f"{path.name}.damaged-{number}")
         if not aside.exists():

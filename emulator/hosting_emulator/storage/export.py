@@ -1,7 +1,8 @@
 """Exports a whole world as one JSON document, and imports such a document.
 
-The document contains no secrets, only digests. By default it contains no seed either, because all
-secrets can be computed from the seed. A world that is imported without a seed draws a new seed.
+The document contains no secrets, only digests. By default the document does not contain the world's
+seed either, because all secrets can be computed from the seed. A world that is imported from a
+document without a seed gets a new seed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ STATE_KIND = "hosting-emulator state"
 
 
 def export_state(world: World, *, with_seed: bool = False) -> dict[str, Any]:
-    """Return a world as a document."""
+    """Return a world's state as a JSON document. With `with_seed`, the document contains the seed."""
     heading = heading_of(world)
     tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
     for name, key, document in rows_of(world):
@@ -36,10 +37,11 @@ def export_state(world: World, *, with_seed: bool = False) -> dict[str, Any]:
 
 
 def import_state(document: Any, name: str, after_commit: int, seed: str | None = None) -> World:
-    """Return the world in a document under a new name. Its commit number is above `after_commit`.
+    """Return the world in a document, named `name`, with a commit number above `after_commit`.
 
-    The world's seed is `seed`, the document's seed or a new seed, in this order. Raises StateRefused,
-    whose message names the table and the row that cannot be used.
+    The world's seed is `seed` or, if `seed` is None, the document's seed. If the document contains
+    no seed, the world gets a new seed. Raises StateRefused if the document is invalid. The message
+    names the invalid table and row.
     """
     if not isinstance(document, Mapping) or document.get("kind") != STATE_KIND:
         raise StateRefused(f'this is not an exported state: it has no "kind": "{STATE_KIND}"')
@@ -48,7 +50,7 @@ def import_state(document: Any, name: str, after_commit: int, seed: str | None =
         raise StateRefused('"tables" is missing or not an object')
     for table, rows in tables.items():
         if not isinstance(rows, Mapping):
-            raise StateRefused(f"table {table}: it must be an object of rows by key")
+            raise StateRefused(f"table {table} must be an object that maps keys to rows")
     check_format(document.get("format"), document.get("written_by"))
     if seed is None:
         seed = document.get("seed", secrets.token_hex(16))

@@ -1,7 +1,10 @@
-"""Writes private files atomically: only the owner can read them, and a crash leaves the old or new file.
+"""Writes private files atomically.
 
-File modes do not depend on the umask or on an earlier file. Symbolic links and pipes are refused, because
-a data directory may come from someone else, and no link may lead out of it.
+Only the owner of a file can read it. A crash leaves either the complete old file or the complete
+new file.
+
+The umask and the mode of an existing file do not matter. Symbolic links and pipes are refused. A
+data directory may come from someone else, and no link in it may lead to a file elsewhere.
 """
 
 from __future__ import annotations
@@ -17,14 +20,17 @@ _FILE_MODE = 0o600
 
 
 def make_private_folder(path: Path) -> None:
-    """Create a folder that only its owner can enter, or protect an existing one. Raises OSError."""
+    """Create a folder with mode 0700, or set the mode of an existing folder to 0700. Raises OSError."""
     refuse_link(path)
     path.mkdir(parents=True, exist_ok=True, mode=_FOLDER_MODE)
     _set_mode(path, _FOLDER_MODE)
 
 
 def make_private(path: Path) -> None:
-    """Protect a file, or a folder and its files, if it exists. Raises OSError, for example for a link."""
+    """Make a file, or a folder and the files in it, accessible only to the owner.
+
+    Does nothing if the path does not exist. Raises OSError, for example for a symbolic link.
+    """
     refuse_link(path)
     if path.is_file():
         _set_mode(path, _FILE_MODE)
@@ -37,7 +43,7 @@ def make_private(path: Path) -> None:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open a file that only its owner can read, and create it if necessary. Raises OSError."""
+    """Open or create a file with mode 0600, and return its descriptor. Raises OSError."""
     descriptor = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW, _FILE_MODE)
     try:
         _set_mode(descriptor, _FILE_MODE)
@@ -48,7 +54,7 @@ def open_private(path: Path, flags: int) -> int:
 
 
 def refuse_link(path: Path) -> None:
-    """Raise OSError if a path is a symbolic link, a pipe or a device. Pipes could block forever."""
+    """Raise OSError if a path is a symbolic link, a pipe or a device. Reading a pipe could block forever."""
     if path.is_symlink():
         message = f"{path.name} is a symbolic link, which could lead out of the data directory"
         raise OSError(errno.ELOOP, message, str(path))
@@ -57,23 +63,25 @@ def refuse_link(path: Path) -> None:
 
 
 def _set_mode(file: Path | int, mode: int) -> None:
-    # Some mounted file systems have no modes, because mount options define who can read the files.
+    # Ignore errors, because some file systems have no modes. Mount options define who can read
+    # their files.
     if os.stat(file).st_mode & 0o777 != mode:  # noqa: PTH116 - also of a descriptor
         with suppress(PermissionError, NotImplementedError):
             os.chmod(file, mode)  # noqa: PTH101
 
 
 def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True) -> None:
-    """Write to a temporary file next to `path` and rename it into place. Raises OSError.
+    """Write `data` to a temporary file, and rename this file to `path`. Raises OSError.
 
-    `data` may be an iterable of pieces. If it raises an error, the old file remains unchanged. Without
-    `sync`, the new file survives a crash of the process, but not of the machine.
+    `data` can be an iterable of pieces. If the iterable raises an error, the old file remains
+    unchanged. Without `sync`, the new file survives a crash of the process, but may not survive a
+    crash of the machine.
     """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         temporary.unlink(
             missing_ok=True
-        )  # left by a process with the same id or by another program
+        )  # An earlier process with the same id may have left this file.
         descriptor = open_private(temporary, os.O_WRONLY | os.O_EXCL)
         with os.fdopen(descriptor, "wb") as file:
             if isinstance(data, bytes):
@@ -92,10 +100,10 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = 
 
 
 def sync_directory(path: Path) -> None:
-    """Make a rename in a directory survive a crash of the machine, if the system supports that.
+    """Sync a directory, so that a rename in it survives a crash of the machine.
 
-    Some systems cannot open or sync a directory. This is not reported as an error, because the rename
-    has happened, and callers would conclude from an error that the old file is still in place.
+    Some systems cannot open or sync a directory. Such a failure raises no error, because callers
+    would conclude from an error that the rename has not happened.
     """
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)

@@ -1,9 +1,9 @@
-"""The files of a world's folder: their names, their format, their checksums, marker and progress.
+"""The files in a world's folder: their names, format, checksums, marker and progress.
 
-A format defines the shape of the documents in snapshots, journals and exports. Each of these files
-contains the format's number. Increase FORMAT whenever the stored documents change, because a number must
-never mean two formats (`tests/storage/test_formats.py` checks that). Files in another format are refused
-with advice.
+A format defines the shape of the documents in snapshots, journals and exports. Each snapshot,
+journal and export contains the number of its format. Increase FORMAT whenever the stored documents
+change, because a number must never mean two formats. The test file `tests/storage/test_formats.py`
+checks this rule. The error for a file in another format says what the user can do.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ MARKER = "world.json"
 PROGRESS = "progress"
 INDEX = "worlds.json"
 ADVICE = (
-    "restore it from a copy, start with --salvage to continue with what is there, or move the folder "
-    "away to start afresh"
+    "restore it from a copy, start with --salvage to continue with the readable data, or move "
+    "the folder away to start afresh"
 )
 
 
-#: The advice for intact files in another format, which salvage cannot read.
+#: The advice for intact files in another format. Salvage cannot read such files.
 _FORMAT_ADVICE = (
-    "or use another --data-dir, or move the folder away to start afresh. To keep the content of a "
-    "world, let that build write it as a scenario (`hosting-emulator scenario record world.yaml`)"
+    "or use another --data-dir, or move the folder away to start afresh. To keep the content of "
+    "a world, record it as a scenario with that build (`hosting-emulator scenario record "
+    "world.yaml`)"
 )
 
 
@@ -47,14 +48,15 @@ class StateRefused(Exception):
 
 
 class FormatRefused(StateRefused):
-    """The state is intact but has a format that this version cannot read. Salvage does not help."""
+    """The state is intact but has a format that this version cannot read, even with salvage."""
 
 
 @contextmanager
 def locate(path: object, advice: str = "") -> Iterator[None]:
     """Add the path and advice to the message of a StateRefused that is raised in the `with` block.
 
-    `advice` is for damaged files. Intact files in another format get separate advice.
+    `advice` is for damaged files. If `advice` is not empty, the message for an intact file in
+    another format contains advice about formats instead.
     """
     try:
         yield
@@ -67,7 +69,10 @@ def locate(path: object, advice: str = "") -> Iterator[None]:
 
 
 def check_format(number: object, written_by: object) -> None:
-    """Check a format's number and the version that wrote it. Raises FormatRefused."""
+    """Raise FormatRefused if `number` is not FORMAT.
+
+    `written_by` is the version that wrote the file. The message names this version.
+    """
     if number == FORMAT and number is not True:
         return
     build = f"hosting-emulator {written_by}" if written_by else "the build that wrote it"
@@ -78,7 +83,7 @@ def check_format(number: object, written_by: object) -> None:
 
 
 def checked_line(kind: bytes, payload: bytes) -> bytes:
-    """Return a line of JSON with its own checksum: `{"crc32":"…","<kind>":{…}}`."""
+    """Return a JSON line that contains a payload and its checksum: `{"crc32":"…","<kind>":{…}}`."""
     return b'{"crc32":"%08x","%b":%b}\n' % (crc32(payload), kind, payload)
 
 
@@ -95,10 +100,11 @@ class Marker(msgspec.Struct, frozen=True):
     """The content of `world.json`, which marks the folder of a world.
 
     Without the marker, a folder that lost its snapshot would look like a folder that never had a
-    snapshot. `boot` identifies the boot of the machine during which commits were not synced, or is
-    empty. Commits may only be lost when that boot ends. `lineage` distinguishes the world from other
-    worlds with the same name, such as an earlier world. It is drawn when a world is first stored, and
-    all files of the world contain it.
+    snapshot. `boot` is the id of the machine's boot during which commits were written but not
+    synced. Unsynced commits can be lost only when that boot ends. `boot` is empty if all commits
+    are synced. `lineage` distinguishes the world from other worlds with the same name, such as an
+    earlier world. A lineage is drawn when a world is first stored. All files of the world belong to
+    this lineage.
     """
 
     boot: str = ""
@@ -106,12 +112,15 @@ class Marker(msgspec.Struct, frozen=True):
 
 
 def read_marker(folder: Path) -> Marker | None:
-    """Return a folder's marker, or None if it has none. Raises StateRefused and OSError."""
+    """Return a folder's marker, or None if the folder has no marker.
+
+    Raises StateRefused if the marker is damaged. Raises OSError if it cannot be read.
+    """
     path = folder / MARKER
     if not path.exists():
         return None
     line = path.read_bytes()
-    if not line:  # the machine stopped before the content was on disk
+    if not line:  # the machine crashed before the content was on disk
         return Marker()
     payload = None
     if line.endswith(b"\n"):
@@ -126,13 +135,13 @@ def read_marker(folder: Path) -> Marker | None:
 
 
 def write_marker(folder: Path, marker: Marker, *, sync: bool) -> None:
-    """Write a folder's marker. With `sync` it survives a crash of the machine. Raises OSError."""
+    """Write a folder's marker. With `sync`, the marker survives a crash of the machine. Raises OSError."""
     line = checked_line(b"world", msgspec.json.encode(marker))
     write_atomically(folder / MARKER, line, sync=sync)
 
 
 def boot_id() -> str:
-    """Return the id of the machine's current boot, or an empty string if the system has none."""
+    """Return the id of the machine's current boot, or an empty string if the system has no boot ids."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -141,24 +150,24 @@ def boot_id() -> str:
 
 _NUMBER = struct.Struct("<Q")
 _CHECKED_SIZE = 2 * _NUMBER.size
-#: The number of starts if a world's real number was lost. It is above any real number.
+#: The assumed number of starts of a world whose real number was lost. No real number is this large.
 NEVER_REACHED = 1_000_000
 
 
 @dataclass(frozen=True)
 class ProgressNumbers:
-    """A world's progress: its last commit, the latest time shown, and its number of starts."""
+    """A world's progress: its last commit, the latest time shown to a client, and its number of starts."""
 
     commit: int = 0
     shown_ms: int = 0
     starts: int = 0
 
     def in_order(self) -> tuple[int, ...]:
-        """Return the numbers in their order in the file."""
+        """Return the numbers in the order of the progress file."""
         return self.commit, self.shown_ms, self.starts
 
 
-#: The position of each number in the file.
+#: The index of each number in the progress file.
 COMMIT = 0
 SHOWN = 1
 STARTS = 2
@@ -166,17 +175,17 @@ _COUNT = 3
 
 
 class Progress:
-    """An open file with a world's progress.
+    """The open progress file of a world.
 
-    The numbers are mapped into memory, so storing a number costs no more than a memory write. They
-    survive the process, but not always a crash of the machine. The next start uses them to detect
-    whether the end of a journal is missing, which is not visible in a journal that ends with a complete
-    line. They also contain the time from which the world continues. Each number has a checksum, which
-    also covers the lineage.
+    The file is mapped into memory, so storing a number costs no more than a memory write. The
+    numbers survive the end of the process, but not always a crash of the machine. The next start
+    uses the numbers to detect that the end of a journal is missing. A journal that ends with a
+    complete line does not show such a loss. The next start also continues the world's time from the
+    stored time. Each number has a checksum, which also covers the lineage.
     """
 
     def __init__(self, folder: Path, lineage: str) -> None:
-        """Open a folder's file, or create it. Raises OSError."""
+        """Open or create the progress file of a folder. Raises OSError."""
         numbers = read_progress(folder, lineage)
         if numbers is None:
             numbers = ProgressNumbers()
@@ -191,7 +200,7 @@ class Progress:
 
     @property
     def numbers(self) -> ProgressNumbers:
-        """The current numbers."""
+        """The current progress numbers."""
         return ProgressNumbers(*self._numbers)
 
     def number(self, index: int) -> int:
@@ -201,8 +210,8 @@ class Progress:
     def store(self, index: int, number: int) -> None:
         """Store a number. `index` is COMMIT, SHOWN or STARTS."""
         self._numbers[index] = number
-        if not self._map.closed:  # requests may still read the time of a deleted world
-            # A single write, so that a kill never leaves a number without its checksum.
+        if not self._map.closed:  # a request may still store the time of a deleted world
+            # Use a single write, so that a kill never leaves a number without its checksum.
             offset = index * _CHECKED_SIZE
             self._map[offset : offset + _CHECKED_SIZE] = _checked(self._lineage, index, number)
 
@@ -223,12 +232,18 @@ def _content(lineage: str, numbers: ProgressNumbers) -> bytes:
 
 
 def write_progress(folder: Path, lineage: str, numbers: ProgressNumbers, *, sync: bool) -> None:
-    """Write a folder's file. With `sync` it survives a crash of the machine. Raises OSError."""
+    """Write a folder's progress file.
+
+    With `sync`, the file survives a crash of the machine. Raises OSError.
+    """
     write_atomically(folder / PROGRESS, _content(lineage, numbers), sync=sync)
 
 
 def read_progress(folder: Path, lineage: str) -> ProgressNumbers | None:
-    """Return a folder's numbers, or None if the file is missing, damaged or from another lineage."""
+    """Return a folder's progress numbers, or None if they cannot be used.
+
+    The progress file cannot be used if it is missing, damaged or from another lineage.
+    """
     path = folder / PROGRESS
     if not path.exists():
         return None

@@ -1,7 +1,7 @@
-"""Checks that rows are consistent, so that they cannot make a later request fail.
+"""Checks that the rows of a world are consistent, so that no later request fails because of them.
 
-Only imports and salvages need this check, because checksums protect the emulator's own files. The check
-reports the first invalid row, and repairs nothing.
+The check runs only for imports and salvages, because checksums protect the emulator's own files.
+The check reports the first invalid row, and repairs nothing.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from hosting_emulator.world.plans import APPLY_DOMAINS, HELD, INITIALIZE, is_fin
 
 Rows = Mapping[str, Mapping[str, Any]]
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
-#: Far above any real number, but within the range of ids and JSON numbers.
+#: These limits are far above any real value, but within the range of ids and JSON numbers.
 _MOST_DRAWS = 2**31
 _MOST_MS = 2**53
-#: The tables that contain the rows referenced by fields, by field name.
+#: The table that contains the row to which a field refers, by field name.
 _LINKS: dict[str, tables.Table[Any]] = {
     "organization_id": tables.ORGANIZATIONS,
     "organization": tables.ORGANIZATIONS,
@@ -95,7 +95,7 @@ def _require(condition: object, message: str) -> None:
 
 
 def check_integrity(rows: Rows) -> None:
-    """Check that rows form a valid world. Raises StateRefused, whose message names table and row."""
+    """Raise StateRefused if rows do not form a valid world. The message names the table and row."""
     for table, table_rows in rows.items():
         for key, record in table_rows.items():
             try:
@@ -106,7 +106,7 @@ def check_integrity(rows: Rows) -> None:
 
 def _check_row(rows: Rows, table: str, key: str, record: Any) -> None:
     if table == tables.STREAMS.name:
-        _require(0 <= record < _MOST_DRAWS, f"{record} is not a number of draws")
+        _require(0 <= record < _MOST_DRAWS, f"{record} is not a valid number of draws")
         return
     expected_key: str | None = getattr(record, "id", None)
     if table in _KEYS:
@@ -124,21 +124,28 @@ def _check_fields(rows: Rows, table: str, record: Any) -> None:
     try:
         msgspec.json.encode(record)
     except (OverflowError, UnicodeEncodeError) as error:
-        raise ValueError(f"it cannot be written: {error}") from None
+        raise ValueError(f"the row cannot be written as JSON: {error}") from None
     words = _WORDS.get(table, {})
     for name in record.__struct_fields__:
         value = getattr(record, name)
         if value is None:
             continue
         if name.endswith("_at"):
-            _require(_TIMESTAMP.fullmatch(value), f"{name} is not like 2026-01-31T09:30:00.000Z")
+            _require(
+                _TIMESTAMP.fullmatch(value),
+                f"{name} must be a timestamp such as 2026-01-31T09:30:00.000Z",
+            )
         elif name.endswith("_ms"):
             _require(abs(value) <= _MOST_MS, f"{name} is out of range")
         elif name in _LINKS:
             target = _LINKS[name].name
-            _require(value in rows[target], f"{name}: there is no {value!r} in {target}")
+            _require(
+                value in rows[target], f"{name}: there is no row {value!r} in the table {target}"
+            )
         elif name in _FORMS:
-            _require(re.fullmatch(_FORMS[name], value), f"{name} cannot be {value[:80]!r}")
+            _require(
+                re.fullmatch(_FORMS[name], value), f"{name} has the invalid value {value[:80]!r}"
+            )
         elif name in words:
             values = {value} if isinstance(value, str) else {*value}
             allowed = ", ".join(words[name])
@@ -148,7 +155,10 @@ def _check_fields(rows: Rows, table: str, record: Any) -> None:
 def _check_dns(rows: Rows, key: str, dns: records.Dns) -> None:
     _require(key in rows[tables.PROJECTS.name], "there is no such project")
     is_empty = dns.status != "not_authorized" or dns == records.Dns()
-    _require(is_empty, "an authorization in the state not_authorized has no zone, scopes or end")
+    _require(
+        is_empty,
+        "a DNS authorization in the state not_authorized must have no zone, scopes or expiry",
+    )
 
 
 def _check_database(rows: Rows, key: str, database: records.Database) -> None:
@@ -175,23 +185,23 @@ def _check_project(rows: Rows, key: str, project: records.Project) -> None:
     waiting = project.queue_head
     steps = 0
     while waiting is not None:
-        _require(steps <= len(operations), "its queue of operations never ends")
-        _require(waiting in operations, "its queue of operations is broken")
+        _require(steps <= len(operations), "its queue of operations contains a loop")
+        _require(waiting in operations, "its queue contains an operation that does not exist")
         _require(
             operations[waiting].project_id == key and waiting != project.claim,
-            "an operation waits in its queue that should not",
+            "its queue contains an operation that belongs to another project or holds the claim",
         )
         last = waiting
         waiting = operations[waiting].next_waiting
         steps += 1
-    _require(project.queue_tail == last, "its queue has another end")
+    _require(project.queue_tail == last, "queue_tail is not the last operation in its queue")
 
 
 def _check_operation(rows: Rows, key: str, operation: records.Operation) -> None:
     event = rows[tables.SCHEDULE.name].get(operation.event or "")
     _require(
         event is None or (event.kind == "operation_step" and event.subject == key),
-        "its event is about something else",
+        "its event does not belong to this operation",
     )
     if operation.outcome is not None:
         _check_outcome(operation.outcome)
@@ -199,18 +209,18 @@ def _check_operation(rows: Rows, key: str, operation: records.Operation) -> None
     plan = plan_of(operation)
     _require(0 <= operation.step <= len(plan), "step is out of range")
     if is_finished(operation):
-        _require(event is None, "it has ended and still has an event")
+        _require(event is None, "the operation has ended but still has a scheduled event")
         return
     _require(
         operation.step < len(plan) and plan[operation.step].state == operation.state,
-        f"step {operation.step} of its plan is not {operation.state}",
+        f"step {operation.step} of its plan does not have the state {operation.state}",
     )
     deployment = rows[tables.DEPLOYMENTS.name].get(operation.deployment_id or "")
-    # The operation may have skipped some steps.
+    # Allow the states of all earlier steps, because the operation may have skipped some steps.
     possible_states = {step.deployment for step in plan[: operation.step + 1]}
     _require(
         deployment is None or deployment.status in possible_states,
-        f"its deployment cannot be as it is at step {operation.step}",
+        f"the status of its deployment is impossible at step {operation.step}",
     )
 
 
@@ -224,35 +234,38 @@ def _check_outcome(outcome: records.OperationOutcome) -> None:
 
 def _check_event(rows: Rows, key: str, event: records.ScheduledEvent) -> None:
     drawn = rows[tables.STREAMS.name].get("schedule", 0)
-    _require(event.sequence < drawn, "its sequence was not drawn yet")
+    _require(event.sequence < drawn, "its sequence number has not been drawn yet")
     if event.kind == "operation_step":
         operation = rows[tables.OPERATIONS.name].get(event.subject)
-        _require(operation and operation.event == key, "no operation waits for it")
+        _require(operation and operation.event == key, "no operation waits for this event")
         return
     table = tables.PROJECTS if event.kind == "dns_expiry" else tables.TIMELINE
     _require(
         event.subject in rows[table.name],
-        f"there is no {event.subject!r} in {table.name}",
+        f"there is no row {event.subject!r} in the table {table.name}",
     )
 
 
 def _check_fault(rows: Rows, key: str, fault: Fault) -> None:
     family = OUTCOME if key.startswith(OUTCOME.noun) else FAULT
     drawn = rows[tables.STREAMS.name].get(f"{family.noun} order", 0)
-    _require(0 <= fault.order < drawn and fault.id == key, "its order was not drawn yet")
+    _require(0 <= fault.order < drawn and fault.id == key, "its order has not been drawn yet")
     _check_fields(rows, "", fault.rule)
     error = invalid_reason(fault, family)
     _require(not error, str(error))
 
 
 def _check_response(rows: Rows, key: str, response: records.RememberedResponse) -> None:
-    _require(200 <= response.status <= 599, f"{response.status} is not a status")
+    _require(200 <= response.status <= 599, f"{response.status} is not a valid response status")
     if response.status >= 400:
         _require('"request_id":' in response.body, "its body is not a problem document")
         return
     spec = ALL_CALLS.get(response.call_id)
-    _require(spec and spec.idempotent, f"no call {response.call_id!r} remembers responses")
-    # The table that contains the subject of an idempotent call's first response. Default: the project.
+    _require(
+        spec and spec.idempotent,
+        f"responses of the call {response.call_id!r} are not remembered",
+    )
+    # The table that contains the subject of a response, by response type. The default is PROJECTS.
     subjects: dict[str, tables.Table[Any]]
     subjects = {"Operation": tables.OPERATIONS, "UserApiKeyCreation": tables.API_KEYS}
     target = subjects.get(spec.response if spec else "", tables.PROJECTS)
@@ -267,7 +280,7 @@ def _check_clock(_: Rows, key: str, clock: records.ClockRecord) -> None:
 
 
 def _check_wait(_: Rows, key: str, wait: records.RetryWait) -> None:
-    _require(0 <= wait.due_ms <= LATEST_MS, "due_ms is not a world time")
+    _require(0 <= wait.due_ms <= LATEST_MS, "due_ms is out of range")
 
 
 def _check_variation(_: Rows, key: str, variation: records.Variation) -> None:

@@ -1,8 +1,10 @@
-"""The journal: a line with a checksum for each commit, appended before the response is sent.
+"""The journal of a world, which contains one line with a checksum for each commit.
 
-The first line of a journal contains its format. An incomplete line at the end of the file was never
-acknowledged, so it is dropped and reported. Any other damage is an error, because a guess could lose
-acknowledged commits.
+The line for a commit is appended before the response is sent.
+
+The first line of a journal names the journal's format. An incomplete line at the end of the file
+was never acknowledged, so it is dropped and reported. Any other damage is an error, because a
+repair could lose acknowledged commits.
 """
 
 from __future__ import annotations
@@ -38,19 +40,22 @@ _encode = msgspec.json.Encoder().encode
 
 
 def first_line(world: str, lineage: str = "") -> bytes:
-    """Return the first line of a world's journal. The form of this line must never change."""
+    """Return the first line of a world's journal. The layout of this line must never change."""
     head = {"format": FORMAT, "written_by": FULL_VERSION, "world": world, "lineage": lineage}
     return checked_line(_HEAD, msgspec.json.encode(head))
 
 
 def encode_line(commit: Commit) -> bytes:
-    """Return the line for a commit, including the newline."""
+    """Return the journal line for a commit, including the newline."""
     line = StoredCommit(commit.world.commit, commit.world.at_ms, commit.title, commit.writes)
     return checked_line(_COMMIT, _encode(line))
 
 
 def decode_line(line: bytes) -> StoredCommit:
-    """Return the commit in a line without its newline. Raises StateRefused with the reason."""
+    """Return the commit in a journal line. `line` must not include the newline.
+
+    Raises StateRefused if the line is damaged or contains no valid commit.
+    """
     payload = payload_of(line, _COMMIT)
     if payload is None:
         raise StateRefused("its checksum is wrong, so the line was changed or damaged")
@@ -63,7 +68,10 @@ def decode_line(line: bytes) -> StoredCommit:
 
 
 def _read_rows(table: str, documents: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the records for documents. None stands for a row that the commit deleted."""
+    """Convert the JSON documents of a table to records by key.
+
+    A row that the commit deleted has None instead of a record.
+    """
     rows: dict[str, Any] = {}
     for key, document in documents.items():
         rows[key] = None
@@ -73,18 +81,19 @@ def _read_rows(table: str, documents: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Journal:
-    """An open journal file. `size` is its length in bytes up to the last complete line.
+    """An open journal file. `size` is the file's length in bytes, up to the last complete line.
 
-    `broken` is the reason why the journal accepts no more lines, or None. The end of a broken journal is
-    unknown. `unsynced` describes a failed sync, or is None. After a failed sync, earlier lines may be
-    lost, and there is no way to find out.
+    `broken` is the reason why the journal accepts no more lines, or None if it accepts lines. The
+    end of a broken journal is unknown. `unsynced` describes a failed sync, or is None if no sync
+    has failed. After a failed sync, earlier lines may be lost, and the loss cannot be detected.
     """
 
     def __init__(self, path: Path, world: str, lineage: str = "") -> None:
         self.path = path
         self._first_line = first_line(world, lineage)
         self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
-        self._open = threading.Lock()  # held while a thread syncs, which prevents a close
+        # A thread holds this lock during a sync, which delays a close
+        self._open = threading.Lock()
         self.size = os.fstat(self._descriptor).st_size
         self.broken: str | None = None
         self.unsynced: str | None = None
@@ -106,7 +115,7 @@ class Journal:
         return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink == 0
 
     def condition(self) -> Literal["intact", "missing", "replaced", "shortened"]:
-        """Compare the file at the path with the open file. Raises OSError."""
+        """Compare the file at the journal's path with the open file. Raises OSError."""
         if self._descriptor < 0:
             return "intact"  # the journal is closed, and the next append starts a new journal
         try:
@@ -135,16 +144,15 @@ class Journal:
         self.size += len(line)
 
     def sync(self) -> None:
-        """Make all lines survive a crash of the machine. Raises OSError.
+        """Sync the file, so that all lines survive a crash of the machine. Raises OSError.
 
         A closed journal needs no sync, because a durable snapshot has replaced it.
         """
         with self._open:
             if self._descriptor < 0:
                 return
-            if (
-                self.broken is not None
-            ):  # after a failed sync, the next sync would succeed despite the loss
+            # After a failed sync, another sync would succeed although lines may be lost.
+            if self.broken is not None:
                 raise OSError(errno.EIO, self.broken)
             try:
                 os.fsync(self._descriptor)
@@ -154,10 +162,11 @@ class Journal:
                 raise
 
     def close(self) -> None:
-        """Close the file. Closing it twice is not an error."""
+        """Close the file. A second call does nothing."""
         with self._open:
             if self._descriptor >= 0:
-                # Clear the number first, because the system reuses it for the next file or socket.
+                # Clear the attribute first, because the system reuses the descriptor for the next
+                # file or socket.
                 descriptor = self._descriptor
                 self._descriptor = -1
                 self.broken = self.broken or f"the journal {self.path} is closed"
@@ -165,29 +174,29 @@ class Journal:
 
 
 def begin_journal(path: Path, world: str, lineage: str, *, sync: bool) -> Journal:
-    """Replace the journal at a path with an empty journal, in one step. Raises OSError."""
+    """Atomically replace the journal at a path with an empty journal, and open it. Raises OSError."""
     write_atomically(path, first_line(world, lineage), sync=sync)
     return Journal(path, world, lineage)
 
 
 class JournalLines:
-    """The lines of a journal file, and a notice about a line that was dropped."""
+    """The lines of a journal file. `notice` describes a dropped line, or is None if no line was dropped."""
 
     def __init__(self, path: Path, *, last: bool) -> None:
-        """Read a file. Raises StateRefused and OSError.
+        """Read a journal file. Raises StateRefused if the file is damaged. Raises OSError.
 
-        With `last`, an incomplete line at the end of the file is allowed.
+        With `last`, an incomplete line at the end of the file is dropped instead.
         """
         self.path = path
         self.notice: str | None = None
         data = path.read_bytes()
-        self._end = len(data)  # the correct end of the file, before any incomplete line
+        self._end = len(data)  # the end of the file without an incomplete line
         self._ends_whole = True
         *lines, tail = data.split(b"\n")
         if tail:
             with locate(path, _ADVICE):
                 self._read_tail(tail, lines, last=last)
-        #: The name and lineage of the journal's world, or None if the first line is missing.
+        #: The name and lineage of the journal's world, or None if the file has no valid first line.
         self.world: tuple[str, str] | None = None
         self._first_number = 1
         head = payload_of(lines[0], _HEAD) if lines else None
@@ -202,19 +211,21 @@ class JournalLines:
         if not lines and payload_of(tail, _HEAD) is not None:
             kind = _HEAD
         if payload_of(tail, kind) is not None:
-            lines.append(tail)  # only its newline is missing
+            lines.append(tail)  # the line is complete except for its newline
             self._ends_whole = False
         elif payload_of(tail[:-1], kind) is not None:
             raise StateRefused("the last byte was changed or damaged")
         elif not last:
-            raise StateRefused("its last line is incomplete, but later journals follow it")
+            raise StateRefused("its last line is incomplete, but there are later journals")
         else:
             name = self.path.name
-            self.notice = f"{name}: its last line is incomplete and was never acknowledged; dropped"
+            self.notice = (
+                f"{name}: the last line is incomplete and was never acknowledged, so it was dropped"
+            )
             self._end -= len(tail)
 
     def repair(self) -> None:
-        """Truncate the file after its last complete line, so that lines can be added. Raises OSError."""
+        """Add a missing last newline, or remove an incomplete last line. Raises OSError."""
         if not self._ends_whole:
             with self.path.open("ab") as file:
                 file.write(b"\n")
@@ -232,7 +243,10 @@ class JournalLines:
 
 
 def read_leniently(path: Path, world: tuple[str, str]) -> Iterator[tuple[int, StoredCommit | None]]:
-    """Yield the number and commit of each line. The commit of a damaged or foreign line is None."""
+    """Yield the number and commit of each line. The commit of a damaged line is None.
+
+    For a journal of another world, yields only the number of the first line, with None.
+    """
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):
         head = payload_of(line, _HEAD) if number == 1 else None

@@ -1,4 +1,4 @@
-"""One world's folder: a snapshot, and a journal with the commits after the snapshot.
+"""Stores one world in a folder, with a snapshot and a journal of the commits after the snapshot.
 
 When the journal has grown long, a new journal is started, and a thread writes a snapshot. The old journal
 is deleted only after the snapshot has been written safely.
@@ -43,15 +43,19 @@ _log = logging.getLogger("hosting_emulator.storage")
 Durability = Literal["process", "disk"]
 #: The suffix of a deleted world's folder until the folder is removed.
 DELETED = ".deleted"
-#: The journal is folded into a snapshot when it is longer than this and longer than the snapshot.
+#: The length in bytes above which a journal is folded into a snapshot, if the journal is also
+#: longer than the snapshot.
 COMPACT_BYTES = 128 * 1024 * 1024
-#: A world with more rows keeps its journal at a stop. Writing a snapshot would take over 0.1 s, and a
-#: start reads a journal about as fast as a snapshot.
+#: The maximum number of rows of a world whose journal is folded into a snapshot at a stop. Writing
+#: more rows would take over 0.1 s, and a start reads a journal about as fast as a snapshot.
 ROWS_FOLDED_AT_STOP = 10_000
 
 
 def empty_trash(trash: Path, complain: Callable[[str], None]) -> None:
-    """Delete our files in the folder of a deleted or unfinished world, then the folder itself."""
+    """Delete the emulator's files in the folder of a deleted or unfinished world, then the folder.
+
+    A failure is reported to `complain`.
+    """
     try:
         files.refuse_link(trash)
         for pattern in (f"{SNAPSHOT}*", "journal*.ndjson*", f"{MARKER}*", f"{PROGRESS}*"):
@@ -98,13 +102,15 @@ class DiskKeeper(Keeper):
         self._synced = 0
         self._sync: asyncio.Task[None] | None = None
         self._failed: OSError | None = None
-        #: The reason why no change can be stored until a restart, if the files belong to another world.
+        #: The reason why changes are refused until a restart, or None if changes are accepted.
+        #: Changes are refused if the files belong to another world or another emulator.
         self._foreign: str | None = None
-        #: Called if the open journal was deleted. Raises OSError.
+        #: The function that `append` calls if the open journal was deleted. It can raise OSError.
         self.repair_all: Callable[[], object] = self.repair
         unfolded = sorted(folder.glob("journal-*.ndjson"))
         if unfolded:
-            # A fold was interrupted. Without a new fold, every start would read these journals.
+            # An earlier process was stopped during a fold. Repeat the fold, or every start would
+            # read these journals.
             self._compaction = executor.submit(self._fold, world, unfolded)
 
     def append(self, commit: Commit) -> None:
@@ -127,7 +133,10 @@ class DiskKeeper(Keeper):
             self._compact()
 
     def replace(self, world: World) -> None:
-        """Write a whole world. Its commit must be later than all earlier commits. Raises OSError."""
+        """Store a whole world as a snapshot.
+
+        Its commit must be later than all stored commits. Raises OSError.
+        """
         self._check_writable()
         self._write_snapshot(world)
         self._world = world
@@ -137,7 +146,10 @@ class DiskKeeper(Keeper):
 
     @property
     def shown_ms(self) -> int:
-        """The latest time shown to a client. After a kill, time continues from this time."""
+        """The latest world time shown to a client, in milliseconds.
+
+        After a kill, the world's time continues from this time.
+        """
         return self._progress.number(SHOWN)
 
     @shown_ms.setter
@@ -155,10 +167,10 @@ class DiskKeeper(Keeper):
             raise OSError(errno.ENOENT, "this world was deleted")
         self._check_foreign()
         if self._journal.unsynced is not None:
-            # The system may have dropped data that it could not write, and it reports this only once.
-            # From now on nothing is certain to be on disk, not even a new snapshot.
+            # The operating system may have dropped data that it could not write, and it reports
+            # such a loss only once. Therefore even a new snapshot might not reach the disk.
             raise OSError(
-                errno.EIO, f"{self._journal.unsynced}; this world takes no changes until a restart"
+                errno.EIO, f"{self._journal.unsynced}; this world refuses changes until a restart"
             )
 
     def _check_foreign(self) -> None:
@@ -166,11 +178,15 @@ class DiskKeeper(Keeper):
             raise OSError(errno.EEXIST, self._foreign)
 
     def refuse_changes(self, reason: str) -> None:
-        """Refuse all changes from now on, and do not touch the files at the path."""
+        """Refuse all further changes with `reason`, and leave the files in the folder unchanged."""
         self._foreign = reason
 
     def is_intact(self) -> bool:
-        """Return whether the world's files are still the files that this keeper writes. Raises OSError."""
+        """Return whether the world's files have been neither deleted nor replaced. Raises OSError.
+
+        Always returns True for a deleted world, for a keeper that refuses changes, and during a
+        fold.
+        """
         if self._deleted or self._foreign is not None or self._is_compacting():
             return True
         names = [PROGRESS]
@@ -180,9 +196,10 @@ class DiskKeeper(Keeper):
         return is_complete and self._journal.condition() == "intact"
 
     def repair(self) -> bool:
-        """Rewrite the world if its files were deleted, and return whether they were. Raises OSError.
+        """Rewrite the world if some of its files were deleted. Return whether it was rewritten.
 
-        Files of another world are kept, and changes are refused from then on.
+        If the folder contains files of another world, keeps these files, refuses all further
+        changes and raises OSError.
         """
         if self.is_intact():
             return False
@@ -219,13 +236,16 @@ class DiskKeeper(Keeper):
         return marker is not None and marker.lineage != self.lineage
 
     def durable(self) -> Awaitable[None] | None:
-        """Return an awaitable that ends when all commits are on disk, or None if they already are."""
+        """Return an awaitable that completes when all commits are on disk, or None if no wait is needed."""
         if not self.waits or self._failed is not None or self._appended <= self._synced:
             return None
         return self._until_synced(self._appended)
 
     async def _until_synced(self, appended: int) -> None:
-        """Wait for a sync. All callers that arrive during a sync share the next sync."""
+        """Wait until the first `appended` commits are on disk. Raises OSError if a sync fails.
+
+        All callers that arrive during a sync share the next sync.
+        """
         while self._synced < appended:
             if self._failed is not None:
                 raise self._failed
@@ -241,19 +261,20 @@ class DiskKeeper(Keeper):
             self._synced = appended
             self._progress.store(COMMIT, max(commit, self._progress.number(COMMIT)))
         except OSError as error:
-            # Set in the event loop rather than in the syncing thread, so that a change in progress waits
-            # for this sync and receives the error.
+            # Set the error in the event loop rather than in the syncing thread, so that a change in
+            # progress waits for this sync and receives the error.
             self._failed = error
             self._complain(
                 f"{self._folder}: a sync failed ({error.strerror}): the latest changes may be "
-                "lost; this world takes no changes until a restart, and can be read until then"
+                "lost; this world refuses changes until a restart, but can still be read"
             )
         self._sync = None
 
     def close(self, *, fold: bool = True) -> None:
-        """Close the journal. Before that, write a final snapshot if that is quick.
+        """Write a final snapshot if that is quick or necessary, then close the files.
 
-        On failure, raises OSError, and the journal still contains all commits.
+        With `fold` false, writes a snapshot only if that is necessary. Raises OSError if the
+        snapshot cannot be written.
         """
         self._closing.set()
         if self._compaction is not None:
@@ -272,7 +293,7 @@ class DiskKeeper(Keeper):
             self.abandon()
 
     def describe_remains(self) -> str:
-        """Describe the stored data after a failure to write a snapshot."""
+        """Describe which changes are still stored after a final snapshot could not be written."""
         try:
             if self._journal.path.stat().st_size >= self._journal.size > 0:
                 return "the journal contains all changes"
@@ -316,12 +337,13 @@ class DiskKeeper(Keeper):
     def _restart_journal(self) -> None:
         """Start an empty journal after a snapshot has been written.
 
-        A failure is reported but raises no error. A start skips the old lines, because they are older
-        than the snapshot. The next append tries again, because the journal is closed.
+        A failure is reported but raises no error. The next start skips the old lines, because the
+        snapshot contains their commits. The next append tries again to start a journal.
         """
         self._journal.close()
         try:
-            # A single step, so that a crash never leaves a snapshot without a journal.
+            # Replace the file in a single step, so that a crash never leaves a snapshot without a
+            # journal.
             self._journal = begin_journal(
                 self._folder / JOURNAL,
                 self._world.name,
@@ -329,7 +351,7 @@ class DiskKeeper(Keeper):
                 sync=self._durability == "disk",
             )
             for path in self._folder.glob("journal-*.ndjson"):
-                path.unlink(missing_ok=True)  # a fold that ends now may have deleted its journal
+                path.unlink(missing_ok=True)  # a fold that ends now may already have deleted it
         except OSError as error:
             self._complain(f"{self._folder}: the journal could not be restarted: {error}")
 

@@ -1,10 +1,10 @@
-"""Reads a world back from its folder, either completely or by salvaging its readable parts.
+"""Reads a world from its folder, either completely or by salvaging its readable parts.
 
-Recovery changes no files. It refuses and reports damage and missing parts. Salvage is for users who want
-to continue anyway. It takes only what certainly happened: the snapshot, and the later commits up to the
-first unreadable commit. Later commits are left out, because each commit builds on the previous commit.
-Salvage reports everything that it leaves out, and keeps the old files under names that end with
-`.damaged-<n>`.
+Recovery changes no files, and refuses a world that is damaged or incomplete. Salvage is for users
+who want to continue with a damaged world. Salvage uses the snapshot and the later commits up to the
+first unreadable commit. Commits after an unreadable commit are left out, because each commit builds
+on the previous commit. Salvage reports everything that it leaves out. It keeps the old files under
+names that end with `.damaged-<n>`.
 """
 
 from __future__ import annotations
@@ -43,12 +43,16 @@ from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
 from hosting_emulator.world.value import World
 
 Complain = Callable[[str], None]
-_OTHER_WORLD = "another world of that name, such as an earlier one"
+_OTHER_WORLD = "another world with the same name, such as an earlier world"
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """A world that was read back, its progress if known, and its journals, oldest first."""
+    """A world that was read from its folder.
+
+    `notices` are messages for the user. `progress` is None if the progress file cannot be used.
+    `journals` contains the oldest journal first.
+    """
 
     world: World
     notices: list[str]
@@ -58,9 +62,9 @@ class Recovery:
 
 
 def recover(folder: Path) -> Recovery | None:
-    """Read a world from its folder, or return None if the folder contains no complete world.
+    """Read a world from its folder, or return None if the world was never completely stored.
 
-    Raises StateRefused and OSError.
+    Raises StateRefused if the world is damaged or incomplete. Raises OSError.
     """
     marker = read_marker(folder)
     paths = _journals_of(folder)
@@ -107,23 +111,25 @@ def _check_progress(
     numbers: ProgressNumbers | None,
     boot: str,
 ) -> list[str]:
-    """Compare a world with the progress of its folder. Raises StateRefused if commits are missing.
+    """Raise StateRefused if a world lacks commits that its progress file counts.
 
-    Commits were not synced during the boot `boot`. If the machine has been rebooted since then, their
-    loss is expected, so this function returns a notice instead.
+    `boot` is the id of the machine's boot during which commits were not synced, or an empty string
+    if all commits are synced. After a reboot, the loss of unsynced commits is expected. The
+    function then returns a notice instead of raising an error.
     """
     is_same_boot = boot in ("", boot_id())
     missing = ""
     if numbers is None:
-        missing = f"{PROGRESS} is missing, damaged or of {_OTHER_WORLD}"
+        missing = f"{PROGRESS} is missing, damaged or belongs to {_OTHER_WORLD}"
     elif numbers.commit > world.commit:
         missing = f"commits {world.commit + 1} to {numbers.commit} were made and are missing"
     if missing and is_same_boot:
         raise StateRefused(f"{folder}: {missing}; {ADVICE}")
     if missing:
-        return [f"{missing}: the machine stopped before they were on its disk"]
-    # Without a boot, the file only counts synced commits. It may lack one commit, because the process may
-    # be killed between the replacement of a whole world and the update of this file.
+        return [f"{missing}: the machine stopped before the latest changes were on its disk"]
+    # If `boot` is empty, the progress file counts only synced commits. In any case the file may be
+    # one commit behind, because the process may be killed after it replaces a whole world and
+    # before it updates the file.
     is_stale = numbers is not None and numbers.commit < world.commit - 1
     if is_same_boot and boot and snapshot_commit < world.commit and is_stale:
         raise StateRefused(f"{folder / PROGRESS}: it is older than {JOURNAL}; {ADVICE}")
@@ -137,7 +143,7 @@ def _journals_of(folder: Path) -> list[Path]:
 
 
 def sweep(folder: Path) -> None:
-    """Delete the unfinished files of a killed process. Raises OSError."""
+    """Delete the temporary files that a killed process left in a world's folder. Raises OSError."""
     for name in (SNAPSHOT, JOURNAL, MARKER):
         for unfinished in folder.glob(f"{name}.*.tmp"):
             unfinished.unlink()
@@ -146,23 +152,25 @@ def sweep(folder: Path) -> None:
 def salvage(folder: Path, complain: Complain) -> World | None:
     """Repair a world's folder and return its world, or None if nothing is readable.
 
-    Calls `complain` with a report of everything that was left out, and of the location of the old files.
-    Raises FormatRefused if the files are intact but have another format, and OSError.
+    Reports everything that was left out, and the location of the old files, to `complain`. Raises
+    FormatRefused if the files are intact but have another format. Raises OSError if a file cannot
+    be read or written.
     """
     state = _readable(folder, complain)
     ending = _unused_ending(folder)
     if state is None:
         aside = folder.with_name(folder.name + ending)
-        folder.rename(aside)  # a single step, so that the next start does not see the folder
+        folder.rename(aside)  # a single step, so that a crash never leaves a part of the folder
         sync_directory(folder.parent)
-        complain(f"nothing of it could be salvaged; the whole folder is now {aside}")
+        complain(f"nothing could be salvaged; the whole folder was renamed to {aside}")
         return None
     world = state.world()
     lineage = token_hex(8)
     numbers = read_progress(folder, state.lineage)
     if numbers is None:
         complain(
-            f"{PROGRESS} cannot be read: the latest time shown is lost, and time may move back"
+            f"{PROGRESS} cannot be read: the latest time shown to a client is lost, so time may "
+            "move back"
         )
         numbers = ProgressNumbers(starts=NEVER_REACHED)
     # Copy each file before it is replaced.
@@ -178,12 +186,14 @@ def salvage(folder: Path, complain: Complain) -> World | None:
         old.unlink()
     write_marker(folder, Marker("", lineage), sync=True)
     names = ", ".join(path.name for path in old_files)
-    complain(f"salvaged up to commit {world.commit}; the old {names} are {folder}/…{ending}")
+    complain(
+        f"salvaged up to commit {world.commit}; the old {names} were copied to {folder}/…{ending}"
+    )
     return world
 
 
 def _unused_ending(folder: Path) -> str:
-    """Return a suffix that neither the folder nor a file in it has yet."""
+    """Return the first suffix `.damaged-N` that is unused for the folder and for the files in it."""
     for number in count(1):
         ending = f".damaged-{number}"
         is_used = folder.with_name(folder.name + ending).exists() or any(folder.glob(f"*{ending}"))
@@ -193,9 +203,12 @@ def _unused_ending(folder: Path) -> str:
 
 
 def _readable(folder: Path, complain: Complain) -> StoredState | None:
-    """Return the readable parts of a world, or None. Report the parts that are left out."""
+    """Return the readable state of a world, or None if no usable state can be read.
+
+    Reports the parts that are left out to `complain`.
+    """
     if not (folder / SNAPSHOT).exists():
-        complain(f"{SNAPSHOT} is missing, and without it no commit can be read")
+        complain(f"{SNAPSHOT} is missing, and no commit can be read without it")
         return None
     try:
         state = read_snapshot(folder / SNAPSHOT, complain=complain)
@@ -213,7 +226,7 @@ def _readable(folder: Path, complain: Complain) -> StoredState | None:
         state.world()
         return state
     except StateRefused as refused:
-        complain(f"what can be read does not fit together: {refused}")
+        complain(f"the readable parts are inconsistent: {refused}")
         return None
 
 
@@ -243,6 +256,6 @@ def _apply_commits(folder: Path, state: StoredState, complain: Complain) -> None
     if numbers:
         changes = ", ".join(f"{times} x {title}" for title, times in titles.items())
         span = f"{min(numbers)} to {max(numbers)}"
-        parts.append(f"{len(numbers)} commits that build on them, {span} ({changes})")
+        parts.append(f"{len(numbers)} later commits, {span} ({changes})")
     if parts:
         complain(f"left out: {', and '.join(parts)}")

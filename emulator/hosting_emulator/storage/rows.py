@@ -1,6 +1,6 @@
 """Converts a world to rows of plain JSON documents and back, for snapshots, journals and exports.
 
-This module must not know the layout of rows in a file.
+The modules that write these files decide how a file lays out the rows.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Row = tuple[str, str, Any]
 def rows_of(world: World) -> Iterator[Row]:
     """Yield all rows, in the order of the tables and sorted by key.
 
-    Remembered responses that expire come after the others, in the order in which they were stored. Thus
-    the same response is evicted first after a restart.
+    Remembered responses that can expire come after the other remembered responses, in the order in
+    which they were stored. Therefore a restart does not change which response is evicted first.
     """
     for name in TABLES:
         table = world.tables[name]
@@ -46,13 +46,14 @@ def rows_of(world: World) -> Iterator[Row]:
 
 
 def read_row(table: str, key: str, document: Any) -> Any:
-    """Return the record for a plain document. Raises StateRefused, whose message names the row.
+    """Return the record for a row's JSON document.
 
-    Raises FormatRefused if the row has a field that this build does not know.
+    Raises StateRefused, with a message that names the row, if the document is invalid. Raises
+    FormatRefused if the document has a field that this build does not know.
     """
     declaration = TABLES.get(table)
     if declaration is None:
-        raise StateRefused(f"there is no table {table!r}; tables are {', '.join(TABLES)}")
+        raise StateRefused(f"there is no table {table!r}; the tables are {', '.join(TABLES)}")
     try:
         return convert(document, declaration.kind)
     except msgspec.ValidationError as error:
@@ -64,7 +65,7 @@ def read_row(table: str, key: str, document: Any) -> Any:
 
 
 def heading_of(world: World) -> dict[str, Any]:
-    """Return a file's heading, which describes the world as a whole."""
+    """Return the heading of a file: its format and writer, and the world's name, seed, commit and time."""
     return {
         "format": FORMAT,
         "written_by": FULL_VERSION,
@@ -85,10 +86,10 @@ class StoredCommit(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StoredState:
-    """A world that is being read from disk: its heading and rows, to which commits are applied."""
+    """The state of a world that is being read from a file. `apply` adds the commits of a journal."""
 
     def __init__(self, meta: Mapping[str, Any], rows: Iterable[Row]) -> None:
-        """Read rows. Raises StateRefused for an invalid row and for an incomplete heading."""
+        """Convert a file's heading and rows. Raises StateRefused if the heading or a row is invalid."""
         try:
             self.name = str(meta["world"])
             self.seed = str(meta["seed"])
@@ -103,7 +104,10 @@ class StoredState:
             self.tables[table][key] = record
 
     def apply(self, commit: StoredCommit) -> None:
-        """Apply the next commit, or skip it if it was already applied. Raises StateRefused."""
+        """Apply the next commit, or do nothing if the commit was already applied.
+
+        Raises StateRefused if earlier commits are missing.
+        """
         if commit.number <= self.commit:
             return
         if commit.number != self.commit + 1:
@@ -120,11 +124,14 @@ class StoredState:
         self.at_ms = max(self.at_ms, commit.at_ms)
 
     def world(self) -> World:
-        """Return the world. Raises StateRefused if a part is missing."""
+        """Return the state as a World.
+
+        Raises StateRefused if the clock, the assumptions or the world's source is missing.
+        """
         for table in (CLOCK, ASSUMPTIONS, ORIGIN):
             if SINGLETON_KEY not in self.tables[table.name]:
                 raise StateRefused(f"the table {table.name} has no row {SINGLETON_KEY!r}")
-        # Sort deployments by their operations, because their own ids may be in any order.
+        # Sort deployments by their operations, because the ids of deployments may be in any order.
         deployments = sorted(
             self.tables[DEPLOYMENTS.name].items(),
             key=lambda row: (row[1].created_at, row[1].operation_id),

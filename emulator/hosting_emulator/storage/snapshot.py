@@ -1,7 +1,7 @@
 """The snapshot: a whole world in one readable TinyDB file, with a table for each kind of record.
 
-TinyDB reads and writes the whole file in each operation. Therefore it must never be used while a request
-waits. `journal` stores the commits between two snapshots.
+TinyDB reads and writes the whole file in each operation. Therefore no request may ever wait for
+TinyDB. The module `journal` stores the commits between two snapshots.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _HEADING = "heading"
 _CHECKSUM = "crc32"
 _KEY = "_key"
 _VALUE = "value"
-#: The number of rows to convert between two checks of `stopped`, which takes a few milliseconds.
+#: The number of rows to convert between two calls of `stopped`. Converting them takes a few
+#: milliseconds.
 _ROWS_BETWEEN_CHECKS = 2_000
 
 _Rows = list[dict[str, Any]]
@@ -37,14 +38,20 @@ class SnapshotStopped(Exception):
 
 
 class AtomicStorage(Storage):
-    """A TinyDB storage that replaces its file in one step. `check` may raise to keep the old file."""
+    """A TinyDB storage that replaces its file in one step.
+
+    `check` is called before each table is written. If it raises an exception, the old file is kept.
+    """
 
     def __init__(self, path: Path, check: Callable[[], None]) -> None:
         self._path = path
         self._check = check
 
     def read(self) -> Any:
-        """Return the file's tables, or None if there is no file. Raises StateRefused."""
+        """Return the file's tables, or None if there is no file.
+
+        Raises StateRefused if the file is not a snapshot.
+        """
         try:
             content = self._path.read_bytes()
             return msgspec.json.decode(content, type=dict[str, dict[int, dict[str, Any]]])
@@ -58,7 +65,7 @@ class AtomicStorage(Storage):
         write_atomically(self._path, self._pieces(data))
 
     def _pieces(self, data: dict[str, Any]) -> Iterator[bytes]:
-        """Yield the file table by table, so that a large world's text is never completely in memory."""
+        """Yield the file's content table by table, so that the whole text is never in memory at once."""
         before = b"{\n"
         for name, rows in data.items():
             self._check()
@@ -79,8 +86,8 @@ def write_snapshot(
 ) -> None:
     """Write a world to a file. The world is immutable, so this function may run in a thread.
 
-    Raises SnapshotStopped soon after `stopped` returns true, and OSError. In both cases the old file
-    remains unchanged.
+    Raises SnapshotStopped soon after `stopped` returns True. Raises OSError if the file cannot be
+    written. In both cases the old file remains unchanged.
     """
 
     def check() -> None:
@@ -106,9 +113,12 @@ def write_snapshot(
 
 
 def read_snapshot(path: Path, *, complain: Callable[[str], None] | None = None) -> StoredState:
-    """Return the world in a snapshot. Raises OSError, and StateRefused with the file and row.
+    """Return the stored state in a snapshot file.
 
-    With `complain`, a wrong checksum is only reported, and the rows are used anyway.
+    Raises StateRefused, with the file and row, if the snapshot is invalid. Raises OSError if the
+    file cannot be read.
+
+    With `complain`, a wrong checksum is reported instead of refused, and the rows are used.
     """
     with locate(path, ADVICE):
         database = _database(path)
@@ -131,8 +141,8 @@ def read_snapshot(path: Path, *, complain: Callable[[str], None] | None = None) 
         state = StoredState(heading, _rows_of(tables))
     if not is_intact and complain is not None:
         complain(
-            f"{SNAPSHOT}: its checksum is wrong, so some of its content was changed or damaged; its "
-            "rows fit together and are used as they are"
+            f"{SNAPSHOT}: its checksum is wrong, so the file was changed or damaged; its rows are "
+            "used anyway"
         )
     return state
 
