@@ -224,7 +224,7 @@ def test_the_report_omits_some_of_many_worlds(suite: Suite):
     output = suite.run().stdout.str()
 
     assert output.count("- hosting emulator: hosting_emulator_worlds -") == 4
-    assert "and 3 more of its worlds" in output
+    assert "and 3 more worlds of this test" in output
 
 
 def test_an_error_of_the_report_does_not_break_the_run(suite: Suite):
