@@ -135,7 +135,7 @@ def test_a_fault_acts_while_none_of_the_conditions_in_not_holds():
     reason = idle_reason(fault, api.world.at_ms, api.world, api.project_id("shop"), None)
     assert reason == (
         "it acts only while none of (dns is expired, plan is free): "
-        "dns is expired, which must not be"
+        "dns is expired, which `not` excludes"
     )
 
 

@@ -38,7 +38,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             "parts: [{name: 01-init, steps: [{note: x}]}]",
             3,
             "01-init",
-            "name cannot be '01-init': it must be lowercase letters, digits and hyphens that begin",
+            "name cannot be '01-init': it must be 1 to 41 lowercase letters, digits and",
         ),
         ("storry: []", 3, "storry:", "unknown field 'storry'; did you mean story?"),
         ("steps: []", 3, "steps:", "unknown field 'steps'; did you mean story?"),
@@ -228,7 +228,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             WORLD.replace("alias: site", "alias: Site"),
             10,
             "Site",
-            "alias cannot be 'Site': it must be lowercase letters, digits and hyphens that",
+            "alias cannot be 'Site': it must be 1 to 41 lowercase letters, digits and",
         ),
         (
             WORLD.replace("alias: site", "alias: site, source_generation: -1"),

@@ -1,4 +1,4 @@
-"""The world's clock, in milliseconds since 1970. World time never goes back."""
+"""The world's clock, in milliseconds since 1970-01-01 UTC. World time never goes back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HIGHEST_RATE = 1_000_000.0
 
 
 class ClockRefused(ValueError):
-    """A setting was refused. The message gives the reason, and what would be right."""
+    """A clock setting was refused. The message gives the reason, and says what is allowed."""
 
 
 def read(clock: ClockRecord, machine_ms: int) -> int:
@@ -33,14 +33,14 @@ def read(clock: ClockRecord, machine_ms: int) -> int:
 
 
 def with_skew_of(clock: ClockRecord, other: ClockRecord | None) -> ClockRecord:
-    """Return a clock with the skew of another clock of the same world."""
+    """Return a clock with the skews of `other`, or unchanged if `other` is None."""
     if other is None:
         return clock
     return replace(clock, token_skew_ms=other.token_skew_ms, date_skew_ms=other.date_skew_ms)
 
 
 def start(mode: str, rate: float | None, at_ms: int | None, machine_ms: int) -> ClockRecord:
-    """Return the clock of a new world. Raises ClockRefused."""
+    """Return the clock of a new world. Raises ClockRefused for an invalid mode, rate or time."""
     if at_ms is None:
         at_ms = machine_ms if mode in ("real", "scaled") else FIXED_START_MS
     return _checked(mode, rate, at_ms, machine_ms)
@@ -57,7 +57,7 @@ def change(
 ) -> ClockRecord:
     """Return the clock with a new mode, rate or time.
 
-    None leaves a setting unchanged. Raises ClockRefused.
+    None leaves a setting unchanged. Raises ClockRefused for an invalid mode, rate or time.
     """
     if at_ms is not None and at_ms < now_ms:
         raise ClockRefused(
@@ -78,17 +78,16 @@ def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> Cloc
         raise ClockRefused(f"{mode!r} is not a clock mode: use one of {', '.join(MODES)}")
     if mode != "scaled":
         if rate is not None:
-            raise ClockRefused(f"only a scaled clock has a rate, not a {mode} one")
+            raise ClockRefused(f"only a scaled clock has a rate; a {mode} clock has none")
         rate = 1.0
     if rate is None or not isfinite(rate) or not 0 < rate <= HIGHEST_RATE:
         raise ClockRefused(
             f"a scaled clock needs a rate above 0 and up to {HIGHEST_RATE:.0f} "
-            "(world seconds in one real second)"
+            "(world seconds per real second)"
         )
     if not 0 <= at_ms <= LATEST_MS:
         raise ClockRefused("world time must be between the years 1970 and 9999")
     if mode in ("frozen", "skip"):
-        machine_ms = (
-            0  # unused in these modes; with a constant, equal worlds are stored as equal text
-        )
+        # These modes ignore `machine_ms`. A constant makes equal worlds equal on disk.
+        machine_ms = 0
     return ClockRecord(mode=mode, world_ms=at_ms, machine_ms=machine_ms, rate=rate)  # type: ignore[arg-type]

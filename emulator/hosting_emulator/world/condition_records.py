@@ -1,4 +1,7 @@
-"""Conditions on the world, under which a fault or an outcome acts. `conditions` evaluates them."""
+"""Conditions on the world that must hold for a fault or an outcome to act.
+
+The module `conditions` evaluates these conditions.
+"""
 
 from __future__ import annotations
 
@@ -20,30 +23,37 @@ def _described(description: str, **bounds: Any) -> Meta:
 
 
 class Condition(WorldRecord, frozen=True, gc=False, rename={"not_": "not"}):
-    """Conditions on a request's project and organization. All of them must hold.
+    """Conditions on a request's project and organization, all of which must hold.
 
     A request that names no project does not meet any condition on a project.
     """
 
-    dns: Annotated[_DnsStatuses, _described("the status of its DNS authorization")] = None
-    zone: Annotated[bool | None, _described("a DNS zone is bound")] = None
-    plan: Annotated[Plan | None, _described("its organization's plan")] = None
-    credits_below: Annotated[_Count, _described("its organization has fewer credits")] = None
+    dns: Annotated[_DnsStatuses, _described("the status of the project's DNS authorization")] = None
+    zone: Annotated[bool | None, _described("whether a DNS zone is bound to the project")] = None
+    plan: Annotated[Plan | None, _described("the organization's plan")] = None
+    credits_below: Annotated[_Count, _described("the organization has fewer credits than this")] = (
+        None
+    )
     claim: Annotated[
-        Literal["free", "held"] | None, _described("whether an operation holds its mutation claim")
+        Literal["free", "held"] | None,
+        _described("whether an operation holds the project's mutation claim"),
     ] = None
-    flag: Annotated[bool | None, _described("the powered-by flag is on")] = None
-    domain: Annotated[bool | None, _described("it has its own domain")] = None
-    deployed: Annotated[bool | None, _described("one of its deployments is ready")] = None
-    database: Annotated[_DatabaseStates, _described("the state of its production database")] = None
+    flag: Annotated[bool | None, _described("whether the project's powered-by flag is on")] = None
+    domain: Annotated[bool | None, _described("whether the project has its own domain")] = None
+    deployed: Annotated[bool | None, _described("whether a deployment of the project is ready")] = (
+        None
+    )
+    database: Annotated[
+        _DatabaseStates, _described("the state of the project's production database")
+    ] = None
     database_change: Annotated[
-        bool | None, _described("a change of that database is in progress")
+        bool | None, _described("whether a change to the production database is in progress")
     ] = None
     provider: Annotated[
         Literal["working", "failing"] | None,
-        _described("whether the provider of one of its databases fails"),
+        _described("whether the provider of one of the project's databases fails"),
     ] = None
     data_mode: Annotated[
         DataMode | None, _described("whether both environments share a database")
     ] = None
-    not_: Annotated[Condition | None, _described("conditions of which none must hold")] = None
+    not_: Annotated[Condition | None, _described("conditions that must all be false")] = None

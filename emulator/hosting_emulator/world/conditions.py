@@ -39,7 +39,7 @@ def _unmet_reason(
     if name == "not":
         for part, value in _expected_values(expected).items():
             if _unmet_reason(part, value, world, project, organization) is None:
-                return f"{_part_text(part, value)}, which must not be"
+                return f"{_part_text(part, value)}, which `not` excludes"
         return None
     if name in ("plan", "credits_below"):
         return _unmet_by_organization(name, expected, organization)
@@ -50,7 +50,7 @@ def _unmet_by_organization(
     name: str, expected: Any, organization: Organization | None
 ) -> str | None:
     if organization is None:
-        return f"it depends on {name}, and the request names no organization"
+        return f"the condition {name} needs an organization, and the request names none"
     if name == "plan":
         return _difference(name, expected, organization.plan)
     if organization.credits >= expected:
@@ -62,7 +62,7 @@ def _unmet_by_project(
     name: str, expected: Any, world: World, project: Project | None
 ) -> str | None:
     if project is None:
-        return f"it depends on {name}, and the request names no project"
+        return f"the condition {name} needs a project, and the request names none"
     return _difference(name, expected, _project_value(name, world, project))
 
 
@@ -93,7 +93,7 @@ def _project_value(name: str, world: World, project: Project) -> Any:
 
 
 def _has_ready_deployment(world: World, project: Project) -> bool:
-    """Return whether a deployment of the project is ready. Checks the newest deployments first."""
+    """Return whether any deployment of a project is ready, checking the newest deployments first."""
     count = deployment_count(world.indexes, project.id)
     chunks = deployment_chunks(world.indexes, project.id, 0, count)
     return any(
@@ -135,7 +135,7 @@ def _part_text(name: str, expected: Any) -> str:
 
 
 def _expected_values(condition: Condition) -> dict[str, Any]:
-    """Return the expected values of a condition by their field names in a document."""
+    """Return the values that a condition expects, by the names of the condition's fields."""
     values = msgspec.structs.astuple(condition)
     fields = zip(condition.__struct_encode_fields__, values, strict=True)
     return {name: expected for name, expected in fields if expected is not None}

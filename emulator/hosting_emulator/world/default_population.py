@@ -1,6 +1,7 @@
 """The organizations, users and projects of the default world.
 
-There are only a few, with descriptive names. Together they show every state that a call can return.
+The default world is small, and its names are descriptive. Together, its records show every state that
+a call can return.
 """
 
 from __future__ import annotations
@@ -77,9 +78,9 @@ DEFAULT_POPULATION = WorldPart(
 
 
 def with_extended_world(part: WorldPart) -> WorldPart:
-    """Merge a description with the default world, if the description extends it.
+    """Return a description merged with the default world, or unchanged if it does not extend it.
 
-    A part replaces the part of the default world that has the same alias.
+    An item replaces the item of the default world that has the same alias.
     """
     if part.extends is None:
         return part

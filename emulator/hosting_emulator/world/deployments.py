@@ -1,6 +1,6 @@
 """Deployments.
 
-A deployment is created with its operation, and its status follows the operation's state.
+Each deployment is created together with an operation, and follows the state of this operation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ BUILD_FAILED = OperationFailure(
 def put_deployment(
     change: Change, project: Project, operation: Operation, digests: bytes, status: str = "queued"
 ) -> None:
-    """Write an operation's deployment. Its digests are derived from `digests`, which has 64 bytes."""
+    """Write an operation's deployment.
+
+    The commit and the digests of the deployment are taken from the 64 bytes of `digests`.
+    """
     text = digests.hex()
     artifact_digest = None
     url = None
@@ -63,7 +66,7 @@ def put_past_deployment(
     created_at: str,
     updated_at: str,
 ) -> None:
-    """Write a deployment that has already ended, and its operation."""
+    """Write a deployment whose operation has already ended, and the operation itself."""
     is_ready = status == "ready"
     operation = Operation(
         id=operation_id,
@@ -85,9 +88,9 @@ def put_past_deployment(
 
 
 def move_deployment(change: Change, operation: Operation, status: str) -> None:
-    """Set the status of an operation's deployment, if there is one.
+    """Set the status of an operation's deployment, if the operation has a deployment.
 
-    Raises ValueError if a deployment's lifecycle does not allow this transition.
+    Raises ValueError if the lifecycle of deployments does not allow the transition.
     """
     if operation.deployment_id is None:
         return
@@ -106,9 +109,10 @@ def move_deployment(change: Change, operation: Operation, status: str) -> None:
 
 
 def end_ready_deployment(change: Change, deployment: Deployment, status: str) -> None:
-    """Move a deployment that was ready to a later status. Its address is gone.
+    """Move a ready deployment to a later status, and remove its URL.
 
-    Its operation stays as it is. Raises ValueError if the lifecycle has no such transition.
+    The deployment's operation does not change. Raises ValueError if the lifecycle of deployments
+    does not allow the transition.
     """
     lifecycles.DEPLOYMENT.move(deployment.status, status)
     now = format_timestamp(change.now_ms)
@@ -117,7 +121,10 @@ def end_ready_deployment(change: Change, deployment: Deployment, status: str) ->
 
 
 def remove_deployment(change: Change, deployment: Deployment) -> None:
-    """Remove a deployment from all pages. Its position remains, because cursors name positions."""
+    """Remove a deployment from all pages of the project's list.
+
+    The deployment keeps its position in the list, because cursors refer to positions.
+    """
     removed_at = format_timestamp(change.now_ms)
     change.put(DEPLOYMENTS, deployment.id, replace(deployment, removed_at=removed_at))
 

@@ -1,4 +1,4 @@
-"""The labels of development hosts, such as `dev-amber-otter-cove`: short, lowercase, easy to tell apart."""
+"""Labels of development hosts, such as `dev-amber-otter-cove`, which are easy to tell apart."""
 
 from __future__ import annotations
 

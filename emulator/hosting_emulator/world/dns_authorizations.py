@@ -1,4 +1,4 @@
-"""Moves the DNS authorization of a project from state to state."""
+"""Moves the DNS authorization of a project between states."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ LIFETIME = "30d"
 
 
 def may_move_dns(change: Change, project: Project, to: str) -> bool:
-    """Tell whether the lifecycle lets a project's DNS authorization become `to` now."""
+    """Tell whether a project's DNS authorization can move to the state `to` now."""
     dns = change.get(DNS, project.id) or Dns()
     return lifecycles.DNS_AUTHORIZATION.may(dns.status, to)
 
 
 def default_zone(change: Change, project: Project) -> str:
-    """Return the zone of a project's DNS authorization, or the one that it gets without a choice."""
+    """Return the zone of a project's DNS authorization, or a default zone if it has none."""
     dns = change.get(DNS, project.id) or Dns()
     return dns.zone or f"{project.handle}.example"
 
@@ -30,7 +30,8 @@ def move_dns_authorization(
 ) -> None:
     """Move a project's DNS authorization to a state, and schedule its expiry.
 
-    Raises ValueError if the lifecycle has no such transition, or `lifetime` is no duration.
+    Raises ValueError if the lifecycle does not allow the transition, or if `lifetime` is not a valid
+    duration.
     """
     dns = change.get(DNS, project.id) or Dns()
     lifecycle = lifecycles.DNS_AUTHORIZATION

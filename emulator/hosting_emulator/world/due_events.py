@@ -1,7 +1,7 @@
-"""Runs due events. Time changes a world in no other way.
+"""Runs due events. The passing of time changes a world only through these events.
 
-Each event happens at the time at which it is due, even if it runs later. The results therefore do
-not depend on how often the world is read.
+Each event takes effect at its due time, even if the event is run later. The state of a world
+therefore does not depend on how often the world is read.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from hosting_emulator.world.records import ScheduledEvent
 from hosting_emulator.world.tables import DNS, SCHEDULE
 from hosting_emulator.world.value import Change, World
 
-#: Runs a timeline event. A higher layer supplies this function, because this package knows nothing
-#: about faults.
+#: The type of the function that runs timeline events. A higher layer supplies the function, because
+#: the package `world` must not depend on faults.
 TimelineRunner = Callable[[Change, str], None]
 
 
 def run_due(
     world: World, now_ms: int, timeline_runner: TimelineRunner | None = None
 ) -> tuple[Change, int]:
-    """Run all events that are due by `now_ms`. Return the change and the number of events."""
+    """Run all events that are due by `now_ms`. Return the change and the number of events run."""
     change = Change(world, world.at_ms)
     count = 0
     key = change.next_due(now_ms)
@@ -47,7 +47,7 @@ def run_due(
 
 def _expire_dns(change: Change, event: ScheduledEvent) -> None:
     dns = change.get(DNS, event.subject)
-    # A renewed authorization has a new expiry, and a separate event.
+    # Ignore the event if the authorization was renewed, because the new expiry has another event.
     if dns is None or dns.expires_ms != event.due_ms:
         return
     if lifecycles.DNS_AUTHORIZATION.may(dns.status, "expired"):

@@ -1,4 +1,4 @@
-"""An armed fault, and the rule that selects the requests on which it acts.
+"""Armed faults, and the rules that select the requests on which faults act.
 
 The effects of the fault kinds are implemented in `faults.kinds`.
 """
@@ -19,8 +19,8 @@ _PATH = "the path without its query, such as /v1/projects/*/domains; * matches a
 _CHANCE = "act with this probability (above 0, at most 1), drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
 _COMMIT_PHASE = (
-    "before_commit, so that the request is not applied, or after_commit, so that it is applied "
-    "and the response is lost"
+    "before_commit if the request must not be applied, or after_commit if the request must be "
+    "applied and only the response is lost"
 )
 
 
@@ -38,10 +38,10 @@ class Rule(
     gc=False,
     rename={"from_": "from", "while_": "while", "commit_phase": "phase"},
 ):
-    """The requests on which a fault acts, and when, as written in a scenario. None means no limit.
+    """Selects the requests on which a fault acts, and when the fault acts, as written in a scenario.
 
-    In an armed fault `project`, `organization` and `principal` are ids, `from` and `until` are
-    timestamps, and `ttl` has been merged into `until`.
+    A field that is None sets no limit. In the rule of an armed fault, `project`, `organization` and
+    `principal` are ids. `from` and `until` are timestamps there, and `ttl` is merged into `until`.
     """
 
     call: Annotated[str | None, _described("the call's id, such as list_deployments")] = None
@@ -68,7 +68,7 @@ class Rule(
     ] = None
     times: Annotated[_Count, _described("act on this many requests (at least 1), then stop")] = None
     skip_first: Annotated[
-        int, _described("do not act on this many matching requests at first", ge=0)
+        int, _described("skip this many matching requests before acting", ge=0)
     ] = 0
     every: Annotated[
         int,
@@ -84,7 +84,7 @@ class Rule(
         None
     )
     ttl: Annotated[
-        Duration | None, _described("act for this duration of world time after it is armed")
+        Duration | None, _described("act for this duration of world time after being armed")
     ] = None
     pauses: Annotated[
         tuple[Moment, ...] | None,
@@ -100,7 +100,7 @@ class Rule(
     optional: Annotated[
         bool,
         _described(
-            "true if a story passes even though this never acts (default: the story then fails)"
+            "true if a story may pass although the entry never acts (default: the story fails)"
         ),
     ] = False
 
@@ -116,7 +116,7 @@ class Rule(
 
     @property
     def pauses_ms(self) -> list[tuple[int, int]]:
-        """The pauses of an armed fault: the world time at which each begins, and at which it ends."""
+        """The pauses of an armed fault, each as a pair of world times: its start and its end."""
         moments = [parse_timestamp(moment) for moment in self.pauses or ()]
         return list(zip(moments[::2], moments[1::2], strict=True))
 
@@ -136,10 +136,10 @@ class Rule(
 class Fault(WorldRecord, frozen=True, gc=False):
     """An armed fault or outcome.
 
-    `armed_ms` is world time. `seen` counts the requests that it matched, and `hits` those on which
-    it acted. The `window_` fields count the requests of a rate limit in the current window of world
-    time. With `skips_replays` the fault does not match replays. The counts are part of the world:
-    they survive a restart, and a fork has its own counts.
+    `armed_ms` is world time. `seen` counts the requests that matched the rule, and `hits` counts the
+    requests on which the fault acted. For a rate limit, `window_count` counts the requests since the
+    world time `window_began_ms`. With `skips_replays`, the fault does not match replayed responses.
+    The counts are part of the world, so they survive a restart, and a fork counts separately.
     """
 
     id: str

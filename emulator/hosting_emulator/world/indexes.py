@@ -24,10 +24,11 @@ from hosting_emulator.world.tables import (
 )
 
 #: All indexes in one map. Each key begins with the name of its index: `project:<alias>`, `dev:<label>`,
-#: `organization:<alias>`, `user:<alias>`, `api_key:<digest>`, `ticket:<digest>`, `session:<digest>` (the
-#: digest of a dev origin's cookie), `last_ticket:<principal>`, `deployments:<project>` and
-#: `removed_deployments:<project>`; `removed_deployments` counts those of all projects. `reacting`
-#: holds the ids of the operations whose outcomes react to changes of the world.
+#: `organization:<alias>`, `user:<alias>`, `api_key:<digest>`, `ticket:<digest>`, `session:<digest>`,
+#: `last_ticket:<principal>`, `deployments:<project>` and `removed_deployments:<project>`. The digest
+#: in `session:<digest>` is that of a dev origin's cookie. The key `removed_deployments` holds the
+#: number of removed deployments of all projects. The key `reacting` holds the ids of the operations
+#: whose outcomes react to changes of the world.
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 NO_INDEXES: Indexes = HashTrieMap()
 
@@ -46,7 +47,7 @@ INDEXED_TABLES = frozenset([*_INDEXED_FIELDS, DEPLOYMENTS.name, OPERATIONS.name]
 def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -> Indexes:
     """Return the indexes after a row has changed from `old` to `new`.
 
-    None means that there is no row.
+    `old` is None for a new row, and `new` is None for a deleted row.
     """
     if table == DEPLOYMENTS.name:
         # A deployment is never deleted, because cursors contain positions in the list.
@@ -64,7 +65,7 @@ def update_indexes(indexes: Indexes, table: str, key: str, old: Any, new: Any) -
             indexes = indexes.insert(f"{name}:{after}", key)
     if table == TICKETS.name and old is None and new is not None:
         last_ticket = f"last_ticket:{new.principal}"
-        # Ids sort by creation time. Rows that are read from disk can come in any order.
+        # Compare ids, which sort by creation time, because rows from disk can come in any order.
         if key > indexes.get(last_ticket, ""):
             return indexes.insert(last_ticket, key)
     return indexes
@@ -83,9 +84,9 @@ def _update_reacting(indexes: Indexes, key: str, new: Operation | None) -> Index
 
 
 def with_reacting(ids: frozenset[str], key: str, new: Operation | None) -> frozenset[str]:
-    """Return the ids of the operations that react, after the operation with the id `key` has changed.
+    """Return the ids of reacting operations after the operation with the id `key` has changed.
 
-    None means that the operation was deleted.
+    `new` is None if the operation was deleted.
     """
     if new is not None and reacts(new):
         return ids if key in ids else ids | {key}
@@ -99,8 +100,8 @@ def reacting_operations(indexes: Indexes) -> frozenset[str]:
 
 
 #: The deployments of a project are kept in chunks of this size. A change copies one chunk, and a
-#: page of the list reads two or three. One tuple for each project would be simpler, but a new
-#: deployment among a million would then take 10 ms instead of 1 µs, and the benchmark with a
+#: page of the list reads two or three. One tuple for each project would be simpler, but
+#: adding a deployment to a million would then take 10 ms instead of 1 µs. The benchmark with a
 #: million deployments allows each call at most 1.2 times its usual cost. The key
 #: `deployments:<project>` holds the number of deployments, and `deployments:<project>:<number>`
 #: holds a chunk.
@@ -120,8 +121,8 @@ def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -
         last_chunk = (*indexes.get(last_key, ()), new)
         return indexes.insert(name, total + 1).insert(last_key, last_chunk)
     numbers = range((total + CHUNK_SIZE - 1) // CHUNK_SIZE)
-    # Most changes are in the last chunk. Otherwise the id suggests the chunk, but this is only
-    # likely, because rows that are read from disk can come in any order.
+    # Most changes are in the last chunk. Guess the chunk of an older deployment by its id. The guess
+    # can be wrong, because rows that are read from disk can come in any order.
     likely = numbers[-1]
     if new.id < indexes[f"{name}:{likely}"][0].id:
         likely = bisect_right(numbers, new.id, key=lambda n: indexes[f"{name}:{n}"][0].id) - 1
@@ -135,7 +136,7 @@ def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -
 
 
 def removed_count(indexes: Indexes, project_id: str) -> int:
-    """Return the number of removed deployments of a project, whose positions remain."""
+    """Return the number of removed deployments that keep a position in a project's list."""
     return int(indexes.get(f"{_REMOVED}:{project_id}", 0))
 
 
@@ -145,21 +146,21 @@ def removed_total(indexes: Indexes) -> int:
 
 
 def deployment_count(indexes: Indexes, project_id: str) -> int:
-    """Return the number of positions in a project's list of deployments, removed ones included."""
+    """Return the number of positions in a project's list, including removed deployments."""
     return int(indexes.get(f"deployments:{project_id}", 0))
 
 
 def deployment_chunks(
     indexes: Indexes, project_id: str, start: int, stop: int
 ) -> list[DeploymentChunk]:
-    """Return the chunks that hold a project's deployments from index `start` up to `stop`."""
+    """Return the chunks that hold a project's deployments from index `start` to before `stop`."""
     name = f"deployments:{project_id}"
     numbers = range(start // CHUNK_SIZE, (stop + CHUNK_SIZE - 1) // CHUNK_SIZE)
     return [indexes.get(f"{name}:{number}", ()) for number in numbers]
 
 
 def latest_deployments(indexes: Indexes, project_id: str, most: int) -> list[Deployment]:
-    """Return up to `most` of a project's deployments that were not removed, the latest first."""
+    """Return at most `most` deployments of a project that were not removed, latest first."""
     count = deployment_count(indexes, project_id)
     start = max(0, count - most - removed_count(indexes, project_id))
     chunks = deployment_chunks(indexes, project_id, start, count)
@@ -168,7 +169,7 @@ def latest_deployments(indexes: Indexes, project_id: str, most: int) -> list[Dep
 
 
 def deployments_between(chunks: list[DeploymentChunk], start: int, stop: int) -> list[Deployment]:
-    """Return the deployments in these chunks from index `start` up to `stop`, oldest first."""
+    """Return the deployments in chunks from index `start` to before `stop`, oldest first."""
     deployments = [deployment for chunk in chunks for deployment in chunk]
     first = start // CHUNK_SIZE * CHUNK_SIZE
     return deployments[start - first : stop - first]

@@ -1,4 +1,4 @@
-"""Tables of the allowed state transitions. Code, documents and tests all read these tables."""
+"""Tables of the allowed state transitions, which code, documentation and tests all read."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 
 class Lifecycle:
-    """A table of transitions. A state without transitions is final."""
+    """A table of state transitions. A state without transitions is final."""
 
     def __init__(self, name: str, rows: Mapping[str, Sequence[str]]) -> None:
         """Create a lifecycle.
 
-        `rows` maps each state to the states that may follow it, initial state first.
+        `rows` maps each state to the states that may follow. The initial state comes first.
         """
         self.name = name
         self.initial = next(iter(rows))
@@ -32,7 +32,7 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """Texts about an operation's state: advice to the client, and the report of a final state."""
+    """Texts about a state of operations: advice to the client, and the words for a final state."""
 
     advice: str
     ended: str = ""
@@ -52,7 +52,7 @@ _POLL = StateWords("Poll the same operation again after next_poll_after_seconds.
 STATE_WORDS = {
     "queued": _POLL,
     "running": _POLL,
-    "succeeded": StateWords("Nothing: the operation succeeded.", "succeeded"),
+    "succeeded": StateWords("Nothing to do: the operation succeeded.", "succeeded"),
     "failed": StateWords("Read the operation's error, and follow its suggested_action.", "failed"),
     "cancelled": StateWords(
         "Start a new operation with a new Idempotency-Key if you still need it.", "was cancelled"

@@ -1,4 +1,4 @@
-"""Names: the aliases of organizations, users and projects, and the hostnames of a project."""
+"""Aliases of organizations, users and projects, and the hostnames of projects."""
 
 from __future__ import annotations
 
@@ -41,13 +41,16 @@ class Hostnames:
     mail: str
 
 
-#: The zones of production and mail hostnames.
+#: The DNS zones of production and mail hostnames.
 PRODUCTION_ZONE = "prod.localhost"
 MAIL_ZONE = "mail.localhost"
 
 
 def zone_of(world_name: str, zone: str) -> str:
-    """Return the zone for a world's hostnames, so that no two worlds share a host."""
+    """Return a zone prefixed with the world's name, so that no two worlds share a host.
+
+    The default world uses the zone without a prefix.
+    """
     if world_name == DEFAULT_WORLD:
         return zone
     return f"{world_name}.{zone}"
@@ -84,13 +87,16 @@ def alias_of(world: World, table: Table[Any], id_: str | None) -> str:
 
 
 def in_order(world: World, table: Table[AliasedRecord]) -> list[AliasedRecord]:
-    """Return the records of a table in the order in which the world was described."""
+    """Return the records of a table in the order of the world's description."""
     records = [record for _, record in world.rows(table)]
     return sorted(records, key=lambda record: (record.order, record.alias))
 
 
 def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | None:
-    """Return the record of a table that has exactly one, which a user need not name. None: it has not."""
+    """Return the only record of a table, or None if the table does not have exactly one record.
+
+    A user need not name the only record.
+    """
     records = in_order(world, table)
     if len(records) != 1:
         return None
@@ -98,9 +104,10 @@ def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | No
 
 
 def default_user(world: World) -> User | None:
-    """Return the user for requests that name no user:
+    """Return the user for requests that name no user.
 
-    `owner`, or the owner of the first organization.
+    This is the user `owner` or, if there is no such user, an owner of the first organization that
+    has an owner. Return None if no organization has an owner.
     """
     user_id = world.indexes.get("user:owner")
     if user_id:
@@ -117,9 +124,9 @@ def default_user(world: World) -> User | None:
 
 
 def not_found_message(world: World, table: Table[AliasedRecord], name: str) -> str:
-    """Return the message that no record has this alias or id.
+    """Return the message that no record of a table has this alias or id.
 
-    It names the nearest alias or all aliases.
+    The message suggests the nearest alias. If no alias is near, the message lists all aliases.
     """
     aliases = sorted(record.alias for _, record in world.rows(table))
     hint = nearest(name, aliases) or f"; the {table.name} are {', '.join(aliases)}"
@@ -129,7 +136,7 @@ def not_found_message(world: World, table: Table[AliasedRecord], name: str) -> s
 def renamed(world: World, name: str) -> World:
     """Return a world under another name, as if it had been built with that name.
 
-    The commit numbers do not change.
+    The world keeps its commit number.
     """
     if name == world.name:
         return world

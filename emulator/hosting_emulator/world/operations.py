@@ -1,9 +1,9 @@
 """The life of an operation from start to end, and a project's mutation claim.
 
 An operation follows the steps of its plan. Under a `timed` or `immediate` profile, the schedule
-moves it from step to step. Under `per_poll`, polls move it. Under `manual`, only an intervention
-does. Only the operation that holds its project's claim moves. The others wait in the order in which
-they started.
+moves the operation from step to step. Under `per_poll`, polls move the operation. Under `manual`, an
+intervention must move the operation. Only the operation that holds its project's claim moves. The
+project's other operations wait in the order in which they started.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ EXHAUSTED = OperationFailure(
         "Check the project's state, then start a new operation with a new Idempotency-Key."
     ),
 )
-#: The `suggested_action` of each state of a reconciliation.
+#: The `suggested_action` for each state of a reconciliation.
 _RECONCILIATION_ADVICE = {
     "required": "Keep polling the same operation; do not start another.",
     "running": "Keep polling the same operation.",
-    "completed": "Keep polling: this does not yet mean success.",
+    "completed": "Keep polling: a completed reconciliation does not yet mean success.",
     "exhausted": "Read the operation's error.",
 }
 
@@ -71,7 +71,7 @@ def begin(
     expected_generation: int | None = None,
     outcome: OperationOutcome | None = None,
 ) -> Operation:
-    """Accept an operation.
+    """Accept a new operation of a kind.
 
     The operation takes the project's claim, or waits until the claim is free.
     """
@@ -87,7 +87,8 @@ def begin(
         expected_generation=expected_generation,
         outcome=outcome,
     )
-    if kind == INITIALIZE:  # call 2's response shows a deployment_id (contract, Operation)
+    if kind == INITIALIZE:
+        # The response to initialize_managed_source shows a deployment_id (contract, Operation).
         digests = draw(change, "digests", 64)
         operation = replace(operation, deployment_id=new_deployment_id(change))
         put_deployment(change, project, operation, digests)
@@ -115,9 +116,10 @@ def profile_for(kind: str, assumptions: Assumptions) -> str:
 def schedule_next(
     change: Change, operation: Operation, remaining_ms: int | None = None
 ) -> Operation:
-    """Schedule the next step of an operation, if its profile is driven by time.
+    """Schedule the next step of an operation, if the operation's profile is driven by time.
 
-    `remaining_ms` is the time until that step, if part of the current step is already over.
+    `remaining_ms` is the world time until the next step. If `remaining_ms` is None, the profile or
+    the outcome determines this time.
     """
     mode, queued_ms, running_ms = profile_of(operation)
     if operation.stuck or operation.kind == HELD or mode not in ("timed", "immediate"):
@@ -144,7 +146,7 @@ def step(change: Change, operation_id: str, intervention: str = "") -> Operation
     """Take the next step of an operation's plan or outcome now.
 
     The operation must hold the claim. `intervention` is the name of the intervention that takes the
-    step, or empty.
+    step, or an empty string if no intervention does.
     """
     operation = _without_event(change, change.row(OPERATIONS, operation_id))
     if operation.step == 0:
@@ -183,14 +185,14 @@ def _take_outcome_step(
 
 
 def begin_outcome(change: Change, operation: Operation) -> Operation:
-    """Let the outcome of an operation take its first step now, in the phase of the operation."""
+    """Take the first step of an operation's outcome now, in the operation's current phase."""
     assert operation.outcome is not None
     outcome = replace(operation.outcome, phase=operation.phase)
     return _take_outcome_step(change, _without_event(change, operation), outcome, 0)
 
 
 def end_hold(change: Change, operation: Operation) -> Operation:
-    """Let an operation continue that its outcome holds in a phase."""
+    """Release an operation that its outcome holds in a phase."""
     outcome = operation.outcome
     assert outcome is not None
     released = len(outcome.steps) - 1
@@ -198,7 +200,7 @@ def end_hold(change: Change, operation: Operation) -> Operation:
 
 
 def is_held_next(change: Change, operation: Operation) -> bool:
-    """Tell whether an operation is held in its phase because its outcome's condition holds."""
+    """Tell whether an operation must stay in its phase because its outcome's condition holds."""
     outcome = operation.outcome
     if outcome is None or not waits_for_condition(operation):
         return False
@@ -211,7 +213,7 @@ def is_held_next(change: Change, operation: Operation) -> bool:
 
 
 def condition_holds(world: World, operation: Operation) -> bool:
-    """Return whether the condition of an operation's outcome holds."""
+    """Return whether the condition of an operation's outcome holds, or True if it has none."""
     assert operation.outcome is not None
     condition = operation.outcome.while_
     if condition is None:
@@ -220,7 +222,7 @@ def condition_holds(world: World, operation: Operation) -> bool:
 
 
 def count_hit(change: Change, outcome_id: str) -> bool:
-    """Count an operation on which an outcome acts. Return whether it may still act."""
+    """Count a hit of an armed outcome. Return False without counting if it can no longer act."""
     armed = change.get(OUTCOMES, outcome_id)
     if armed is None or is_spent(armed, change.now_ms):
         return False
@@ -229,7 +231,7 @@ def count_hit(change: Change, outcome_id: str) -> bool:
 
 
 def _hold(change: Change, operation: Operation, outcome: OperationOutcome) -> Operation:
-    """Stop an operation at the end of a phase, for as long as its outcome says."""
+    """Stop an operation at the end of a phase. If the outcome has `hold_ms`, schedule the release."""
     event = None
     if outcome.hold_ms is not None:
         entered_ms = parse_timestamp(operation.updated_at)
@@ -239,7 +241,7 @@ def _hold(change: Change, operation: Operation, outcome: OperationOutcome) -> Op
 
 
 def _continue_held(change: Change, operation: Operation) -> Operation:
-    """Continue an operation that an outcome held, unless its reconciliation is not over."""
+    """Continue an operation that an outcome held. An unfinished reconciliation keeps it stuck."""
     reconciliation = operation.reconciliation
     if reconciliation is not None and reconciliation.state in ("required", "running"):
         reconciliation = replace(reconciliation, was_stuck=False)
@@ -256,7 +258,9 @@ def _continue_held(change: Change, operation: Operation) -> Operation:
 
 
 def stale_generation(change: Change, operation: Operation) -> OperationFailure | None:
-    """Return the failure of an operation whose expected source generation is not current, or None.
+    """Return a failure if the source generation that an operation expects is no longer current.
+
+    Return None if the generation is current or is not checked.
 
     Two initializations may be accepted for the same generation. Only the first can succeed.
     """
@@ -269,10 +273,10 @@ def stale_generation(change: Change, operation: Operation) -> OperationFailure |
         code=change.assumptions.code_of("generation_stale"),
         message=(
             f"The source generation became {generation} while this operation was queued; "
-            f"it expected {operation.expected_generation}."
+            f"the operation expected {operation.expected_generation}."
         ),
         retryable=False,
-        suggested_action=f"Decide again, and start a new initialization with {generation}.",
+        suggested_action=f"Start a new initialization that expects source generation {generation}.",
     )
 
 
@@ -286,8 +290,8 @@ def finish(
 ) -> Operation:
     """End an operation as succeeded, failed or cancelled, and pass the claim on.
 
-    `ending` records the cause. An operation that ends while it waits stays in the queue. It is
-    skipped when the claim becomes free.
+    `ending` records the cause. An operation that ends while it waits for the claim stays in the
+    queue, and is skipped when the claim becomes free.
     """
     lifecycles.OPERATION.move(operation.state, state)
     project = change.row(PROJECTS, operation.project_id)
@@ -318,7 +322,7 @@ def finish(
 
 
 def _final_status(state: str, ending: Ending) -> str:
-    """Return the status of a deployment whose operation ends in a state."""
+    """Return the final status of the deployment whose operation ends in `state`."""
     if state == "succeeded":
         return "ready"
     if ending.leaves is not None and ending.leaves.deployment is not None:
@@ -338,7 +342,7 @@ def _result(change: Change, operation: Operation, project: Project) -> dict[str,
 def _pass_claim_on(change: Change, project: Project) -> None:
     """Give a project's claim to the first operation that still waits for it.
 
-    If none waits, free the claim.
+    If no operation waits, free the claim.
     """
     next_holder = None
     head = project.queue_head
@@ -356,7 +360,7 @@ def _pass_claim_on(change: Change, project: Project) -> None:
 
 
 def stick(change: Change, operation: Operation, intervention: str) -> Operation:
-    """Stop an operation where it is, and remove its next step from the schedule."""
+    """Stop an operation at its current step, and remove the next step from the schedule."""
     remaining_ms = None
     if operation.event:
         event = change.get(SCHEDULE, operation.event)
@@ -367,7 +371,7 @@ def stick(change: Change, operation: Operation, intervention: str) -> Operation:
 
 
 def release(change: Change, operation: Operation) -> Operation:
-    """Let a stuck operation continue from where it stopped, if it holds the claim."""
+    """Release a stuck operation. If it holds the claim, it continues from where it stopped."""
     remaining_ms = operation.remaining_ms
     outcome = operation.outcome
     if outcome is not None and is_held(operation):
@@ -405,15 +409,15 @@ def reconcile(change: Change, operation: Operation, state: str) -> Operation:
 
 
 def hold_claim(change: Change, project: Project) -> Operation:
-    """Start an operation that takes a free claim and never moves by itself."""
+    """Start an operation that takes a project's free claim and never moves by itself."""
     return _enter(change, begin(change, project, HELD), Step("running", "deploying", "queued", 0))
 
 
 def count_poll(change: Change, operation: Operation) -> Operation:
     """Count a poll of an unfinished operation. Under `per_poll n`, each state lasts n polls.
 
-    The phases of a state share its n polls in the same way as they share its time under `timed`.
-    Each step of an outcome after the first lasts one poll.
+    The n polls are divided among the phases of a state in the same proportion as the time under
+    `timed`. Each step of an outcome after the first step lasts one poll.
     """
     mode, polls_per_state, _ = profile_of(operation)
     if mode != "per_poll" or operation.stuck or operation.kind == HELD:

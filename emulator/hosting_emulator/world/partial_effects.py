@@ -1,7 +1,7 @@
-"""Partial effects: what an operation leaves behind that fails or is cancelled.
+"""Partial effects, which a failed or cancelled operation leaves behind.
 
-A client sees them in the operation's result, in the list of deployments, or in the DNS authorization.
-This module also says why an operation cannot leave something behind.
+A client can see these effects in the operation's result, in the list of deployments, or in the DNS
+authorization. This module also explains why an operation cannot leave a certain effect behind.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from hosting_emulator.world.plans import APPLY_DOMAINS, INITIALIZE
 from hosting_emulator.world.records import Operation, PartialEffects, Project
 from hosting_emulator.world.value import Change
 
-#: The reason why `leaves` takes no other words.
+#: The reason why `leaves` accepts no other effects.
 NOTHING_ELSE_SHOWN = "the contract's responses show nothing else that an operation leaves behind"
 
 
 def leave_behind(
     change: Change, operation: Operation, project: Project, effects: PartialEffects
 ) -> tuple[Project, dict[str, Any] | None]:
-    """Carry out the effects that an operation leaves behind, except on its deployment.
+    """Apply the effects that an operation leaves behind, except the effect on its deployment.
 
-    Return its project and its result. A DNS authorization stays as it is if it cannot be moved so.
+    Return the changed project and the operation's result, which is None if it would be empty. The
+    DNS authorization does not change if its lifecycle does not allow the transition.
     """
     result: dict[str, Any] = {}
     if effects.hosts:
@@ -41,13 +42,13 @@ def leave_behind(
 
 
 def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
-    """Return the reason why no operation of a kind can leave effects behind, or None if it can."""
+    """Return why operations of a kind cannot leave effects behind, or None if they can."""
     if effects == PartialEffects():
-        return "name what it leaves behind: hosts, source, deployment or dns"
+        return "name an effect that the operation leaves behind: hosts, source, deployment or dns"
     if len(set(effects.hosts)) < len(effects.hosts):
-        return "name each of the hosts once"
+        return "name each of the hosts only once"
     if effects.hosts and kind != APPLY_DOMAINS:
-        return f"operations of {kind} apply no hosts, so nobody could see them"
+        return f"operations of {kind} apply no hosts, so no client could see the hosts"
     if effects.source and kind != INITIALIZE:
         return f"operations of {kind} initialize no source"
     if effects.deployment and kind != INITIALIZE:
@@ -71,7 +72,7 @@ def effects_text(effects: PartialEffects) -> str:
 
 
 def visible_places(effects: PartialEffects) -> str:
-    """Return a clause that says where a client sees effects."""
+    """Return a clause that says where a client sees certain effects."""
     places = []
     if effects.hosts or effects.source:
         places.append("in the operation's result")
@@ -81,4 +82,4 @@ def visible_places(effects: PartialEffects) -> str:
         places.append("in the list of deployments")
     if effects.dns:
         places.append("in the DNS authorization")
-    return f"a client sees that {' and '.join(places)}"
+    return f"a client sees this {' and '.join(places)}"

@@ -1,6 +1,6 @@
-"""The plan of an operation: its steps, their durations, and the next step.
+"""Plans of operations, with the duration of each step and the choice of the next step.
 
-This module only reads operations. The module `operations` moves them.
+This module only reads operations. The module `operations` changes them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from hosting_emulator.world.records import Operation, OperationOutcome, PartialE
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"
-#: The kind of an operation that only holds a project's claim. It is started by an intervention, not
-#: by a call.
+#: The kind of an operation that only holds a project's claim. An intervention, and not a call, starts
+#: such an operation.
 HELD = "held_by_intervention"
 
 
@@ -45,8 +45,9 @@ PLAIN_PLAN = (
 
 
 def plan_for(kind: str) -> tuple[Step, ...]:
-    """Return the plan of the operations of a kind that a call begins."""
-    if kind == INITIALIZE:  # its operations create a deployment
+    """Return the plan of a new operation of a kind."""
+    if kind == INITIALIZE:
+        # Operations of this kind create a deployment.
         return DEPLOYING_PLAN
     return PLAIN_PLAN
 
@@ -59,16 +60,20 @@ def plan_of(operation: Operation) -> tuple[Step, ...]:
 
 
 def profile_of(operation: Operation) -> tuple[str, int, int]:
-    """Return an operation's parsed profile, with the times that its outcome sets.
+    """Return the mode, queued time and running time of the profile that an operation follows.
 
-    This is the profile under which the operation was accepted. A profile that was chosen later may
-    lack the event or the poll that the operation waits for.
+    Times that the operation's outcome sets take precedence. The operation follows the profile under
+    which it was accepted. Under a profile that was chosen later, the event or poll that the
+    operation waits for might never come.
     """
     return profile_times(operation.profile, operation.outcome)
 
 
 def profile_times(profile: str, outcome: OperationOutcome | None) -> tuple[str, int, int]:
-    """Return a profile as `parse_profile` does, with the times of an outcome."""
+    """Return the mode, queued time and running time of a profile, like `parse_profile`.
+
+    Times that the outcome sets take precedence, and change the mode to `timed`.
+    """
     mode, queued_ms, running_ms = parse_profile(profile)
     if outcome is None or (outcome.queued_ms is None and outcome.running_ms is None):
         return mode, queued_ms, running_ms
@@ -95,7 +100,7 @@ def describe_state(operation: Operation) -> str:
 
 
 def outcome_phases(operation: Operation) -> tuple[str, ...]:
-    """Return the phases of an operation in which its outcome acts."""
+    """Return the phases of an operation in which its outcome can act."""
     outcome = operation.outcome
     if outcome is None or not outcome.steps:
         return ()
@@ -115,17 +120,18 @@ def leaves_in(plan: Sequence[Step], phase: str, effects: PartialEffects) -> bool
 def find_early_effect(step: Step, effects: PartialEffects) -> str | None:
     """Return the reason why an operation cannot leave effects behind at a step, or None if it can."""
     if step.state == "queued":
-        return "an operation that is queued has not begun its work, so it leaves nothing behind"
+        return "a queued operation has not begun its work, so it leaves nothing behind"
     if effects.deployment and not lifecycles.DEPLOYMENT.may(step.deployment, effects.deployment):
         following = " or ".join(sorted(lifecycles.DEPLOYMENT.transitions[step.deployment]))
-        return f"a deployment that is {step.deployment} only becomes {following}"
+        return f"a deployment that is {step.deployment} can only become {following}"
     return None
 
 
 def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str, ...]:
     """Return the phases of a plan in which an operation can take a step of an outcome.
 
-    A final state must be one that may follow the state of the phase.
+    A step that is a final state, such as `failed`, is possible only in the phases whose state it may
+    follow. Every other step is possible in all phases except the last.
     """
     is_final = outcome_step in lifecycles.OPERATION.finals
     return tuple(
@@ -136,13 +142,13 @@ def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str
 
 
 def waits_for_condition(operation: Operation) -> bool:
-    """Tell whether an operation's outcome waits for its condition, and has not acted yet."""
+    """Tell whether an operation's outcome has a condition and has not acted yet."""
     outcome = operation.outcome
     return outcome is not None and outcome.while_ is not None and not outcome.steps_taken
 
 
 def is_held(operation: Operation) -> bool:
-    """Tell whether an operation's outcome holds it in a phase, and releases it by itself."""
+    """Tell whether an operation is held in a phase by its outcome, which also releases it later."""
     outcome = operation.outcome
     return (
         outcome is not None
@@ -153,7 +159,7 @@ def is_held(operation: Operation) -> bool:
 
 
 def is_reconciling(operation: Operation) -> bool:
-    """Tell whether the reconciliation of an operation is not over."""
+    """Tell whether an operation has an unfinished reconciliation."""
     reconciliation = operation.reconciliation
     return reconciliation is not None and reconciliation.state in ("required", "running")
 
@@ -193,7 +199,7 @@ def next_outcome_step(operation: Operation) -> int | None:
     lifecycle = lifecycles.RECONCILIATION
     for index in range(outcome.steps_taken, len(outcome.steps)):
         step = outcome.steps[index]
-        # A step that an intervention has already taken is skipped.
+        # Skip a state of reconciliation that an intervention has already passed.
         if step not in lifecycle.transitions or lifecycle.may(state, step):
             return index
     return None

@@ -1,6 +1,7 @@
-"""Builds a new world: organizations, users, projects and a history of deployments.
+"""Builds a new world with organizations, users, projects and a history of deployments.
 
-Their ids depend only on the seed and the alias, so documentation, scenarios and tests can name them.
+By default, the ids of these records depend only on the seed and on aliases, so documentation,
+scenarios and tests can contain the ids.
 """
 
 from __future__ import annotations
@@ -56,20 +57,21 @@ from hosting_emulator.world.value import Change, World, apply, empty_world
 
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
-#: The time in the ids of seeded records (2025-01-01). It is fixed, so that ids do not depend on the
-#: clock.
+#: The timestamp in the ids of seeded records (2025-01-01). A fixed timestamp keeps the ids independent
+#: of the clock.
 SEEDED_MS = 1_735_689_600_000
 
-#: The ids of a world's records, by the noun for the kind and by alias.
+#: Maps the kind and the alias of a record, such as ("user", "owner"), to its id.
 _Ids = Mapping[tuple[str, str], str]
 
 
 def new_world(
     name: str, seed: str, origin: WorldSource, machine_ms: int, world: WorldPart | None = None
 ) -> World:
-    """Return a new world with the clock and the assumptions of `origin`. Raises ClockRefused.
+    """Return a new world with the clock and the assumptions of `origin`.
 
-    `world` describes its organizations, users and projects. None selects the default world.
+    `world` describes the organizations, users and projects of the new world. None selects those of
+    the default world. Raises ClockRefused if the settings of the clock are invalid.
     """
     clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
     change = Change(empty_world(name, seed), clock.world_ms)
@@ -92,10 +94,9 @@ def with_overrides(
 ) -> World:
     """Return a new world with a different clock and different assumptions.
 
-    Raises ClockRefused and AssumptionRefused.
-
     The new clock starts at the world's current time. If `mode` is None, the clock does not change.
-    A reset still restores the world's original clock and assumptions.
+    A reset still restores the world's original clock and assumptions. Raises ClockRefused if the
+    clock's settings are invalid, and AssumptionRefused if an assumption is invalid.
     """
     change = Change(world, world.at_ms)
     if mode is not None:
@@ -111,7 +112,8 @@ def with_overrides(
 def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
     """Write the records of `part`, whose items are the last items in each section of `whole`.
 
-    `whole` describes the world after the change and contains no mistakes. Raises ValueError.
+    `whole` describes the world after the change, and must not contain mistakes. Raises ValueError
+    if the time of a deployment is invalid.
     """
     ids: _Ids = {
         (kind, item.alias): item.id or drawn_id(change.world.seed, kind, item.alias)
@@ -131,15 +133,15 @@ def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
 
 def drawn_id(seed: str, kind: str, alias: str) -> str:
     """Return the id of an organization, user or project whose description has no id."""
-    # User ids are drawn with the word "person". A different word would change all user ids.
+    # User ids are drawn for the purpose "person". A different purpose would change all user ids.
     purpose = "person" if kind == "user" else kind
     return seeded_id(seed, SEEDED_MS, purpose, alias)
 
 
 def organization_of(key: KeyPart, whole: WorldPart) -> str:
-    """Return the alias of a key's organization, which is by default its user's first organization.
+    """Return the alias of a key's organization, by default the first organization of the key's user.
 
-    Return an empty string if there is none.
+    Return an empty string if the key names no organization and its user belongs to none.
     """
     if key.organization is not None:
         return key.organization
@@ -293,7 +295,10 @@ def _placement(state: str, *, is_large: bool) -> Placement | None:
 
 
 def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, DeploymentPart]]:
-    """Return a project's deployments with their start times, oldest first. Raises ValueError."""
+    """Return a project's deployments with their start times, oldest first.
+
+    Raises ValueError if the time of a deployment is invalid.
+    """
     deployments = part.deployments
     if isinstance(deployments, int):
         deployments = [DeploymentPart(_usual_status(number)) for number in range(deployments)]
@@ -306,7 +311,10 @@ def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, Deployment
 
 
 def _usual_status(number: int) -> Any:
-    """Return the status of a deployment if the description gives only the number of deployments."""
+    """Return the status of a deployment whose project's description gives only a count.
+
+    `number` is the index of the deployment, starting at 0.
+    """
     if number % 11 == 4:
         return "cancelled"
     if number % 7 == 5:

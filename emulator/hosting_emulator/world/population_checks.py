@@ -42,7 +42,7 @@ def find_mistakes(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -
         yield from _unknown_roles(user, i, aliases)
     for i, key in enumerate(part.keys):
         if key.digest in [earlier.digest for earlier in part.keys[:i]]:
-            yield ("keys", i, "value"), "this value is already used above"
+            yield ("keys", i, "value"), "an earlier key has the same value"
         for field, message in _key_mistakes(key, whole, prefix):
             yield ("keys", i, field), message
 
@@ -69,7 +69,7 @@ def _repeated_values(section: str, added: Sequence[Any], whole: Sequence[Any]) -
 
 
 def _value_of(item: Any, field: str) -> str | None:
-    """Return the value of a field, or its default, or None if it has neither."""
+    """Return the value of a field or the default of the field, or None if there is neither."""
     value: str | None = getattr(item, field, None)
     if value or not hasattr(item, field):
         return value
@@ -128,7 +128,11 @@ def _key_mistakes(key: KeyPart, whole: WorldPart, prefix: str) -> Iterator[tuple
     alias = organization_of(key, whole)
     if alias not in memberships[key.user]:
         others = ", ".join(memberships[key.user]) or "none"
-        yield "organization", f"{key.user} is not in {alias or 'any organization'}; in {others}"
+        message = (
+            f"{key.user} is not a member of {alias or 'any organization'}; "
+            f"the user's organizations: {others}"
+        )
+        yield "organization", message
     enabled: Sequence[str] = PERMISSIONS
     for organization in whole.organizations:
         if organization.alias == alias and organization.permissions is not None:

@@ -1,4 +1,4 @@
-"""The description of an existing world, from which `new_world` builds a similar world."""
+"""Describes an existing world in the form from which `new_world` builds a similar world."""
 
 from __future__ import annotations
 
@@ -112,14 +112,14 @@ def _state(database: Database) -> Any:
 
 
 def _chosen_name(record: Organization | User) -> str | None:
-    """Return the name of a record, or None if it is the default."""
+    """Return the name of a record, or None if the record has its default name."""
     if record.name == record.alias.capitalize():
         return None
     return record.name
 
 
 def _chosen_id(world: World, kind: str, record: Organization | User | Project) -> str | None:
-    """Return the id of a record, or None if it is the default."""
+    """Return the id of a record, or None if the record has its default id."""
     if record.id == drawn_id(world.seed, kind, record.alias):
         return None
     return record.id

@@ -1,7 +1,7 @@
 """The format in which the organizations, users and projects of a world are described.
 
-A scenario's `world`, a world file and the intervention `add` are read into these types. The module
-`population_checks` checks the consistency of a description.
+The section `world` of a scenario, a world file and the intervention `add` are parsed into these
+types. The module `population_checks` checks the consistency of a description.
 """
 
 from __future__ import annotations
@@ -22,23 +22,18 @@ from hosting_emulator.world.record_base import DataMode, Plan
 from hosting_emulator.world.records import DeploymentEnd, OrganizationRole
 from hosting_emulator.world.streams import SECRET_LENGTH, digest
 
-#: A domain, or a customer's zone (contract, DnsAuthorization).
+#: The pattern of a domain, or of a customer's zone (contract, DnsAuthorization).
 DNS_NAME = r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$"
 Alias = Annotated[
     str,
     whole("^[a-z][a-z0-9-]{0,40}$"),
-    Meta(
-        extra={
-            "name": "lowercase letters, digits and hyphens that begin with a letter, at most 41"
-            " characters"
-        }
-    ),
+    Meta(extra={"name": "1 to 41 lowercase letters, digits and hyphens, and start with a letter"}),
 ]
 Ulid = Annotated[str, whole(ULID_PATTERN)]
 
 
 class PopulationPart(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Base class of the parts of a description. It refuses unknown fields."""
+    """Base class of the parts of a world's description. Unknown fields are refused."""
 
 
 class OrganizationPart(PopulationPart):
@@ -74,7 +69,8 @@ class DatabasePart(PopulationPart):
 class DeploymentPart(PopulationPart):
     """A finished deployment.
 
-    It started `ago`, a duration before the world's start, or `at`, a timestamp.
+    The deployment started at the timestamp `at`, or the duration `ago` before the world's start.
+    Without either, the deployment's index determines when it started.
     """
 
     status: DeploymentEnd = "ready"
@@ -85,8 +81,8 @@ class DeploymentPart(PopulationPart):
     def began_ms(self, start_ms: int, default_ms: int) -> int:
         """Return the time at which the deployment started, by default `default_ms`.
 
-        Raises ValueError for an invalid duration or timestamp, and for a timestamp after the
-        world's start.
+        Raises ValueError if both `ago` and `at` are given, if the duration or timestamp is invalid,
+        or if the timestamp is after the world's start.
         """
         if self.ago is not None and self.at is not None:
             raise ValueError("give `ago` or `at`, not both")
@@ -116,14 +112,14 @@ class ProjectPart(PopulationPart):
     handle: Annotated[str, whole("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = None
 
 
-#: The value of an API key, and its stored form: the digest and, if they are known, the last
-#: characters.
+#: The patterns of an API key's value and of the value's stored form. A stored form contains the digest
+#: and, if they are known, the last characters of the value.
 KEY_VALUE = f"[a-z]{{2,8}}_[A-Za-z0-9_-]{{{SECRET_LENGTH}}}"
 STORED_KEY = "sha256:[0-9a-f]{64}(:[A-Za-z0-9_-]{4})?"
 
 
 class KeyPart(PopulationPart):
-    """A user's API key in an organization. The default is the user's first organization.
+    """A user's API key in an organization, by default in the user's first organization.
 
     `value` is the secret that a client sends, or `sha256:` and the secret's digest in hexadecimal.
     """
@@ -142,16 +138,16 @@ class KeyPart(PopulationPart):
 
     @property
     def last_characters(self) -> str:
-        """The last four characters of the value. Empty if only its digest is known."""
+        """The last four characters of the value, or an empty string if they are unknown."""
         _, _, stored = stored_key(self.value).partition(":")
         return stored.partition(":")[2]
 
 
 class WorldPart(PopulationPart):
-    """The section `world`: the complete content of a world.
+    """The section `world`, which describes the complete content of a world.
 
-    With `extends`, it is added to the default world. Without the section, a world is the default
-    world.
+    With `extends`, the content is added to the default world. A scenario without this section uses
+    the default world.
     """
 
     organizations: list[OrganizationPart] = []
@@ -164,7 +160,7 @@ class WorldPart(PopulationPart):
 def stored_key(value: str) -> str:
     """Return the stored form of an API key's value.
 
-    A value that already has this form is returned unchanged.
+    A stored form, and a text that is not a valid value, is returned unchanged.
     """
     if re.fullmatch(KEY_VALUE, value) is None:
         return value
@@ -172,7 +168,7 @@ def stored_key(value: str) -> str:
 
 
 def without_key_values(document: Any) -> Any:
-    """Return a copy of a document in which the values of API keys have their stored form."""
+    """Return a copy of a document in which stored forms replace the values of API keys."""
     if isinstance(document, list):
         return [without_key_values(item) for item in document]
     if not isinstance(document, dict):

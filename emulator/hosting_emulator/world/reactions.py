@@ -1,10 +1,10 @@
-"""Reacting outcomes.
+"""Runs the outcomes that react to changes of the world.
 
-An outcome with a condition acts when a change to the world makes the condition hold or end.
+An outcome with a condition reacts when a change to the world makes the condition hold or end.
 
-A failure, a cancellation and a reconciliation begin as soon as the condition holds in a phase of the
-outcome. An operation that is held in a phase continues as soon as the condition no longer holds. (At the
-end of the phase, `operations.step` decides whether the operation is held.)
+A failure, a cancellation or a reconciliation begins as soon as the condition holds in a phase of the
+outcome. An operation that is held in a phase continues as soon as the condition no longer holds. The
+function `operations.step` decides at the end of a phase whether an operation is held.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from hosting_emulator.world.value import Change, World
 
 
 def react(change: Change) -> None:
-    """Run all outcomes whose condition a change has made hold or end.
+    """Run outcomes whose condition a change makes hold or end, until no more outcomes react.
 
-    Their effects are part of the change, and may make further outcomes act.
+    The effects of the outcomes become part of the change, and can make further outcomes react.
     """
     while _react_once(change):
         pass
 
 
 def _react_once(change: Change) -> bool:
-    """Run the first of these outcomes. Return whether there was such an outcome."""
+    """Run the first outcome that reacts to a change. Return whether an outcome acted."""
     operations = _reacting_operations(change)
     if not operations:
         return False
@@ -36,12 +36,12 @@ def _react_once(change: Change) -> bool:
 
 def _reacting_operations(change: Change) -> list[Operation]:
     """Return the operations in a change whose outcomes react, oldest first."""
-    # Ids sort by creation.
+    # Sort by id, because ids sort by creation.
     return [change.row(OPERATIONS, id_) for id_ in sorted(change.reacting)]
 
 
 def _act(change: Change, world: World, operation: Operation) -> bool:
-    """Run an operation's outcome, if its condition requires this. Return whether it acted."""
+    """Run the outcome of an operation if its condition requires this. Return whether it acted."""
     outcome = operation.outcome
     assert outcome is not None
     holds = condition_holds(world, operation)

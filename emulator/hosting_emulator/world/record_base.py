@@ -1,4 +1,4 @@
-"""The base of all records of a world, and the words that several of them share."""
+"""The base class of all records of a world, and types that several records share."""
 
 from __future__ import annotations
 

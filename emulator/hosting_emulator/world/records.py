@@ -1,8 +1,10 @@
-"""The records of a world: one frozen type for each table. They contain no behavior.
+"""The types of the records in a world's tables. Other modules implement the behavior of records.
 
-A timestamp that responses show is stored as text (`…_at`). A time that is compared is stored as an
-integer, in milliseconds of world time (`…_ms`). Records do not form cycles, so they are excluded
-from garbage collection (`gc=False`), and a large world causes no pauses.
+Timestamps that responses show are stored as text, in fields named `…_at`. Times that the code
+compares are stored as integers in milliseconds of world time, in fields named `…_ms`.
+
+Records never form reference cycles. They are therefore excluded from cyclic garbage collection
+(`gc=False`), so that a large world causes no pauses.
 """
 
 from __future__ import annotations
@@ -18,17 +20,18 @@ from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.record_base import Plan, WorldRecord
 
 OrganizationRole = Literal["owner", "member"]
-#: The final statuses of a deployment.
+#: The statuses that a deployment can have when its operation ends.
 DeploymentEnd = Literal["ready", "failed", "cancelled"]
-#: The hosts of a project, as the result of an operation names them.
+#: The names of a project's hosts in the result of an operation.
 HostName = Literal["development", "production", "mail"]
 EventKind = Literal["operation_step", "dns_expiry", "timeline"]
 
 
 class Organization(WorldRecord, frozen=True, gc=False):
-    """A workspace.
+    """An organization, which is a workspace in the contract's words.
 
-    Its API keys can have any of the `permissions`. `order` is its position in lists.
+    The organization's API keys can have any of the `permissions`. `order` is the organization's
+    position in lists.
     """
 
     id: str
@@ -67,10 +70,11 @@ class Grant(WorldRecord, frozen=True, gc=False):
 
 
 class Project(WorldRecord, frozen=True, gc=False):
-    """A hosted project. `claim` is the operation that holds the mutation claim.
+    """A hosted project. `claim` is the id of the operation that holds the mutation claim.
 
-    Operations that wait for the claim form a queue from `queue_head` to `queue_tail`. They are
-    linked by `Operation.next_waiting`, so the cost does not depend on the length of the queue.
+    Operations that wait for the claim form a linked queue from `queue_head` to `queue_tail`, in
+    which `Operation.next_waiting` is the link. The cost of adding or removing an operation therefore
+    does not depend on the length of the queue.
     """
 
     id: str
@@ -100,7 +104,7 @@ class Dns(WorldRecord, frozen=True, gc=False):
 
 
 class Placement(WorldRecord, frozen=True, gc=False):
-    """The observed compute configuration of a managed database (CU, GB, seconds)."""
+    """The observed compute configuration of a managed database, in CU, GB and seconds."""
 
     min_cu: float
     max_cu: float
@@ -122,10 +126,10 @@ class Database(WorldRecord, frozen=True, gc=False):
 
 
 class Deployment(WorldRecord, frozen=True, gc=False):
-    """A deployment. It has the contract's fields, so a page of deployments can be encoded directly.
+    """A deployment, with the contract's fields, so that a page can be encoded directly from records.
 
-    A removed deployment has a time `removed_at`. It is in no page, but keeps its position in the list
-    of its project.
+    A deployment that has been removed has a `removed_at`. A removed deployment appears on no page,
+    but keeps its position in the project's list.
     """
 
     id: str
@@ -143,7 +147,7 @@ class Deployment(WorldRecord, frozen=True, gc=False):
 
 
 class OperationFailure(WorldRecord, frozen=True, gc=False):
-    """The reason why an operation failed: the contract's `error` object."""
+    """The reason why an operation failed, with the fields of the contract's `error` object."""
 
     code: str
     message: str
@@ -152,10 +156,10 @@ class OperationFailure(WorldRecord, frozen=True, gc=False):
 
 
 class Reconciliation(WorldRecord, frozen=True, gc=False):
-    """The current observation of an operation whose result must be determined.
+    """The last observed state of the reconciliation that determines an operation's result.
 
-    `was_stuck` tells whether the operation was stuck before. If it was, it stays stuck when the
-    reconciliation is completed.
+    `was_stuck` tells whether the operation was already stuck when reconciliation became required.
+    Such an operation stays stuck after the reconciliation is completed.
     """
 
     state: str
@@ -165,10 +169,11 @@ class Reconciliation(WorldRecord, frozen=True, gc=False):
 
 
 class PartialEffects(WorldRecord, frozen=True, gc=False):
-    """The remaining effects of an operation that fails or is cancelled.
+    """The effects that a failed or cancelled operation leaves behind.
 
-    `hosts` are the hosts whose domains were applied. With `source` the source was initialized, and
-    `deployment` and `dns` are the states of the deployment and of the DNS authorization.
+    `hosts` are the hosts whose domains were applied. `source` is set if the source was initialized.
+    `deployment` and `dns` are the states in which the deployment and the DNS authorization remain.
+    A field that is None stands for no effect.
     """
 
     hosts: tuple[HostName, ...] = ()
@@ -178,18 +183,20 @@ class PartialEffects(WorldRecord, frozen=True, gc=False):
 
 
 class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "while"}):
-    """The end of an operation, as the armed outcome `id` determines it.
+    """The part of an armed outcome that determines how one operation proceeds and ends.
 
-    The `steps` happen in order at the end of the `phase`. The first step replaces the next step of
-    the plan. Each further step follows `step_ms` later, or after the duration of the phase if
-    `step_ms` is None. `steps_taken` is the number of steps that have happened. A step is a state of
-    reconciliation, or `stuck`, `released`, `failed` or `cancelled`. `queued_ms` and `running_ms`
-    replace the times of the operation's profile.
+    `id` is the id of the armed outcome. The `steps` happen in order at the end of the `phase`. The
+    first step replaces the next step of the plan. Each further step follows `step_ms` milliseconds
+    of world time later, or after the duration of the phase if `step_ms` is None. `steps_taken` is
+    the number of steps that have happened. A step is a state of reconciliation, or `stuck`,
+    `released`, `failed` or `cancelled`. `queued_ms` and `running_ms` replace the times of the
+    operation's profile.
 
-    With `while_` the first step happens as soon as that condition holds during the phase (without a
-    phase: during any phase that may end so), and `stuck` lasts while it holds. `hold_ms` is the
-    longest time that the operation spends in the phase in which it is `stuck`. `leaves` is what an
-    operation that ends so leaves behind.
+    With the condition `while_`, the first step happens as soon as the condition holds during the
+    `phase`. An empty `phase` stands for every phase in which an operation can take the first step.
+    A first step `stuck` still happens at the end of the `phase`, and lasts while the condition holds.
+    `hold_ms` limits the time from the start of the phase until a `stuck` operation is released.
+    `leaves` contains the effects that the operation leaves behind if it fails or is cancelled.
     """
 
     id: str
@@ -209,10 +216,10 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "wh
 class Ending(WorldRecord, frozen=True, gc=False):
     """The cause of an operation's end.
 
-    `by` is `plan` if the operation completed its plan, `generation` if its expected source
-    generation was no longer current, or `outcome` or `intervention`. `name` is the id of the
-    outcome or the name of the intervention. With `plan` it is the intervention that took the last
-    step, if there was one.
+    `by` is `plan` if the operation completed its plan. `by` is `generation` if the source generation
+    that the operation expected was no longer current. If an outcome or an intervention ended the
+    operation, `name` is the id of the outcome or the name of the intervention. If an intervention
+    took the last step of the plan, `name` is the name of this intervention.
     """
 
     by: Literal["plan", "generation", "outcome", "intervention"]
@@ -221,13 +228,14 @@ class Ending(WorldRecord, frozen=True, gc=False):
 
 
 class Operation(WorldRecord, frozen=True, gc=False):
-    """A durable operation. `step` is its index in its plan. `event` is the key of its next event.
+    """A durable operation.
 
-    The operation was accepted under `profile`. The world's assumptions may name a different profile
-    by now. While the operation is stuck, `stuck_by` is the outcome or intervention that stopped it,
-    and `remaining_ms` is the time that was left until its next step, if that step was scheduled.
-    `ending` is None until the operation ends. It stays None for an operation that was part of the
-    new world.
+    `step` is the index of the operation's current step in its plan. `event` is the key of the
+    operation's next scheduled event. `profile` is the profile under which the operation was accepted,
+    even if the world's assumptions now name a different profile. `stuck_by` names the outcome or the
+    intervention that stopped a stuck operation. `remaining_ms` is the time that was left until the
+    next step of a stuck operation, or None if no step was scheduled. `ending` is None until the
+    operation ends. For an operation that the new world already contained, `ending` is always None.
     """
 
     id: str
@@ -257,7 +265,7 @@ class Operation(WorldRecord, frozen=True, gc=False):
 
 
 class Ticket(WorldRecord, frozen=True, gc=False):
-    """A dev access ticket. Its secret and its session are stored only as digests."""
+    """A dev access ticket. The ticket's secret and its session cookie are stored only as digests."""
 
     id: str
     project_id: str
@@ -270,7 +278,7 @@ class Ticket(WorldRecord, frozen=True, gc=False):
 
 
 class ApiKey(WorldRecord, frozen=True, gc=False):
-    """A user API key. Only the digest of its value is stored."""
+    """A user API key. The key's value is stored only as a digest and in obfuscated form."""
 
     id: str
     organization_id: str
@@ -286,7 +294,10 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
 
 
 class InteractiveSession(WorldRecord, frozen=True, gc=False):
-    """The session of a user who signed in with a browser. Its key is the `sid` claim of the tokens."""
+    """The session of a user who signed in with a browser.
+
+    A session is stored under the `sid` claim of its tokens.
+    """
 
     user_id: str
     organization_id: str | None
@@ -297,8 +308,9 @@ class InteractiveSession(WorldRecord, frozen=True, gc=False):
 class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
     """The authorization grant of a sign-in (RFC 6749, 1.3), stored under the digest of its code.
 
-    `generation` is the number of refresh tokens that it has issued. `auth_time` is in seconds of world
-    time. Once it is `revoked`, or after `expires_ms`, its code and its tokens are no longer valid.
+    `generation` is the number of refresh tokens issued under the grant. `auth_time` is the time of the
+    sign-in, in seconds of world time. The grant's code and tokens are invalid once the grant is
+    `revoked`, and after `expires_ms`.
     """
 
     session_id: str
@@ -330,7 +342,8 @@ class RateWindow(WorldRecord, frozen=True, gc=False):
 class RetryWait(WorldRecord, frozen=True, gc=False):
     """The time until which a refused request must wait under a skip clock.
 
-    Its key is a digest of the request. A retry of the request moves the clock to that time.
+    The record is stored under a digest of the request. A retry of the request moves the clock to
+    `due_ms`.
     """
 
     due_ms: int
@@ -339,7 +352,8 @@ class RetryWait(WorldRecord, frozen=True, gc=False):
 class RememberedResponse(WorldRecord, frozen=True, gc=False):
     """The first response to an Idempotency-Key, stored under the principal and a digest of the key.
 
-    It is remembered until `expires_ms`, or forever if that is None."""
+    The response is remembered until `expires_ms`, or forever if `expires_ms` is None.
+    """
 
     fingerprint: str
     call_id: str
@@ -352,13 +366,13 @@ class RememberedResponse(WorldRecord, frozen=True, gc=False):
 
 
 class TimelineEntry(WorldRecord, frozen=True, gc=False):
-    """An entry of a scenario's timeline, and its result.
+    """An entry of a scenario's timeline, with its result.
 
-    It happens at its event in the schedule, or when `after_calls` more calls have succeeded. If
-    `call` is set, only successes of that call count. `document` is an intervention, a fault or an
-    outcome in the form used by scenarios. Once the entry has `happened`, `message` reports what it
-    did, or why it was `refused`. `armed_id` is the id of the fault or outcome that it armed. A
-    story passes even if an `optional` entry never happens.
+    The entry happens when its scheduled event is due, or after `after_calls` more calls have
+    succeeded. If `call` is set, only successes of that call count. `document` is an intervention, a
+    fault or an outcome, as written in a scenario. Once the entry has `happened`, `message` reports
+    what the entry did, or why the entry was `refused`. `armed_id` is the id of the fault or outcome
+    that the entry armed. A story can pass even if an `optional` entry never happens.
     """
 
     order: int
@@ -385,9 +399,9 @@ class ScheduledEvent(WorldRecord, frozen=True, gc=False):
 class ClockRecord(WorldRecord, frozen=True, gc=False):
     """The relation of world time to the machine's clock.
 
-    At `machine_ms`, world time was `world_ms`. Two other clocks may differ from world time, by
-    milliseconds: that of the identity provider, which writes the times of tokens, by `token_skew_ms`,
-    and that of the server that writes Date headers, by `date_skew_ms`.
+    World time was `world_ms` when the machine's clock showed `machine_ms`. The clock with which the
+    identity provider dates tokens is ahead of world time by `token_skew_ms`. The clock with which
+    the server writes Date headers is ahead by `date_skew_ms`. A negative skew puts a clock behind.
     """
 
     mode: ClockMode
@@ -401,9 +415,9 @@ class ClockRecord(WorldRecord, frozen=True, gc=False):
 class Variation(WorldRecord, frozen=True, gc=False):
     """The variation of a world's responses where the contract leaves freedom, drawn from `seed`.
 
-    `only` lists the points that vary, or is None for all points. The variation does not change the
-    assumptions in `chosen`, because a user set them. `assumed` contains the assumptions that were
-    drawn from the seed, with their values.
+    `only` lists the variation points at which responses vary, or is None for all points. The
+    variation does not change the assumptions in `chosen`, because a user set them. `assumed` maps
+    the assumptions that were drawn from the seed to their values.
     """
 
     seed: str
@@ -413,10 +427,11 @@ class Variation(WorldRecord, frozen=True, gc=False):
 
 
 class WorldSource(WorldRecord, frozen=True, gc=False):
-    """The source of a world. A reset builds the world from it again.
+    """The settings from which a world was built, and from which a reset rebuilds the world.
 
     `at_ms` is None if the world starts at the default time of its clock's mode. `scenario` is the
-    text of its scenario. `chosen` lists the assumptions that a user set, even if to the default.
+    text of the world's scenario. `chosen` lists the assumptions that a user set, including those
+    that the user set to the default.
     `variation` is the variation that a reset restores. `commit` is the world's first commit number,
     or None if it is unknown because the world was imported from an exported state.
     """

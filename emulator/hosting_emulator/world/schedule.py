@@ -1,4 +1,4 @@
-"""The schedule of a world: events that become due at a given world time.
+"""The schedule of a world, which lists events that become due at a given world time.
 
 This module only reads and writes the schedule. `due_events` runs the events.
 """
@@ -12,9 +12,9 @@ from hosting_emulator.world.value import Change
 
 
 def event_of(change: Change, operation: Operation) -> ScheduledEvent | None:
-    """Return an operation's next event, or None.
+    """Return the next scheduled event of an operation, or None if no event is scheduled.
 
-    For an operation that waits in a queue, this is the next event of the claim's holder.
+    If the operation waits for the claim, return the next event of the operation that holds the claim.
     """
     key = operation.event
     if key is None:

@@ -1,9 +1,9 @@
 """API keys, and interactive user sessions.
 
-A session lasts from a sign-in with a browser until it ends. A token that the control API, a command
-or a story creates needs no sign-in: it belongs to its user's implicit session, which has no row.
-When all sessions of a user are ended, a row records the end of the implicit session. Tokens that
-are created later belong to the next implicit session.
+A session starts when a user signs in with a browser. The control API, commands and stories create
+tokens without a sign-in. Such a token belongs to its user's implicit session, which has no row.
+Ending all sessions of a user also adds a row that marks the implicit session as ended. Tokens that
+are created later belong to the user's next implicit session.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def put_key(
     last_characters: str,
     permissions: tuple[str, ...],
 ) -> ApiKey:
-    """Store a new API key. `last_characters` is the part of its value that remains visible."""
+    """Store a new API key. `last_characters` are the characters of its value that stay visible."""
     key = ApiKey(
         id=id_,
         organization_id=organization_id,
@@ -51,7 +51,8 @@ def implicit_session_id(world: World | Change, user_id: str) -> str:
     """Return the id of a user's current implicit session."""
     seed = world.world.seed if isinstance(world, Change) else world.seed
     session_id = derive(seed, "session", user_id, size=12).hex()
-    while world.get(SESSIONS, session_id) is not None:  # this session has ended
+    # An implicit session that has a row has ended, so the next one is current.
+    while world.get(SESSIONS, session_id) is not None:
         session_id = derive(seed, "session", session_id, size=12).hex()
     return session_id
 
@@ -66,7 +67,7 @@ def begin_session(change: Change, user_id: str, organization_id: str | None) -> 
 
 
 def end_session(change: Change, session_id: str) -> None:
-    """End a session now, unless it does not exist or has already ended."""
+    """End a session now. Do nothing if the session does not exist or has already ended."""
     session = change.get(SESSIONS, session_id)
     if session is not None and session.ended_ms is None:
         change.put(SESSIONS, session_id, replace(session, ended_ms=change.now_ms))
@@ -80,7 +81,7 @@ def end_implicit_session(change: Change, user_id: str) -> None:
 
 
 def is_current(world: World, session_id: str | None, user_id: str) -> bool:
-    """Tell whether a session belongs to this world and has not ended."""
+    """Tell whether a user's session exists in a world and has not ended."""
     session = world.get(SESSIONS, session_id or "")
     if session is None:
         return session_id == implicit_session_id(world, user_id)

@@ -1,4 +1,4 @@
-"""Random streams: a world's only source of randomness, drawn from its seed by purpose.
+"""Random streams, derived from a world's seed. They are the only source of randomness in a world.
 
 Each purpose has its own stream and its own count of draws. A draw from one stream therefore never
 affects another stream. For example, arming a fault does not change any id.
@@ -45,9 +45,9 @@ def next_number(change: Change, stream: str) -> int:
 
 
 def new_id(change: Change) -> str:
-    """Return a new Ulid.
+    """Return a new Ulid, which consists of the world's time, a counter and random bytes.
 
-    It consists of the world's time, a counter that makes ids sort by creation, and randomness.
+    The counter makes ids of the same millisecond sort by creation.
     """
     count = next_number(change, "ids")
     randomness = derive(change.world.seed, "stream", "ids", str(count), size=6)
@@ -60,14 +60,14 @@ _TEN_YEARS_MS = 315_532_800_000
 
 
 def new_deployment_id(change: Change) -> str:
-    """Return a new Ulid for a deployment. In a world with variation, its time may be random."""
+    """Return a new Ulid for a deployment. In a world with variation, the id's time can be random."""
     id_ = new_id(change)
     time = varied_time(change.world.variation, id_) or id_[:10]
     return time + id_[10:]
 
 
 def varied_time(variation: Variation | None, id_: str) -> str | None:
-    """Return an id's time part under a variation, or None if the id keeps its own time.
+    """Return the time part that a variation gives to an id, or None if the id keeps its own time.
 
     About half of the ids keep their time.
     """
@@ -82,14 +82,14 @@ def varied_time(variation: Variation | None, id_: str) -> str | None:
 
 
 def id_counter(id_: str) -> str:
-    """Return the counter that is part of a new Ulid. It does not depend on the seed or the time."""
+    """Return the counter in an id from `new_id`. The counter does not depend on the seed or time."""
     return id_[10:16] + ALPHABET[ALPHABET.index(id_[16]) >> 3]
 
 
 def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
     """Return the Ulid of a record in a new world.
 
-    Apart from its time it depends only on the seed, the kind and the alias.
+    Apart from its time, the id depends only on the seed, the kind and the alias.
     """
     return make_ulid(at_ms, derive(seed, "id", kind, alias, size=10))
 
@@ -97,7 +97,7 @@ def seeded_id(seed: str, at_ms: int, kind: str, alias: str) -> str:
 def new_secret(change: Change) -> str:
     """Return a secret of 43 characters (256 bits) from A-Z a-z 0-9 _ -.
 
-    It also depends on the world's name.
+    Unlike an id, a secret also depends on the world's name.
     """
     world = change.world
     count = next_number(change, "secrets")

@@ -34,7 +34,7 @@ R = TypeVar("R")
 
 
 class Table(Generic[R]):
-    """The name of a table and the type of its records. It does not contain the rows."""
+    """The name of a table and the type of its records. A `World` contains the rows."""
 
     __slots__ = ("kind", "name")
 

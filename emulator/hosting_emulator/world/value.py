@@ -1,8 +1,8 @@
 """The world as a value, and the change that a call makes to it.
 
-A `World` never changes. A call writes into a `Change`, which falls back to its world for reading.
-Applying the change creates the next world. Dropping the change has no effect. A refused or failing
-call therefore cannot alter anything, and forks, snapshots and resets are plain references.
+A `World` never changes. A call writes to a `Change`, which reads rows that are not written yet from
+its world. Applying the change creates the next world. Dropping the change has no effect. A refused
+or failing call therefore cannot alter anything. Forks, snapshots and resets only copy a reference.
 """
 
 from __future__ import annotations
@@ -49,11 +49,13 @@ from hosting_emulator.world.tables import (
 R = TypeVar("R")
 #: The rows that a change writes, by table and key. None deletes a row.
 Writes = Mapping[str, Mapping[str, Any]]
-#: The scheduled events in order, as (due_ms, sequence, key). A tuple is fast enough: adding an
-#: event takes 0.2 µs with ten events and 12 µs with a thousand, and a project has at most two.
+#: The scheduled events in order, as (due_ms, sequence, key). A tuple is fast enough,
+#: because adding an event takes 0.2 µs with ten events and 12 µs with a thousand. A project has at
+#: most two events.
 Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
 #: The rows of a table by their keys. A small table is a dict that is never modified. Copying such a
-#: dict takes a third of the time of an insertion into a map, and reading takes a fifth.
+#: dict takes a third of the time of an insertion into a map. Reading from it takes a fifth of the time
+#: of reading from a map.
 Rows: TypeAlias = "dict[str, Any] | HashTrieMap[str, Any]"
 _LARGEST_DICT = 32
 #: The tables whose single row is also a field of the world, because every request reads it.
@@ -65,10 +67,11 @@ _SINGLETON_FIELDS = {
 
 
 class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
-    """The remembered responses that expire, as (key, record) by number from `first` to `last`.
+    """A queue of the remembered responses that expire, oldest first.
 
-    A response that was deleted or replaced stays in the queue until it is the first entry. It is
-    then removed, so the first entry is always in the table. The `Queue` of rpds is not used,
+    `entries` holds a pair (key, record) under each number from `first` to before `last`. A response
+    that was deleted or replaced stays in the queue until it becomes the first entry, and is then
+    removed. The first entry is therefore always in the table. The class `Queue` of rpds is not used,
     because reading its first entry can take linear time.
     """
 
@@ -106,12 +109,12 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
 
 
 class World(msgspec.Struct, frozen=True, gc=False):
-    """An isolated simulated hosting service. `commit` is the number of its accepted changes.
+    """An isolated simulated hosting service. `commit` is the number of accepted changes.
 
-    `seed` and `name` determine its random streams and its signing key. `at_ms` is the latest world
-    time at which anything happened. The rows `assumptions` and `clock` are fields because every
-    request reads them. `has_faults_or_timeline` tells whether a request must consult faults or a timeline.
-    `variation` is None if responses do not vary.
+    `seed` and `name` determine the random streams and the signing key. `at_ms` is the latest world
+    time at which anything happened. Every request reads the assumptions, the clock and the variation,
+    so their rows are also fields. `has_faults_or_timeline` tells whether the world has faults or
+    timeline entries that a request must consult. `variation` is None if responses do not vary.
     """
 
     name: str
@@ -128,7 +131,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
     variation: Variation | None = None
 
     def get(self, table: Table[R], key: str) -> R | None:
-        """Return a row, or None."""
+        """Return a row, or None if the table has no row with this key."""
         return self.tables[table.name].get(key)
 
     def rows(self, table: Table[R]) -> Iterator[tuple[str, R]]:
@@ -169,7 +172,7 @@ def empty_world(name: str, seed: str) -> World:
 
 
 def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
-    """Return the world after some writes. Only this function changes tables, indexes and schedule."""
+    """Return a world with writes applied. No other function updates tables, indexes and schedule."""
     tables = dict(world.tables)
     singletons: dict[str, Any] = {}
     indexes = world.indexes
@@ -203,7 +206,7 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
 
 
 def _written(before: Rows, written: Mapping[str, Any]) -> Rows:
-    """Return the rows of a table after some of them were written or deleted."""
+    """Return the rows of a table after writes. A written None deletes the row."""
     if isinstance(before, dict):
         rows = dict(before)
         for key, record in written.items():
@@ -221,7 +224,7 @@ def _written(before: Rows, written: Mapping[str, Any]) -> Rows:
 def _rescheduled(
     schedule: Schedule, key: str, old: ScheduledEvent | None, new: ScheduledEvent | None
 ) -> Schedule:
-    """Return the schedule after an event was replaced. None means that there is no event."""
+    """Return the schedule with `new` instead of `old`. Either is None if there is no such event."""
     if old is not None:
         index = bisect_left(schedule, (old.due_ms, old.sequence, key))
         schedule = schedule[:index] + schedule[index + 1 :]
@@ -259,7 +262,7 @@ class Change:
         self._schedule = world.schedule
 
     def get(self, table: Table[R], key: str) -> R | None:
-        """Return a row under this change, or None."""
+        """Return a row under this change, or None if there is no row with this key."""
         written = self.writes.get(table.name)
         if written is not None and key in written:
             record: R | None = written[key]
@@ -299,7 +302,7 @@ class Change:
             written[key] = None
 
     def fork(self) -> Change:
-        """Return a copy of this change, which can be merged into it or dropped."""
+        """Return a copy of this change. The caller can merge the copy into this change, or drop it."""
         copy = Change(self.world, self.now_ms)
         copy.writes = {name: dict(written) for name, written in self.writes.items()}
         copy.transitions = list(self.transitions)
@@ -333,5 +336,5 @@ class Change:
 
 
 def _progress(operation: Operation) -> tuple[str, str, bool]:
-    """Return the parts of an operation whose change is a transition."""
+    """Return the state, phase and stuck flag of an operation. A transition changes one of them."""
     return operation.state, operation.phase, operation.stuck

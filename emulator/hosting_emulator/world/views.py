@@ -1,6 +1,6 @@
-"""Views convert records to the resources in responses.
+"""Converts records to the resources in responses.
 
-Each resource has a function that follows the assumptions.
+Each resource has a function, which follows the world's assumptions.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _TIMESTAMPS = frozenset(
 
 
 def encode(document: Any, assumptions: Assumptions) -> bytes:
-    """Return the body of a response as JSON bytes."""
+    """Return the JSON bytes of a response's body, with timestamps in the assumed form."""
     if assumptions.timestamp_form != "milliseconds":
         document = _respell(document, assumptions)
     return _encode(document)
 
 
 def _respell(value: Any, assumptions: Assumptions) -> Any:
-    """Return a document whose timestamps have the assumed form."""
+    """Return a copy of a document whose timestamps have the form that the assumptions select."""
     if isinstance(value, list):
         return [_respell(item, assumptions) for item in value]
     if not isinstance(value, dict):
@@ -54,9 +54,8 @@ def _render(
 ) -> dict[str, Any]:
     """Return a resource as JSON, with the words that the assumptions select.
 
-    Optional fields without a value are omitted.
-
-    The value of a field is taken from `computed` if it is there, and otherwise from the record.
+    `computed` contains the values of fields that are not taken from the record. Optional fields
+    without a value are omitted.
     """
     document = {}
     for name, is_optional, assumption in _field_plan(resource):
@@ -83,9 +82,9 @@ def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any
 
 @cache
 def _field_plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
-    """Return a resource's fields as (name, whether it is optional, assumption of its words).
+    """Return (name, is optional, assumption) for each field of a resource, required fields first.
 
-    Required fields come first.
+    The assumption spells the words of the field. It is an empty string if no assumption does.
     """
     plan = []
     for field in sorted(RESOURCES[resource].fields, key=lambda field: field.optional):
@@ -104,7 +103,7 @@ def powered_by_flag(project: Project) -> dict[str, Any]:
 
 
 def operation(change: Change, record: Operation) -> dict[str, Any]:
-    """Return an Operation resource under a change."""
+    """Return the Operation resource for an operation as it is under a change."""
     assumptions = change.assumptions
     is_over = is_finished(record)
     blocking_id: str | None = None
@@ -138,14 +137,16 @@ def operation(change: Change, record: Operation) -> dict[str, Any]:
     )
 
 
-#: The polling interval when nothing is scheduled for an operation. The contract shows this value.
+#: The polling interval, in seconds, if nothing is scheduled for an operation. The contract shows this
+#: value.
 _DEFAULT_POLL_SECONDS = 60
 
 
 def _next_poll(change: Change, record: Operation) -> int:
-    """Return the whole seconds until the next step, at least 1.
+    """Return the seconds until an operation's next step, rounded up, from 1 to 86,400.
 
-    For a waiting operation, this is the next step of the claim's holder.
+    If the operation waits for the claim, the step is that of the operation that holds the claim.
+    Return 60 if no step is scheduled.
     """
     event = event_of(change, record)
     if event is None:
