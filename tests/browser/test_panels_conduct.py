@@ -35,7 +35,7 @@ def test_conduct_findings_appear_live_with_their_requests(
         assert titles == [
             "A mutation without an Idempotency-Key",
             "Polled before next_poll_after_seconds had passed",
-            "An Idempotency-Key where none is listed",
+            "An Idempotency-Key on a call that does not list this header",
         ]
         places = page.evaluate(
             "[...document.querySelectorAll('main h2')].map(h => {"

@@ -58,7 +58,7 @@ def test_conduct_prints_the_most_severe_finding_first(ask, control: FakeControl)
         "    why      The first attempt may have succeeded"
     )
     assert "    #3, #4 and 7 more: create_user_api_key <did> it.\n" in result.stdout
-    assert "    instead  Wait for the next_poll_after_seconds of the last response" in result.stdout
+    assert "    instead  Before the next poll, wait for the number of seconds in" in result.stdout
     assert result.stdout.endswith("\n\nThe clock skips.\n")
     assert max(map(len, result.stdout.splitlines())) <= 120
 

@@ -134,7 +134,7 @@ def test_no_poll_is_too_early_with_the_clock_skip():
             break
 
     assert client.broken(final=True) == []
-    assert any("a poll itself moves time" in remark for remark in client.look().remarks)
+    assert any("each poll moves the clock" in remark for remark in client.look().remarks)
 
 
 def test_another_user_may_poll_at_once(client: Watched):

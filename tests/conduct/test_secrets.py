@@ -180,7 +180,7 @@ def test_a_token_sent_to_a_dev_origin_is_a_finding(client: Watched):
 
     (finding,) = client.findings()
     assert (finding.rule, finding.severity, finding.requests) == (ELSEWHERE, "error", [2])
-    assert "to a dev origin, to dev-a-b-c.dev.localhost, with an access token" in finding.message
+    assert "to dev-a-b-c.dev.localhost (a dev origin) with an access token" in finding.message
 
 
 @pytest.mark.parametrize(("sends_token", "broken"), [(True, 1), (False, 0)])

@@ -182,7 +182,7 @@ def test_conduct_judges_the_client_by_the_response_that_it_received(client: Watc
 
     assert client.broken() == [("retried-too-soon", [1, 3])]
     assert client.look().judged == 2
-    assert client.look().remarks == ["Not checked: 1 request from faults, as second deliveries."]
+    assert client.look().remarks == ["Not checked: 1 request that faults delivered a second time."]
 
 
 def test_conduct_does_not_blame_a_client_whose_ticket_a_second_delivery_voided(client: Watched):

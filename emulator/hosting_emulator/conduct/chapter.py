@@ -1,4 +1,4 @@
-"""A chapter: one life of a world under its name, from some request until the end of the world."""
+"""A chapter: the requests to one world until the world is reset, loaded, replaced or deleted."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from hosting_emulator.world.value import World
 
 
 class Chapter:
-    """One life of a world under its name, as one observer sees it: from some request until the world's end.
+    """The period in which one observer watches one world.
 
-    After its end, a chapter keeps the world's last state and its last exchanges until `release`.
+    A chapter starts with request number `after + 1`. It ends when the world is reset, loaded, replaced
+    or deleted. An ended chapter can keep the world's final state and the last exchanges until `release`.
     """
 
     def __init__(self, engine: Engine, after: int, *, unseen: int = 0) -> None:
         self.engine = engine
         self.name = engine.world.name
-        #: The world at the beginning of the chapter, or None if it was released.
+        #: The world at the beginning of the chapter, or None after `release`.
         self.first_world: World | None = engine.world
         self.began_at_ms = engine.world.at_ms
         self.ended: EndReason | None = None
@@ -29,7 +30,7 @@ class Chapter:
         self._entries: list[Entry] | None = []
         self._world: World | None = None
         self._usage = engine.usage
-        #: The machine's time at the end of the chapter.
+        #: The machine's time at the end of the chapter, in milliseconds. 0 until the chapter ends.
         self.ended_machine_ms = 0
 
     @property
@@ -41,27 +42,33 @@ class Chapter:
 
     @property
     def world(self) -> World | None:
-        """The current world, or the world at the end of the chapter. None if it was released."""
+        """The world's current state or, after the chapter's end, the world's final state.
+
+        None if the final state was not kept or has been released.
+        """
         if self.ended:
             return self._world
         return self.engine.world
 
     @property
     def entries(self) -> list[Entry] | None:
-        """The last exchanges, oldest first, or None if they were released."""
+        """The last exchanges, oldest first. None if the exchanges were not kept or have been released."""
         if self.ended:
             return self._entries
         return self.engine.log.after(self._after)
 
     @property
     def usage(self) -> UsageCounter:
-        """The counts of the world's faults and outcomes."""
+        """The hit counts of the world's faults and outcomes."""
         if self.ended:
             return self._usage
         return self.engine.usage
 
     def end(self, reason: EndReason, *, keep: bool = True) -> None:
-        """Judge the remaining exchanges and end the chapter. With `keep`, keep the world and the log."""
+        """Judge the remaining exchanges and end the chapter.
+
+        With `keep`, the chapter keeps the world and the last exchanges.
+        """
         self.watch.close()
         requests = self.requests
         entries = self.entries
@@ -76,7 +83,7 @@ class Chapter:
             self._world = self.engine.world
 
     def release(self) -> None:
-        """Release the world and the exchanges, but keep the verdict and the counts."""
+        """Discard the world and the exchanges, but keep the findings and the counts."""
         self._entries = None
         self._world = None
         self.first_world = None

@@ -1,4 +1,4 @@
-"""The view of an exchange that the rules of conduct use: its log entry, and values derived from it."""
+"""The conduct judges' view of an exchange: the log entry, and values derived from the entry."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
 
-#: The timers of some languages end a little early when measured with a different clock.
+#: The tolerance, in milliseconds, for timers that end slightly early when measured with another clock.
 _TIMER_MS = 20
 _LONGEST_PATH = 120
-#: Longer values are compared by this many bytes and a digest.
+#: Values with more bytes than this are compared by their first bytes and a digest.
 _COMPARED_BYTES = 256
-#: After this time, the same request counts as a new attempt and not as a retry.
+#: A request that is repeated after this many milliseconds counts as a new request and not as a retry.
 A_RETRY_MS = 600_000
-#: A request that arrives on another connection this soon after a response may have been sent before
-#: the client received the response.
+#: A request that arrives on another connection within this many milliseconds after a response may have
+#: been sent before the client received the response.
 _IN_TRANSIT_MS = 50
-#: The maximum time between the first requests of two programs that were started together.
+#: The maximum time, in milliseconds, between the first requests of two programs that start together.
 _STARTED_TOGETHER_MS = 1000
-#: After this many repeats in a row, each on a new connection, the requests belong to one client.
+#: This many consecutive repeats of a request, each on a new connection, must come from one client.
 _REPEATS = 2
-#: The same for repeats in immediate succession, which a few separate programs may produce by chance.
+#: This many repeats in immediate succession must come from one client. A few separate programs may
+#: produce fewer repeats by chance.
 _REPEATS_AT_ONCE = 5
 _KEY_HEADER = b"idempotency-key"
 
@@ -43,7 +44,7 @@ Knowledge = Literal["surely", "maybe", "no"]
 
 @dataclass(slots=True, eq=False)
 class ConnectionUse:
-    """The use of a connection: the number of requests on it, and the log number of the last request."""
+    """A connection's use: the number of its requests, and the log number of its last request."""
 
     connection: Connection
     count: int = 0
@@ -55,7 +56,7 @@ class ConnectionUse:
 
 
 class ExchangeView:
-    """One exchange. Properties that parse a body are computed when a rule needs them."""
+    """One exchange, with the values that judges compare. A body is parsed only when a rule needs it."""
 
     def __deepcopy__(self, memo: object) -> ExchangeView:
         """Return the same object, because judges do not change the exchanges that they observe."""
@@ -68,38 +69,38 @@ class ExchangeView:
         connection_use.last = entry.n
         #: The ordinal of the request on its connection, starting at 1.
         self.ordinal = connection_use.count
-        #: The number of consecutive earlier requests that were the same, each on a new connection.
+        #: The number of consecutive identical requests before this request, each on a new connection.
         self.repeat_count = 0
         self.n = entry.n
         self.at_ms = entry.at_ms
         self.status = entry.status
         self.call = cast("CallName | DoorName | None", entry.call)
         self.world: World = entry.world
-        #: The name of the request in sentences: the call, or the method and path if there is no call.
+        #: The request's name in messages: the call, or the method and path if the path has no call.
         self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
         #: The call's row in the contract's table, or None if no call has this path.
         self.spec: CallSpec | None = entry.spec if entry.call else None
-        #: The user who sent the request, or None if the user is unknown.
+        #: The id of the user who sent the request, or None if the user is unknown.
         self.user = entry.principal.user_id or None
-        #: The request headers by lowercase name. A repeated header has its last value.
+        #: The request headers by lowercase name. If a header is repeated, the last value is kept.
         self.headers = {name.lower(): value for name, value in entry.raw_headers}
-        #: The Authorization header, shortened. One user may have two clients with different headers.
+        #: The Authorization header, shortened. Judges use this value to tell clients apart.
         self.credentials = _brief(self.headers.get(b"authorization", b""))
         key = self.headers.get(_KEY_HEADER)
-        #: The Idempotency-Key that was sent.
+        #: The Idempotency-Key that was sent, or None if there was none.
         self.key: str | None = None
         if key is not None:
             self.key = _brief_text(key)
         is_keyed = self.spec is not None and self.spec.idempotent and self.user is not None
-        #: The Idempotency-Key, if the request is a mutation by a known user.
+        #: The Idempotency-Key of a mutation by a known user. None for every other request.
         self.mutation_key: str | None = None
         if is_keyed and self.key:
             self.mutation_key = self.key
         #: The requested path, with percent-encoding decoded.
         self.path = _plain_path(entry.path)
-        #: Whether the result of the request is unknown according to the response.
+        #: Whether the response leaves open what the request did.
         self.reports_uncertainty = entry.status >= 500 or entry.code == "api_key_creation_uncertain"
-        #: The machine's time at which the response was sent.
+        #: The machine's time, in milliseconds, at which the response was sent.
         self.response_ms = entry.real_ms + entry.late_ms
 
     @property
@@ -111,7 +112,7 @@ class ExchangeView:
     def is_received(self) -> bool:
         """Whether the client received the whole response, even if it was late.
 
-        A response counts as received if it was completely sent over a connection that was still open.
+        A response counts as received if the whole response was sent while the connection was open.
         """
         return self.entry.lost is None and not self.is_abandoned
 
@@ -122,9 +123,10 @@ class ExchangeView:
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether the client cannot know the result.
+        """Whether the client cannot know what its request did.
 
-        That is so if the response is incomplete, or if it reports that the result is unknown.
+        This is the case if the response is incomplete or missing, or if the response itself leaves the
+        result open.
         """
         return not self.is_received or self.status == 0 or self.reports_uncertainty
 
@@ -145,7 +147,7 @@ class ExchangeView:
     def may_react_to(self, earlier: ExchangeView) -> bool:
         """Return whether the client knew the result of an earlier request when it sent this request.
 
-        The client knows the result once the response has left or the connection has ended.
+        The client knows the result once the whole response has been sent or the connection has ended.
         """
         own_passage = self.entry.passage
         earlier_passage = earlier.entry.passage
@@ -155,17 +157,20 @@ class ExchangeView:
 
     @cached_property
     def query(self) -> Mapping[str, str]:
-        """The query parameters. A repeated parameter has its last value."""
+        """The query parameters. If a parameter is repeated, the last value is kept."""
         return dict(parse_qsl(self.entry.query, keep_blank_values=True, errors="replace"))
 
     @property
     def request_body(self) -> Any:
-        """The request body, parsed as JSON. None if it is missing, incomplete or not JSON."""
+        """The request body, parsed as JSON. None if the body is missing, incomplete or not JSON."""
         return _json(self.entry.body, self.entry.body_bytes)
 
     @cached_property
     def request_identity(self) -> tuple[str, str, str, bytes]:
-        """A value that is equal for two requests if and only if they ask for the same thing."""
+        """The method, path, query and body, for comparisons with other requests.
+
+        Two requests with equal values count as the same request, even if their keys differ.
+        """
         entry = self.entry
         body = entry.body
         if self.spec is not None and self.spec.body:
@@ -177,17 +182,23 @@ class ExchangeView:
 
     @cached_property
     def response_body(self) -> Any:
-        """The body of the response, parsed as JSON. None if it is incomplete or not JSON."""
+        """The response body, parsed as JSON. None if the body is missing, incomplete or not JSON."""
         return _json(self.entry.response_body, self.entry.response_bytes)
 
     @property
     def retry_after_s(self) -> int | None:
-        """The seconds in the Retry-After header. None if it is missing or not a number of seconds."""
+        """The number of seconds in the Retry-After header.
+
+        None if the header is missing or does not contain a number of seconds.
+        """
         return retry_after_s(self.entry.response_headers)
 
     @cached_property
     def operation(self) -> dict[str, Any] | None:
-        """The operation in the response. None if there is none or the client did not receive it."""
+        """The operation in the response.
+
+        None if the response contains no operation, or if the client did not receive the response.
+        """
         if self.spec is None or self.spec.response != "Operation" or not self.succeeded:
             return None
         document = self.response_body
@@ -201,7 +212,7 @@ class ExchangeView:
         if self.operation is None:
             return False
         state = self.operation.get("state")
-        # A `respond` fault can put any value there.
+        # The state can be any JSON value, because a `respond` fault can send any body.
         return isinstance(state, str) and state in OPERATION.finals
 
     def shrink(self) -> None:
@@ -219,7 +230,7 @@ class ExchangeView:
         )
 
     def waits_ms(self, earlier: ExchangeView) -> tuple[int, int]:
-        """Return the time from a response to this request, in world time and in the machine's time."""
+        """Return the milliseconds from a response to this request, in world time and in machine time."""
         world_ms = self.entry.came_ms - earlier.at_ms
         real_ms = self.entry.real_ms - earlier.response_ms
         return world_ms, real_ms
@@ -227,14 +238,16 @@ class ExchangeView:
     def knows_response(self, earlier: ExchangeView) -> Knowledge:
         """Return whether the client had the response to an earlier request when it sent this request.
 
-        A connection belongs to one client. Requests on separate connections may also belong to one
-        client. They surely do if they have the same key, are a second apart, or are repeated several
-        times. If connections are kept open, a new connection may belong to another client, and a
-        connection that was already in use does.
+        All requests on a connection come from one client. If each of the two requests was the first on
+        its own connection, both surely come from one client if they have the same key, if they are at
+        least a second apart, or if the request has been repeated several times. If the earlier connection
+        carried other requests before, a new connection may belong to another client. A connection that
+        was already in use belongs to another client.
         """
         world_ms, since_ms = self.waits_ms(earlier)
         if self.world.clock.mode == "frozen" and since_ms >= 0:
-            since_ms = max(since_ms, world_ms)  # the clock was moved by hand in between
+            # A frozen clock may have been advanced between the two requests.
+            since_ms = max(since_ms, world_ms)
         if self.connection_use is earlier.connection_use:
             return "surely" if since_ms >= 0 else "no"
         if self.ordinal > 1 or earlier.connection_use.last != earlier.n:
@@ -245,7 +258,7 @@ class ExchangeView:
         if earlier.ordinal != 1:
             return "maybe"
         if self.has_key_of(earlier):
-            return "surely"  # two clients never share a key
+            return "surely"  # two separate clients never send the same key
         enough_repeats = _REPEATS_AT_ONCE if since_ms < _IN_TRANSIT_MS else _REPEATS
         is_one_client = self.repeat_count >= enough_repeats or since_ms >= _STARTED_TOGETHER_MS
         return "surely" if is_one_client else "maybe"
@@ -255,9 +268,9 @@ class ExchangeView:
         return self.mutation_key is not None and self.mutation_key == earlier.mutation_key
 
     def crossed(self, earlier: ExchangeView, since_ms: int | None = None) -> bool:
-        """Return whether this request may have been sent before the response to an earlier one left.
+        """Return whether this request may have been sent before an earlier request's response arrived.
 
-        That is only possible if it was sent on another connection.
+        This is possible only for two requests on different connections.
         """
         if since_ms is None:
             _, since_ms = self.waits_ms(earlier)
@@ -265,7 +278,7 @@ class ExchangeView:
             return False
         if since_ms < 0:
             return True
-        # This is impossible if the earlier connection had ended before this connection began.
+        # The client knew about the response if that connection had ended before this connection began.
         return not self.connection_use.connection.follows(earlier.connection_use.connection)
 
     def is_beside(self, other: ExchangeView, ms: int = _IN_TRANSIT_MS) -> bool:
@@ -274,12 +287,15 @@ class ExchangeView:
         return self.connection_use is not other.connection_use and apart_ms < ms
 
     def waited(self, earlier: ExchangeView, ms: int) -> bool:
-        """Return whether `ms` milliseconds have passed since a response, in world or machine time."""
+        """Return whether this request came at least `ms` milliseconds after a response.
+
+        The time is measured in world time and in machine time, and the longer of the two counts.
+        """
         world_ms, real_ms = self.waits_ms(earlier)
         return world_ms >= ms or real_ms + _TIMER_MS >= ms
 
     def shown_wait(self, earlier: ExchangeView) -> str:
-        """Return how long the client waited between a response and this request, such as `1.20 s`."""
+        """Return how long the client waited between a response and this request, for example `1.20 s`."""
         return f"{max(0, *self.waits_ms(earlier)) / 1000:.2f} s"
 
 

@@ -1,4 +1,4 @@
-"""A finding: a broken rule, and the requests that broke it."""
+"""A finding: a rule that a client broke, and the requests that broke the rule."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
 
 class Finding:
-    """A broken rule, the requests that broke it, and a sentence with the details.
+    """A rule that a client broke, the requests that broke the rule, and a message with the details.
 
-    Findings of a rule with the same `group` are merged into one finding with more requests. `last` is
-    the number of the last of these requests. A finding that is not `sure` is a note. A finding that
-    later requests refute is `withdrawn`. If the rule's own quote or message does not fit, `quote` is a
-    sentence with its source, and `message` is a text. `words` are the values of the message's other
-    placeholders.
+    Findings of one rule with the same `group` are merged into a single finding. `last` is the number of
+    the finding's last request. A finding that is not `sure` has the severity `note`. A finding that later
+    requests refute is `withdrawn`. `quote` is a sentence and its source, and replaces the quote of the
+    rule. `message` replaces the message that is built from the rule's template. `words` are the values
+    of the template's placeholders other than `first`, `last` and `waited`.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Finding:
         self.withdrawn = False
 
     def as_message(self) -> ConductFinding:
-        """Return the finding in the form that the control API sends."""
+        """Return the finding as a message of the control API."""
         rule = RULES[self.rule]
         sentence, place = self.quote
         return ConductFinding(

@@ -1,4 +1,4 @@
-"""The base class of all judges of conduct."""
+"""The base class of all conduct judges."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from hosting_emulator.conduct.findings import Finding
 
 
 class ConductJudge:
-    """Observes all exchanges of one world in order, and remembers the data that its rules need."""
+    """Observes the exchanges of one world in the order of their responses.
+
+    A judge remembers whatever data its rules need.
+    """
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
-        """Observe the next exchange, and return the findings that it causes."""
+        """Observe the next exchange, and return the findings that the exchange causes."""
         return ()
 
     def after_rewind(self) -> ConductJudge:
-        """Return the judge that continues after a rewind of the world. By default it has no memory."""
+        """Return the judge that continues after the world is rewound.
+
+        By default, the result is a new judge that remembers nothing.
+        """
         return type(self)()
 
     def end(self) -> Iterable[Finding]:
-        """Return the findings that depend on the client being done.
+        """Return the findings that assume that the client has finished.
 
-        The judge does not change, because the client may still continue.
+        The method must not change the judge, because the client may still send requests.
         """
         return ()

@@ -1,4 +1,4 @@
-"""Collects the errors that judges raise. They are reported with the findings and never reach a client."""
+"""Collects the errors that judges raise. Reports include these errors, but clients never see them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ _LONGEST_TEXT = 500
 
 
 class JudgeErrors:
-    """The errors from judges: the first errors as text, and the total number."""
+    """Stores the texts of the first `MOST_ERRORS` errors from judges, and counts all errors."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
         self.count = 0
 
     def add(self, error: Exception, judge: str) -> None:
-        """Record an error from a judge. If it is one of the first errors, also log its traceback."""
+        """Record an error from a judge.
+
+        The first `MOST_ERRORS` errors are also logged with their tracebacks.
+        """
         self.count += 1
         if self.count > MOST_ERRORS:
             return
@@ -29,15 +32,15 @@ class JudgeErrors:
         _log.error("%s failed while it judged a client", judge, exc_info=error)
 
     def texts(self) -> list[str]:
-        """Return the errors as text, and the number of further errors."""
+        """Return the stored texts. If there were further errors, the last item gives their number."""
         more = self.count - len(self._texts)
         if not more:
             return [*self._texts]
-        return [*self._texts, f"{more:,} more errors of judges"]
+        return [*self._texts, f"{more:,} more errors from judges"]
 
     @contextmanager
     def recorded(self, judge: str) -> Iterator[None]:
-        """Record an error from a judge instead of raising it."""
+        """Record an error that the `with` block raises, instead of propagating the error."""
         try:
             yield
         except Exception as error:

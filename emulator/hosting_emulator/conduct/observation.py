@@ -1,12 +1,12 @@
-"""Observations: each watches all or some worlds of a process until a caller ends it.
+"""Observations watch some or all worlds of a process until a caller ends them.
 
 An observation sees every world in its scope, including worlds that are created, copied, reset, loaded,
-replaced or deleted in the meantime. It counts and judges all requests, even those that the request logs
-have dropped.
+replaced or deleted in the meantime. An observation counts and judges all requests, even those that the
+request logs have dropped.
 
-Its report has chapters. A chapter is one life of a world under its name: it begins with the observation or
-with the world, and ends when the world is reset, loaded, replaced or deleted. Unless the world was deleted, a
-new chapter begins under the same name.
+The report of an observation consists of chapters. A chapter starts when the observation starts or when a
+world is created. A chapter ends when its world is reset, loaded, replaced or deleted. If the world was not
+deleted, a new chapter starts under the same name.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ UNUSED_S = 86_400.0
 #: The maximum numbers of exchanges and worlds to keep from ended chapters.
 MOST_ENTRIES = 10_000
 MOST_WORLDS = 500
-#: The maximum number of ended chapters without a request in a report. Older ones are only counted.
+#: The maximum number of ended chapters without requests in a report. Older chapters without requests are
+#: only counted.
 MOST_SILENT_CHAPTERS = 1000
 
 
 class TooManyObservations(Exception):
-    """A process has the maximum number of observations."""
+    """The process already has the maximum number of observations."""
 
 
 class _ChapterObserver:
@@ -62,9 +63,10 @@ class _ChapterObserver:
 
 
 class ProcessObservation:
-    """Watches worlds from its creation until `close`.
+    """Watches some or all worlds of a process until `close`.
 
-    `names` are the worlds to watch, or None for all worlds. Copies of watched worlds are watched too.
+    `names` are the names of the worlds to watch, or None for all worlds. Copies of watched worlds are
+    watched too. `skip_rules` are the ids of rules to omit from reports.
     """
 
     def __init__(
@@ -87,22 +89,22 @@ class ProcessObservation:
         worlds.observers.append(self)
 
     def on_open(self, engine: Engine, source: Engine | None) -> None:
-        """Watch a new world if it is in the scope."""
+        """Watch a new world if its name is in the scope, or if the world copies a watched world."""
         is_named = self._names is None or engine.world.name in self._names
         if is_named or (source is not None and source in self._open):
             self.begin_chapter(engine, 0)
 
     def on_error(self, error: Exception) -> None:
-        """Record an error of the observation itself."""
+        """Record an error that the observation itself raised."""
         self._errors.add(error, "The observation")
 
     def watch(self, engine: Engine) -> None:
-        """Watch a world from now on, if it is not watched yet."""
+        """Start to watch a world, unless the world is already watched."""
         if engine not in self._open:
             self.begin_chapter(engine, engine.log.count)
 
     def begin_chapter(self, engine: Engine, after: int) -> None:
-        """Begin a chapter of a world with the request that follows request number `after`."""
+        """Begin a new chapter of a world. Its first request has the number `after + 1`."""
         index = self._next_index
         self._next_index += 1
         chapter = Chapter(engine, after)
@@ -112,7 +114,7 @@ class ProcessObservation:
         engine.log.observers.append(observer)
 
     def end_chapter(self, chapter: Chapter) -> None:
-        """Note that a chapter has ended, and release data that exceeds the limits."""
+        """Record that a chapter has ended, and release data that exceeds the limits."""
         self._open.pop(chapter.engine, None)
         self._release()
 
@@ -144,15 +146,15 @@ class ProcessObservation:
         self._open.clear()
 
     def chapter(self, index: int) -> Chapter | None:
-        """Return the chapter at an index, or None if there is none."""
+        """Return the chapter with an index, or None if there is no such chapter."""
         return self._chapters.get(index)
 
     def watches(self) -> list[Watch]:
-        """Return the watch of each chapter."""
+        """Return the watches of all chapters, oldest first."""
         return [chapter.watch for chapter in self._chapters.values()]
 
     def in_progress(self) -> list[tuple[str, Entry]]:
-        """Return the requests whose response has not left, with the names of their worlds."""
+        """Return the world name and the log entry of each request without a response so far."""
         return [
             (engine.world.name, entry)
             for engine in self._open
@@ -160,7 +162,10 @@ class ProcessObservation:
         ]
 
     def report(self, *, final: bool = False) -> ObservationReport:
-        """Return a report with all chapters and their findings."""
+        """Return a report with all chapters and their findings.
+
+        With `final`, the report assumes that the clients have finished.
+        """
         chapters = []
         errors = self._errors.texts()
         for index, chapter in self._chapters.items():
@@ -194,7 +199,7 @@ class ProcessObservation:
         if released:
             remarks.append(
                 f"The state and the requests of the first {released:,} worlds that ended were "
-                "released. Their verdicts are complete."
+                "released. The verdicts about these worlds are complete."
             )
         return remarks
 
@@ -214,16 +219,18 @@ class Observations:
     def begin(
         self, worlds: Worlds, names: Iterable[str] | None, skip_rules: Sequence[str], now_s: float
     ) -> ProcessObservation:
-        """Begin an observation. `now_s` is the machine's time in seconds. Raises TooManyObservations.
+        """Begin an observation. `now_s` is the machine's time in seconds.
 
-        To make room, observations that were unused for a day are ended, because their caller is gone.
+        If the process has `MOST_OBSERVATIONS` observations, those that were unused for `UNUSED_S` seconds
+        are ended, because their callers are probably gone. Raises TooManyObservations if none could be
+        ended.
         """
         if len(self._by_id) >= MOST_OBSERVATIONS:
             for unused in [each for each in self._by_id.values() if each.used_s < now_s - UNUSED_S]:
                 self.end(unused)
         if len(self._by_id) >= MOST_OBSERVATIONS:
             raise TooManyObservations(
-                f"a process can have at most {MOST_OBSERVATIONS} observations; delete some"
+                f"a process can have at most {MOST_OBSERVATIONS} observations; delete an observation first"
             )
         self._count += 1
         observation = ProcessObservation(f"observation-{self._count}", worlds, names, skip_rules)
@@ -232,7 +239,10 @@ class Observations:
         return observation
 
     def get(self, id_: str, now_s: float) -> ProcessObservation | None:
-        """Return an observation by its id, and record the time of this use."""
+        """Return the observation with an id, or None if there is no such observation.
+
+        `now_s` is recorded as the time of the observation's last use.
+        """
         observation = self._by_id.get(id_)
         if observation is not None:
             observation.used_s = now_s

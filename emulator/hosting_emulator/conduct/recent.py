@@ -9,7 +9,7 @@ _Value = TypeVar("_Value")
 
 
 class Recent(dict[_Key, _Value]):
-    """A mapping with at most `MOST` keys. A new key evicts the oldest key."""
+    """A mapping with at most `MOST` keys. If the mapping is full, a new key evicts the oldest key."""
 
     MOST = 2048
 

@@ -1,4 +1,4 @@
-"""The findings of one rule, grouped and limited in number, without withdrawn findings."""
+"""The findings of one rule, merged by group and limited in number."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MOST_REQUESTS = 20
 
 @dataclass(slots=True)
 class RuleFindings:
-    """The findings of one rule: the stored findings, and the total number."""
+    """The findings of one rule. `count` also includes the findings that exceed `MOST_FINDINGS`."""
 
     findings: list[Finding] = field(default_factory=list)
     count: int = 0
     _groups: dict[Hashable, Finding] = field(default_factory=dict)
 
     def add(self, finding: Finding) -> None:
-        """Store a finding, or merge it into the finding of its group."""
+        """Store a finding, or merge it into the stored finding of the same group."""
         earlier = None
         if finding.group is not None:
             earlier = self._groups.get(finding.group)
@@ -35,14 +35,17 @@ class RuleFindings:
             self._groups[finding.group] = finding
 
     def standing(self) -> RuleFindings:
-        """Return a copy with only the findings that were not withdrawn."""
+        """Return a copy without the withdrawn findings."""
         standing = [finding for finding in self.findings if not finding.withdrawn]
         withdrawn_count = len(self.findings) - len(standing)
         return RuleFindings(standing, self.count - withdrawn_count)
 
 
 def _merge(earlier: Finding, finding: Finding) -> None:
-    """Merge the requests of a finding into an earlier finding, and raise the severity if necessary."""
+    """Merge a finding into an earlier finding of the same group.
+
+    The earlier finding gets the requests of the finding, and the higher severity of the two.
+    """
     new_requests = [n for n in finding.requests if n > earlier.last]
     earlier.last = max(earlier.last, *finding.requests)
     room = max(0, MOST_REQUESTS - len(earlier.requests))

@@ -1,6 +1,7 @@
-"""The rules of conduct: the things that a client of the service must not or should not do.
+"""The rules of conduct: what a client of the service must not or should not do.
 
-A rule's texts are for users. The judges in the package `judges` find the requests that break a rule.
+The texts of the rules are written for users. The judges in the package `judges` find the requests that
+break a rule.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from hosting_emulator.messages import ConductRuleRow, Severity
 class ConductRule:
     """One rule.
 
-    `message` is the template for a finding's message. Its placeholders are the finding's first and last
-    requests, and words from the judge. If it is empty, the judge writes the whole message. `because`
-    quotes the sentence that forbids the conduct, and `place` is the source of that sentence. `matters`
-    describes the harm, and `instead` the remedy.
+    `message` is the template for a finding's message. The template's placeholders are the finding's
+    first and last requests, the time between the two, and words from the judge. If the template is
+    empty, the judge writes the whole message. `because` quotes the sentence that forbids the conduct, and
+    `place` is the source of that sentence. `matters` describes the harm, and `instead` the remedy.
     """
 
     id: str
@@ -75,8 +76,8 @@ _RULES = (
         ),
         place="the contract, Endpoints, 3",
         matters=(
-            "The first attempt may have succeeded. The second then does it again and leaves two "
-            "keys or two operations instead of one."
+            "The first attempt may have succeeded. The second attempt then repeats the change and "
+            "leaves two keys or two operations instead of one."
         ),
         instead=(
             "Keep the key of the first attempt and send it with each retry until a response gives "
@@ -88,7 +89,7 @@ _RULES = (
         severity="error",
         title="An Idempotency-Key reused for a different request",
         message=(
-            "The key {last.key!r} of {first.name} (#{first.n}) was reused with {change} "
+            "The key {last.key!r} of {first.name} (#{first.n}) was reused {change} "
             "({last.name}, #{last.n}){unsaid}."
         ),
         because="Same key with a changed request: 409 code idempotency_key_reused.",
@@ -101,21 +102,21 @@ _RULES = (
     ConductRule(
         id="key-outlives-intent",
         severity="warning",
-        title="An Idempotency-Key used longer than for its own request",
+        title="An Idempotency-Key sent again after a later change",
         message=(
-            "{last.name} was sent with the key {last.key!r} (#{first.n}), changed with another "
-            "key (#{between.n}), and then the first key was sent again (#{last.n}): nothing was "
-            "done."
+            "{last.name} was sent with the key {last.key!r} (#{first.n}), and the flag was then "
+            "changed with another key (#{between.n}). The first key was sent again (#{last.n}), but "
+            "that request changed nothing."
         ),
         because="Same key and same body: first result returned without switching again.",
         place="the contract, Endpoints, 1",
         matters=(
-            "The flag has changed since. The replayed response says that the change was made, "
-            "but nothing was done."
+            "The flag has changed since the key was first used. The replayed response says that the "
+            "change was made, but the request changed nothing."
         ),
         instead=(
             "Create a new key for each intended change, even one that repeats an earlier change. "
-            "Use it only for retries of that change."
+            "Use a key again only to retry the same change."
         ),
     ),
     ConductRule(
@@ -124,23 +125,26 @@ _RULES = (
         title="The same request sent twice at about the same time, with different keys",
         message=(
             "{last.name} was sent with the key {first.key!r} (#{first.n}) and with the key "
-            "{last.key!r} (#{last.n}), and applied twice."
+            "{last.key!r} (#{last.n}), and was applied twice."
         ),
         because=(
             "Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
             "header is listed for operations 5 to 8)."
         ),
         place="the contract, Endpoints",
-        matters=("Two keys mean two changes, and both were made: two API keys, or two operations."),
+        matters=(
+            "Each key requests a separate change. Both changes were made, which left two API keys or "
+            "two operations."
+        ),
         instead=(
-            "Create the key where the intent arises (a click, a job), not where the request is "
-            "sent."
+            "Create the key where the intent arises, for example in a click handler, and not where "
+            "the request is sent."
         ),
     ),
     ConductRule(
         id="api-key-value-lost",
         severity="note",
-        title="An API key was created, but nobody has its value",
+        title="An API key was created, but the client never received its value",
         message=(
             "The client did not get the value of the API key that it created with the "
             "Idempotency-Key {last.key!r}."
@@ -151,11 +155,12 @@ _RULES = (
         ),
         place="the contract, Resources, UserApiKeyCreation",
         matters=(
-            "The key is valid for 90 days but unusable, and so is whatever was stored in its place."
+            "The API key is valid for 90 days, but nobody knows its value. Whatever the client stored "
+            "in place of the value does not work."
         ),
         instead=(
-            "Check that `value` is not null before you store it. If it is null, create another key "
-            "under a new name, and have the lost key revoked."
+            "Check that `value` is not null before you store it. If `value` is null, create another "
+            "key under a new name, and have the lost key revoked."
         ),
     ),
     ConductRule(
@@ -168,10 +173,12 @@ _RULES = (
             "on an exact replay"
         ),
         place="the contract, Resources, UserApiKeyCreation",
-        matters="A null value was stored as if it were a token. It is always refused.",
+        matters=(
+            "A null value was stored as if it were a token. The service always refuses such a token."
+        ),
         instead=(
-            "Check that `value` is not null before you store it. If it is null, create another key "
-            "under a new name, and have the lost key revoked."
+            "Check that `value` is not null before you store it. If `value` is null, create another "
+            "key under a new name, and have the lost key revoked."
         ),
     ),
     ConductRule(
@@ -179,20 +186,18 @@ _RULES = (
         severity="warning",
         title="Retried a non-retryable request unchanged",
         message=(
-            "{last.name} was refused with {last.status} {last.entry.code}, retryable false "
-            "(#{first.n}), and was sent again unchanged (#{last.n}) and refused again."
+            "{last.name} was refused with {last.status} {last.entry.code} and `retryable` false "
+            "(#{first.n}). The request was sent again unchanged (#{last.n}), and was refused again."
         ),
         because=(
             "All failures return application/problem+json (RFC 9457 Problem Details extended with "
             "recovery fields)"
         ),
         place="the contract, Errors: retryable is one of those fields",
-        matters=(
-            "The response stays the same. Retries only cost time and count towards a rate limit."
-        ),
+        matters=("A retry gets the same response, costs time, and counts toward a rate limit."),
         instead=(
-            "Read `retryable`. If it is false, change the request as `suggested_action` says, or "
-            "give up and report the failure."
+            "Check `retryable` before a retry. If `retryable` is false, change the request as "
+            "`suggested_action` says, or give up and report the failure."
         ),
     ),
     ConductRule(
@@ -209,13 +214,13 @@ _RULES = (
         ),
         place="the contract, Errors",
         matters=(
-            "Retries add load to a service that is already overloaded, and clients that send them "
-            "are blocked for longer."
+            "Early retries add load to a service that is already overloaded. A client that retries "
+            "too soon is blocked for longer."
         ),
         instead=(
             "Wait for the number of seconds in Retry-After (or `retry_after_seconds`) before the "
-            "next attempt. Without either, wait longer after each attempt, and give up after a few "
-            "attempts."
+            "next attempt. If the response contains neither, wait longer after each attempt, and give "
+            "up after a few attempts."
         ),
     ),
     ConductRule(
@@ -229,10 +234,13 @@ _RULES = (
         because=("progress object: [...] next_poll_after_seconds (integer; a value of 60 appears)"),
         place="the contract, Resources, Operation",
         matters=(
-            "Nothing new is expected before that time. Clients that poll like this are rate limited, "
-            "and then see the result later than necessary."
+            "The operation is not expected to change before that time. A client that polls too early "
+            "is rate limited, and then sees the result later than necessary."
         ),
-        instead="Wait for the next_poll_after_seconds of the last response before polling again.",
+        instead=(
+            "Before the next poll, wait for the number of seconds in the last response's "
+            "next_poll_after_seconds."
+        ),
     ),
     ConductRule(
         id="polled-after-end",
@@ -245,23 +253,23 @@ _RULES = (
         because=with_states("States: {states}."),
         place="the contract, States and transitions, Operation.state",
         matters=(
-            "An ended operation does not change. A loop that does not notice the end may never "
-            "stop."
+            "An ended operation does not change. A polling loop that does not notice the end may "
+            "never stop."
         ),
-        instead=with_states("Stop polling at {ends}."),
+        instead=with_states("Stop polling when the state is {ends}."),
     ),
     ConductRule(
         id="operation-not-followed",
         severity="note",
         title="An operation was started but not polled until it ended",
-        message="Operation {id} was last seen as {state}, and not polled again.",
+        message="Operation {id} was last seen in the state {state}, and was not polled again.",
         because=(
             "Project mutations that take time are accepted as durable asynchronous operations "
             "that the caller polls."
         ),
         place="the contract, What the service does",
         matters=(
-            "Accepted does not mean done: the operation may fail, and the client would not notice."
+            "An accepted operation can still fail, and this client would not notice the failure."
         ),
         instead=with_states("Poll the operation until its state is {ends}."),
     ),
@@ -269,16 +277,14 @@ _RULES = (
         id="first-page-for-all",
         severity="note",
         title="Only the first page of a list was read, although there are more pages",
-        message="{last.name} was requested for one page, although there are more pages.",
+        message="{last.name} was requested for only one page, although there are more pages.",
         because="next_cursor (string, opaque continuation cursor, characters A-Z a-z 0-9 _ -)",
         place="the contract, Resources, Page of deployments",
         matters=(
-            "The service decides how many items a page has. The item looked for may be on the "
-            "next page, and a count may be too low."
+            "The service decides how many items a page has. The item that the client needs may be on "
+            "the next page, and a count of the items may be too low."
         ),
-        instead=(
-            "Request the next page with next_cursor until there is none, or set the page size."
-        ),
+        instead=("Request further pages until a page has no next_cursor, or set the page size."),
     ),
     ConductRule(
         id="stopped-at-the-unknown",
@@ -290,8 +296,7 @@ _RULES = (
         ),
         place="the contract, Resources, Gaps in this resource",
         matters=(
-            "The sets are open: the service may add a value any day, and this client breaks on "
-            "that day."
+            "The service may add a value at any time, and this client fails when that happens."
         ),
         instead=(
             "Ignore unknown fields, treat unknown values as having no special meaning, and "
@@ -302,7 +307,7 @@ _RULES = (
         id="ticket-redeemed-twice",
         severity="warning",
         title="A ticket was redeemed twice",
-        message="Ticket {id} was already used, and redeemed again.",
+        message="Ticket {id} had already been used, and was redeemed again.",
         because="A ticket is single use and valid ten minutes.",
         place="the contract, States and transitions, Dev access ticket lifecycle",
         matters=("The second attempt is refused, and the user who follows the link sees an error."),
@@ -315,20 +320,20 @@ _RULES = (
         id="ticket-redeemed-late",
         severity="warning",
         title="A ticket was redeemed after it expired",
-        message="Ticket {id} was valid until {until}, and redeemed later.",
+        message="Ticket {id} was valid until {until}, but was redeemed later.",
         because=(
             "Owner-only issuance of a ten-minute single-use ticket for the immutable dev project "
             "origin."
         ),
         place="the contract, Endpoints, 7",
-        matters="The request is refused, so stored or forwarded tickets do not work.",
-        instead="Create the ticket when it is needed, and check expires_at before using it.",
+        matters="The request is refused, so tickets that are stored for later do not work.",
+        instead="Create a ticket only when it is needed, and check expires_at before using the ticket.",
     ),
     ConductRule(
         id="replaced-ticket-redeemed",
         severity="warning",
-        title="A ticket was redeemed after a newer one had replaced it",
-        message="Ticket {id} was revoked by ticket {newest}, and redeemed afterwards.",
+        title="A ticket was redeemed after a newer ticket had replaced it",
+        message="Ticket {id} was revoked by the newer ticket {newest}, but was redeemed afterwards.",
         because=(
             "Issuing a new ticket revokes unused tickets previously issued to the same principal."
         ),
@@ -337,7 +342,7 @@ _RULES = (
             "The request is refused. Two windows that each create a ticket revoke each other's "
             "tickets."
         ),
-        instead="Redeem a ticket before creating the next ticket, or use only the newest.",
+        instead="Redeem a ticket before creating the next ticket, or use only the newest ticket.",
     ),
     ConductRule(
         id="key-where-session-needed",
@@ -346,7 +351,10 @@ _RULES = (
         message="{last.name} was sent with {credentials}.",
         because="Operation 3 requires a current interactive user session.",
         place="the contract, Authentication, 4",
-        matters="It is always refused, so a program cannot create API keys with an API key.",
+        matters=(
+            "The service always refuses an API key here, so a program cannot use an API key to create "
+            "API keys."
+        ),
         instead=(
             "Let the user sign in, and send the request with the access token of that session."
         ),
@@ -362,8 +370,8 @@ _RULES = (
         ),
         place="RFC 6750, 5.3",
         matters=(
-            "URLs end up in logs, histories and Referer headers. Anyone who reads those can act "
-            "as the owner."
+            "URLs end up in logs, histories and Referer headers. Anyone who reads one can act as the "
+            "secret's owner."
         ),
         instead=(
             "Send tokens and keys in the Authorization header. Open a ticket's redeem_url unchanged, "
@@ -373,8 +381,8 @@ _RULES = (
     ConductRule(
         id="secret-in-referer",
         severity="error",
-        title="A token, key or ticket in a Referer",
-        message="{last.name} had {secret} in the header referer.",
+        title="A token, key or ticket in a Referer header",
+        message="{last.name} had {secret} in its Referer header.",
         because=(
             "URIs are intended to be shared, not secured, even when they identify secure resources."
         ),
@@ -396,14 +404,14 @@ _RULES = (
             "Every operation takes HTTP bearer authentication: Authorization: Bearer <token>."
         ),
         place="the contract, Authentication, 1",
-        matters="Proxies that protect Authorization log and forward other headers.",
-        instead="Send it in the Authorization header only.",
+        matters="Proxies protect the Authorization header, but they log and forward other headers.",
+        instead="Send tokens and keys only in the Authorization header.",
     ),
     ConductRule(
         id="token-sent-elsewhere",
         severity="error",
         title="A token was sent somewhere other than to the API",
-        message="{last.name} was sent {route}, to {host}, with {secret}.",
+        message="{last.name} was sent to {host} ({route}) with {secret}.",
         because=(
             "Client implementations MUST ensure that bearer tokens are not leaked to unintended "
             "parties, as they will be able to use them to gain access to protected resources."
@@ -422,7 +430,7 @@ _RULES = (
         id="made-up-cursor",
         severity="warning",
         title="A cursor that the list did not return",
-        message="The cursor {cursor!r} was sent for project {last.entry.project}: {origin}.",
+        message="The cursor {cursor!r} was sent for project {last.entry.project}, but {origin}.",
         because=(
             "a continuation cursor (opaque string from the preceding page's next_cursor, "
             "characters A-Z a-z 0-9 _ -)"
@@ -433,14 +441,14 @@ _RULES = (
             "taken from another list is refused, or returns the wrong page."
         ),
         instead=(
-            "Start without a cursor. Then send the next_cursor of the previous page, unchanged, for "
-            "the same project."
+            "Request the first page without a cursor. For each further page, send the next_cursor of "
+            "the previous page, unchanged, for the same project."
         ),
     ),
     ConductRule(
         id="key-not-listed",
         severity="note",
-        title="An Idempotency-Key where none is listed",
+        title="An Idempotency-Key on a call that does not list this header",
         message="{last.name} was sent with an Idempotency-Key.",
         because="no such header is listed for operations 5 to 8",
         place="the contract, Endpoints",
@@ -448,23 +456,23 @@ _RULES = (
             "The key has no effect. A repeated request is applied again, so two requests create two "
             "tickets."
         ),
-        instead="Send it only with operations 1 to 4.",
+        instead="Send an Idempotency-Key only with operations 1 to 4.",
     ),
     ConductRule(
         id="unread-field",
         severity="warning",
         title="Sent a field or parameter that is not read",
-        message="{last.name} was sent with {part}, which it does not read{hint}.",
+        message="{last.name} was sent with {part}, which the call does not read{hint}.",
         because=("Query: a continuation cursor [...] and a maximum page size (integer 1 to 100)."),
         place="the contract, Endpoints: the body and the query of each",
         matters=(
-            "It has no effect, and responses do not say so. Another version of the service may "
-            "refuse it."
+            "An unread field or parameter has no effect, and responses do not say so. Another version "
+            "of the service may refuse the request."
         ),
         instead="Send only the fields and parameters that the call lists, spelled as listed.",
     ),
 )
 #: All rules by id, in the order used in the documentation.
 RULES = {rule.id: rule.row() for rule in _RULES}
-#: The message template of each rule by its id. Empty if the judge writes the whole message.
+#: The message templates by rule id. A template is empty if the judge writes the whole message.
 MESSAGES = {rule.id: rule.message for rule in _RULES}

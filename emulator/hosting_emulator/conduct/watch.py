@@ -1,8 +1,8 @@
-"""The watch over one chapter of a world. It judges each exchange once.
+"""Watches one chapter of a world, and judges each exchange once.
 
-An exchange is judged when a report is read, or when the log is about to drop the exchange. Therefore
-judging does not slow down requests. If a judge raises an error, the error is reported with the findings,
-and the judging continues.
+An exchange is judged when a report is requested, or when the log is about to drop the exchange. Requests
+are not judged while they are handled, so that judging does not slow them down. If a judge raises an error,
+the report includes the error, and judging continues.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ _Findings = dict[str, RuleFindings]
 
 
 class Watch:
-    """Judges the exchanges of one chapter, starting with the request that follows request `after`.
+    """Judges the exchanges of one chapter, starting with request number `after + 1`.
 
-    The watch reads the log only on demand. Its owner calls `judge_evicted` before an exchange leaves
-    the log, and `close` before the log is cleared.
+    The watch reads the log only when a report is requested. The owner of the watch must call
+    `judge_evicted` before an exchange leaves the log, and `close` before the log is cleared. `unseen` is
+    the number of requests that the log dropped before the watch was created.
     """
 
     def __init__(self, engine: Engine, after: int = 0, *, unseen: int = 0) -> None:
@@ -44,14 +45,14 @@ class Watch:
         self._unseen = unseen
         #: The number of the last exchange that was read from the log.
         self._seen = after
-        #: The highest number of a judged exchange.
+        #: The highest request number among the judged exchanges.
         self._last = after
-        #: Exchanges that have been read but not yet judged. Most were still in progress when they were read.
+        #: Exchanges that were read but not judged, mostly because they were still in progress.
         self._pending: list[Entry] = []
         self._judged_count = 0
         #: The number of requests from the emulator's own pages and tools.
         self._own_count = 0
-        #: The number of requests that a fault sent.
+        #: The number of second deliveries that faults made.
         self._fault_count = 0
         self._has_skip_clock = False
         self._world = engine.world
@@ -59,14 +60,14 @@ class Watch:
         self._judges: list[ConductJudge] = [judge() for judge in JUDGES]
         self._uses: Recent[Connection, ConnectionUse] = Recent()
         self.errors = JudgeErrors()
-        #: The findings of an ended chapter, before and after the final judgement.
+        #: The findings at `close`, first without and then with `final`. None before `close`.
         self._closed: tuple[_Findings, _Findings] | None = None
 
     def look(self, skip_rules: Sequence[str] = (), *, final: bool = False) -> ConductReport:
         """Judge all new exchanges, and return the report. `skip_rules` are the ids of rules to omit.
 
-        With `final`, the client is assumed to be done, and the report includes findings that depend on
-        that. The client may still continue.
+        With `final`, the report assumes that the client has finished, and includes findings about
+        unfinished work. Requests that arrive later are still judged.
         """
         standing = {
             id_: rule_findings
@@ -89,7 +90,7 @@ class Watch:
         )
 
     def judge_some(self, most: int) -> bool:
-        """Judge at most `most` new exchanges, and return whether there are more."""
+        """Judge at most `most` new exchanges, and return whether others are still waiting."""
         return self._closed is None and self._judge_new(most)
 
     def judge_all(self, entries: Sequence[Entry]) -> None:
@@ -117,7 +118,7 @@ class Watch:
         self._judge(entry)
 
     def close(self) -> None:
-        """Judge the rest of the log, and release everything except the findings."""
+        """Judge the remaining exchanges, and release everything except the findings."""
         if self._closed is not None:
             return
         findings = self._standing(final=False)
@@ -132,25 +133,25 @@ class Watch:
             remarks.append(f"Not checked: {requests} that left the log before the first check.")
         if self._has_skip_clock:
             remarks.append(
-                "Early polling was not checked, because with the clock `skip` a poll itself moves time."
+                "Early polling was not checked, because in the clock mode `skip` each poll moves the clock."
             )
         if self._own_count:
             requests = requests_text(self._own_count)
             remarks.append(f"Not checked: {requests} from the emulator's own pages and tools.")
         if self._fault_count:
             requests = requests_text(self._fault_count)
-            remarks.append(f"Not checked: {requests} from faults, as second deliveries.")
+            remarks.append(f"Not checked: {requests} that faults delivered a second time.")
         return remarks
 
     def _standing(self, *, final: bool) -> _Findings:
-        """Judge all new exchanges, and return the findings that no later request refuted."""
+        """Judge all new exchanges, and return the findings that no later request has refuted."""
         if self._closed is not None:
             return self._closed[final]
         self._judge_new()
         self._notice_rewinds(inf)
         findings = self._findings
         judges = self._judges
-        # A request will never get a response if its client has gone.
+        # Judge abandoned requests now, because a client that disconnected never gets a response.
         in_progress = [entry for entry in self._pending if final or _is_abandoned(entry)]
         if in_progress:
             findings, judges = self._with_requests_in_progress(in_progress)
@@ -163,9 +164,9 @@ class Watch:
         return standing
 
     def _judge_new(self, most: int | None = None) -> bool:
-        """Judge the exchanges that got a response since the last time, in the order of the responses.
+        """Judge the exchanges that got a response since the last call, in the order of their responses.
 
-        Judges at most `most` exchanges. Returns whether there are more.
+        Judges at most `most` exchanges, or all if `most` is None. Returns whether any are left to judge.
         """
         entries = [*self._pending, *self._engine.log.after(self._seen)]
         if not entries:
@@ -183,10 +184,10 @@ class Watch:
     def _with_requests_in_progress(
         self, entries: Sequence[Entry]
     ) -> tuple[_Findings, list[ConductJudge]]:
-        """Return copies of the findings and judges that also observed requests in progress.
+        """Judge requests in progress without a response, and return the resulting findings and judges.
 
-        The originals do not change, because these requests may still get a response. They are then
-        judged again.
+        The results are copies, because a request in progress may still get a response. The request is
+        then judged again by the original judges.
         """
         originals = (self._findings, self._judges)
         counts = (self._judged_count, self._last, self._own_count, self._fault_count)
@@ -232,9 +233,10 @@ class Watch:
         exchange.shrink()
 
     def _notice_rewinds(self, following: float) -> None:
-        """Replace the judges if the world was rewound before the request with the number `following`.
+        """Replace the judges if the world was rewound after the last judged request.
 
-        Requests before a rewind do not count against requests after it.
+        `following` is the number of the request that is judged next. Requests before a rewind must not
+        count against requests after the rewind.
         """
         if any(self._last <= number < following for number in self._engine.log.rewinds):
             self._judges = [judge.after_rewind() for judge in self._judges]
@@ -256,7 +258,7 @@ def _is_abandoned(entry: Entry) -> bool:
 def _as_received(entry: Entry) -> Entry:
     """Return an exchange with the response that its client received.
 
-    If a fault delivered the request twice, this may be the response to the other delivery.
+    If a fault delivered the request twice, the client may have received the other delivery's response.
     """
     delivered = entry.delivered
     if delivered is entry:
@@ -281,7 +283,10 @@ def _as_received(entry: Entry) -> Entry:
 
 
 def _without_response(entry: Entry, engine: Engine) -> Entry:
-    """Return a copy of an exchange in progress without a response, which is what the client sees now."""
+    """Return a copy of an exchange in progress, as its client sees the exchange now.
+
+    The copy has no response, and its wait lasts until the current machine time.
+    """
     engine.now_ms()
     return replace(
         entry,

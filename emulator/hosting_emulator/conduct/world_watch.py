@@ -1,4 +1,4 @@
-"""The watch over one world for as long as it exists, through resets and loads."""
+"""Watches one world for as long as the world exists, across resets and loads."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from hosting_emulator.messages import ConductReport
 
 
 class WorldWatch:
-    """The watch over one world for as long as it exists, through resets and loads."""
+    """Judges the requests of one world for as long as the world exists, across resets and loads."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        #: The latest chapters that ended.
+        #: The chapters that have ended, oldest first.
         self._ended: list[Chapter] = []
-        #: The number of requests from ended chapters that left the log before they were judged.
+        #: The number of requests in ended chapters that the log dropped before they were judged.
         self._unseen = engine.log.past_unseen
         self._restarts = engine.starts
         for past in engine.log.past:
@@ -45,14 +45,14 @@ class WorldWatch:
         return self._chapter.watch
 
     def begin_anew(self) -> None:
-        """Discard all findings, and judge only requests from now on."""
+        """Discard all findings, and judge only requests that arrive from now on."""
         self._ended = []
         self._unseen = 0
         self._restarts = 0
         self._chapter = Chapter(self._engine, self._engine.log.count)
 
     def look(self, skip_rules: Sequence[str] = (), *, final: bool = False) -> ConductReport:
-        """Return the report over all chapters so far (see `Watch.look`).
+        """Return the report on all chapters so far. The parameters are those of `Watch.look`.
 
         In a finding from an earlier chapter, the request numbers refer to that chapter's log.
         """
@@ -83,7 +83,7 @@ class WorldWatch:
         remarks = []
         if self._unseen:
             remarks.append(
-                f"Not checked: {requests_text(self._unseen)} from before a reset, which left the log "
+                f"Not checked: {requests_text(self._unseen)} from before a reset. The log dropped them "
                 "before the first check."
             )
         if self._restarts:
@@ -98,19 +98,19 @@ class WorldWatch:
         self._chapter.watch.judge_evicted(entry)
 
     def on_end(self, reason: EndReason) -> None:
-        """Judge the rest of the log before it is cleared, and begin a new chapter."""
+        """Judge the remaining exchanges before the log is cleared, and begin a new chapter."""
         self._chapter.end(reason, keep=False)
         if self._chapter.requests:
             self._ended.append(self._chapter)
         self._chapter = Chapter(self._engine, 0)
 
     def on_error(self, error: Exception) -> None:
-        """Record an error of the watch itself."""
+        """Record an error that the watch itself raised."""
         self._chapter.watch.errors.add(error, "The watch")
 
 
 def watch_of(engine: Engine) -> WorldWatch:
-    """Return the watch over a world. The first call starts the watch."""
+    """Return the watch over a world. The first call for a world starts the watch."""
     for observer in engine.log.observers:
         if isinstance(observer, WorldWatch):
             return observer

@@ -1,4 +1,4 @@
-"""The judges of conduct. Each judge observes clients and finds violations of its rules."""
+"""The conduct judges. Each judge observes clients and reports violations of one or more rules."""
 
 from __future__ import annotations
 

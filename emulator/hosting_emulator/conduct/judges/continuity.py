@@ -1,6 +1,6 @@
 """Judges for operations and lists that clients start but do not finish.
 
-If a client stops at an unknown value or field but continues everywhere else, a finding reports it.
+A client that stops at an unknown value or field but continues everywhere else is reported.
 """
 
 from __future__ import annotations
@@ -17,32 +17,35 @@ from hosting_emulator.variation.draws import objects_in
 
 
 class _Continuity(ConductJudge):
-    """Records after which unknown parts each client continued, to detect clients that stop at one.
+    """Records the unknown fields and values after which each client continued.
 
-    A client's first responses are compared only with its first responses, and later responses only
-    with later ones.
+    This record shows whether a client stops at an unknown field or value. First responses are compared
+    only with first responses, and later responses only with later responses.
     """
 
     resource: ClassVar[str]
 
     def __init__(self) -> None:
-        #: The unknown parts of responses after which each client continued.
+        #: The unknown fields and values after which each client continued.
         self._passed: Recent[bytes, set[str]] = Recent()
-        #: Clients and the kinds of responses after which they continued. True means a first response.
+        #: The kinds of responses after which each client continued. True means a first response.
         self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
-        #: Clients that continued at all, and whether they reached an end. All other clients may stop for
-        #: any reason.
+        #: For each client, whether the client has reached an end. A client that never reaches an end may
+        #: stop for any reason.
         self._reaches_end: Recent[bytes, bool] = Recent()
 
     def _note_continuation(self, response: ExchangeView) -> None:
-        """Note that a client continued after a response."""
+        """Record that a client continued after a response."""
         credentials = response.credentials
         passed = self._passed.get(credentials) or self._passed.keep(credentials, set())
         passed.update(_unknown_things(self.resource, response.response_body))
         self._goes_on.keep((credentials, _is_first(response)), None)
 
     def _unknown_at(self, last: ExchangeView) -> str | None:
-        """Describe an unknown part of the last response, unless the client continued after such a part."""
+        """Describe an unknown field or value of the last response.
+
+        Fields and values after which the client has continued are ignored. None if there is no other.
+        """
         passed = self._passed.get(last.credentials, ())
         for thing, text in _unknown_things(self.resource, last.response_body).items():
             if thing not in passed:
@@ -50,9 +53,10 @@ class _Continuity(ConductJudge):
         return None
 
     def _stop(self, last: ExchangeView, message: str, *, may_be_meant: bool = False) -> Finding:
-        """Return a finding that a client stopped at an unknown part.
+        """Return a finding that a client stopped at an unknown field or value.
 
-        The finding is sure if the client otherwise continues to the end, and never after an unknown part.
+        The finding is sure if the client reaches the end elsewhere and has never continued after an unknown
+        field or value. With `may_be_meant`, the finding is a note.
         """
         credentials = last.credentials
         is_sure = (
@@ -71,7 +75,8 @@ class UnfinishedOperations(_Continuity):
 
     def __init__(self) -> None:
         super().__init__()
-        #: The last response about each operation that was started here, or None if it showed the end.
+        #: The last response about each operation that a request in this world started. None if a response
+        #: has shown the end.
         self._last: Recent[str, ExchangeView | None] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -88,8 +93,8 @@ class UnfinishedOperations(_Continuity):
             self._last.keep(id_, None)
             self._reaches_end.keep(exchange.credentials, True)
             return ()
-        # A client may just look at an operation that was started elsewhere. After the end, a response
-        # that does not show the end is a replay of the first response.
+        # Ignore an operation that was started elsewhere, because a client may just look at it. Also ignore
+        # a response without the end that comes after the end, because it is a replay.
         is_begun_here = id_ not in self._last and not is_poll
         if is_begun_here or self._last.get(id_) is not None:
             self._last.keep(id_, exchange)
@@ -124,7 +129,7 @@ class UnfinishedLists(_Continuity):
         if exchange.call != "list_deployments" or exchange.user is None:
             return ()
         credentials = exchange.credentials
-        # A new list replaces an earlier list.
+        # Use one entry per client and project, so that reading a list again replaces the entry.
         list_key = (credentials, str(exchange.entry.project))
         cursor = _cursor(exchange)
         earlier = self._last.get(list_key)
@@ -154,9 +159,10 @@ class UnfinishedLists(_Continuity):
             has_limit = page.world.assumptions.limit_parameter in page.query
             if unknown:
                 message = (
-                    f"{page.name} stopped at a page with {unknown}, although there are more pages."
+                    f"The client stopped reading {page.name} at a page with {unknown}, although there are "
+                    "more pages."
                 )
-                # A client that requests the first page may want only this page.
+                # A client that read only the first page may not want further pages.
                 yield self._stop(page, message, may_be_meant=_is_first(page))
             elif not has_limit and page.credentials not in self._reaches_end:
                 yield Finding("first-page-for-all", page)
@@ -171,7 +177,7 @@ def _is_first(response: ExchangeView) -> bool:
 
 
 def _unknown_things(resource: str, document: Any) -> dict[str, str]:
-    """Describe fields and values that neither the contract nor our defaults name.
+    """Describe the fields and values that neither the contract nor our default assumptions name.
 
     The result contains at most one unknown field, and at most one unknown value of each field.
     """

@@ -13,14 +13,15 @@ from hosting_emulator.contract.assumption_values import parse_retention_ms
 from hosting_emulator.contract.calls import CallName
 
 _Views = Recent[Hashable, ExchangeView]
-#: The maximum number of remembered keys for one intent.
+#: The maximum number of keys to remember for one intended change.
 _MOST_KEYS = 100
 _SET_FLAG: CallName = "set_project_powered_by_flag"
-#: A request on another connection this much later may come from another run, for example of a periodic job.
+#: A request on another connection that comes this many milliseconds later may come from another run, for
+#: example of a periodic job.
 _ANOTHER_RUN_MS = 60_000
-#: Two identical requests within this time may come from the same click.
+#: Two identical requests within this many milliseconds may come from the same click.
 _ONE_CLICK_MS = 1000
-#: The statuses of refusals that come before the check of the Idempotency-Key.
+#: The statuses of refusals that can happen before the Idempotency-Key is checked.
 _EARLY_REFUSALS = (401, 408, 429)
 
 
@@ -28,21 +29,22 @@ _EARLY_REFUSALS = (401, 408, 429)
 class _Intent:
     """One intended change, with its keys and the attempts with each key."""
 
-    #: The last uncertain attempt with each key.
+    #: By key, the last attempt whose result is uncertain.
     uncertain: dict[str, ExchangeView] = field(default_factory=dict)
-    #: The findings about keys that were not sent again.
+    #: By key, the finding that a later attempt used another key.
     accusations: dict[str, Finding] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
-    #: The last attempt with each key.
+    #: By key, the last attempt.
     attempts: dict[str, ExchangeView] = field(default_factory=dict)
-    #: The keys with which the client received a success.
+    #: The keys for which the client received a successful response.
     settled_keys: set[str] = field(default_factory=set)
     last: ExchangeView | None = None
 
     def note_attempt(self, exchange: ExchangeView, key: str) -> None:
-        """Remember an attempt.
+        """Remember an attempt, unless a later attempt with the same key is already stored.
 
-        A delayed request is judged after later requests, so the request that arrived last counts.
+        Attempts are compared by their arrival, because a delayed request may be judged after requests
+        that arrived later.
         """
         if self.last is None or exchange.n > self.last.n:
             self.last = exchange
@@ -54,7 +56,10 @@ class _Intent:
             self.attempts[key] = exchange
 
     def accuse(self, first: ExchangeView, second: ExchangeView) -> Finding:
-        """Return the finding that a second attempt had a different key than the uncertain first attempt."""
+        """Return the finding that a second attempt used another key after an uncertain first attempt.
+
+        The finding is stored, so that it can be withdrawn if the first key is sent again.
+        """
         finding = _key_changed(first, second)
         if len(self.accusations) < _MOST_KEYS:
             self.accusations[str(first.key)] = finding
@@ -64,14 +69,14 @@ class _Intent:
 class KeyChanged(ConductJudge):
     """Detects a mutation that is repeated with a new key after an attempt with an uncertain result.
 
-    Two workers may each have their own intent. Therefore a finding is withdrawn if the first key is
-    sent again later. A request belongs to another worker if it was sent while the first client was
-    still waiting, or with another API key.
+    Two workers may each intend the same change. Therefore a finding is withdrawn if the first key is sent
+    again later. A request that was sent while the first client was still waiting belongs to another worker,
+    and causes no finding. If the second attempt has another API key, the finding is a note.
     """
 
     def __init__(self) -> None:
         self._intents: Recent[Hashable, _Intent] = Recent()
-        #: Flags with a change whose result is uncertain, by user and path, then by request.
+        #: The uncertain changes of each flag, by user and path, and then by request.
         self._flags: Recent[Hashable, dict[Hashable, _Intent]] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -104,14 +109,14 @@ class KeyChanged(ConductJudge):
             if exchange.succeeded and len(intent.settled_keys) < _MOST_KEYS:
                 intent.settled_keys.add(key)
         if exchange.call == _SET_FLAG and exchange.succeeded:
-            # This switch of the flag supersedes other uncertain changes.
+            # This change of the flag supersedes all other uncertain changes of the same flag.
             for request_identity, flag_intent in self._flags.pop(flag_key, {}).items():
                 if request_identity != exchange.request_identity:
                     flag_intent.uncertain.clear()
 
 
 def _changed_keys(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator[Finding]:
-    """Find uncertain attempts whose keys differ from the key of a new attempt."""
+    """Yield a finding for each uncertain attempt that was repeated with a new key."""
     for earlier_key, earlier in list(intent.uncertain.items()):
         is_over = _is_forgotten(earlier, exchange) or exchange.waited(earlier, A_RETRY_MS)
         is_new_key = earlier_key != key and (is_over or key not in intent.keys)
@@ -121,13 +126,14 @@ def _changed_keys(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator
             if not exchange.may_react_to(earlier):
                 continue
             yield intent.accuse(earlier, exchange)
-        del intent.uncertain[earlier_key]  # reported once, or no longer relevant
+        del intent.uncertain[earlier_key]  # the attempt was reported or is too old
 
 
 def _overtaken_attempts(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator[Finding]:
-    """Find an attempt with another key that was sent while this attempt was delayed.
+    """Yield a finding if a client gave up on a delayed attempt and sent another key during the delay.
 
-    In the log, a delayed request comes after a request that arrived during the delay.
+    `exchange` is the delayed attempt. It is judged after the attempt with the other key, because exchanges
+    are judged in the order of their responses.
     """
     last = intent.last
     if last is None or last.key == key:
@@ -139,7 +145,7 @@ def _overtaken_attempts(intent: _Intent, exchange: ExchangeView, key: str) -> It
 
 
 def _gave_up(second: ExchangeView, first: ExchangeView) -> bool:
-    """Return whether a client gave up on a delayed request and sent another request during the delay."""
+    """Return whether the client gave up on `first`, a delayed request, and then sent `second`."""
     if not first.is_uncertain or first.reports_uncertainty:
         return False
     if first.entry.passage is None:
@@ -153,7 +159,7 @@ def _key_changed(first: ExchangeView, second: ExchangeView) -> Finding:
         result = str(first.status)
     quote = None
     spec = first.spec
-    if spec is not None and spec.retry_sentence:  # the rule quotes a sentence about another call
+    if spec is not None and spec.retry_sentence:  # the rule's own quote is about another call
         quote = (spec.retry_sentence, f"the contract, {spec.section}")
     is_other_connection = second.connection_use is not first.connection_use
     may_be_another_run = is_other_connection and second.waited(first, _ANOTHER_RUN_MS)
@@ -170,7 +176,7 @@ def _key_changed(first: ExchangeView, second: ExchangeView) -> Finding:
 
 
 def _is_forgotten(earlier: ExchangeView, exchange: ExchangeView) -> bool:
-    """Return whether the service had forgotten the earlier attempt's key when another attempt arrived."""
+    """Return whether the service had forgotten an earlier attempt's key when `exchange` arrived."""
     retention_ms = parse_retention_ms(exchange.world.assumptions.idempotency_retention)
     if retention_ms is None:
         return False
@@ -181,7 +187,7 @@ class KeyReused(ConductJudge):
     """Detects the same key in two different requests by the same user."""
 
     def __init__(self) -> None:
-        #: The first use of each key, and whether it was refused. If so, the key may still be free.
+        #: The first use of each key, and whether this use was refused. A refused key may still be free.
         self._uses: Recent[Hashable, tuple[ExchangeView, bool]] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterator[Finding]:
@@ -207,13 +213,14 @@ def _key_reused(first: ExchangeView, exchange: ExchangeView, *, may_be_free: boo
     unsaid = ""
     if may_be_free:
         unsaid = (
-            "; the first was refused, and the contract does not say whether its key is free again"
+            ". The first request was refused, and the contract does not say whether a key can be used "
+            "again after a refusal"
         )
     return Finding(
         "key-reused-for-another-request",
         first,
         exchange,
-        change="another body" if first.path == exchange.path else "something else",
+        change="with another body" if first.path == exchange.path else "for a different request",
         unsaid=unsaid,
         group=(exchange.user, exchange.key),
         sure=not may_be_free,
@@ -221,15 +228,15 @@ def _key_reused(first: ExchangeView, exchange: ExchangeView, *, may_be_free: boo
 
 
 class KeyOutlivesIntent(ConductJudge):
-    """Detects a flag that is switched with the key of an earlier switch, although the flag changed since.
+    """Detects a flag change that has the key of an earlier change, although the flag has changed since.
 
-    Only reported if the client had received the response to the change in between.
+    The client must have received the response to the change in between. Otherwise there is no finding.
     """
 
     def __init__(self) -> None:
-        #: The first response with each key that the client received.
+        #: By user and key, the first exchange whose response the client received.
         self._received = _Views()
-        #: The last change of each flag.
+        #: By user and path, the last change of the flag.
         self._changes = _Views()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -267,9 +274,8 @@ class SentTwice(ConductJudge):
             and not exchange.entry.replayed
             and 0 < exchange.status < 300
         )
-        if (
-            not is_applied or exchange.call == _SET_FLAG
-        ):  # a second switch of a flag changes nothing
+        # Setting a flag a second time to the same value changes nothing.
+        if not is_applied or exchange.call == _SET_FLAG:
             return
         group = (exchange.user, exchange.request_identity)
         earlier = self._applied.get(group)
@@ -279,7 +285,7 @@ class SentTwice(ConductJudge):
         if not exchange.is_beside(earlier, _ONE_CLICK_MS):
             return
         if not earlier.is_received or not exchange.is_received:
-            return  # `KeyChanged` judges this case
+            return  # `KeyChanged` reports repeats of attempts without a response
         if abs(exchange.entry.came_ms - earlier.entry.came_ms) < _ONE_CLICK_MS:
             yield Finding("sent-twice-at-once", earlier, exchange, group=group)
 

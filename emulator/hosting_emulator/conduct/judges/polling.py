@@ -13,39 +13,40 @@ from hosting_emulator.conduct.recent import Recent
 
 #: An operation from a client's point of view: the client's credentials and the operation's id.
 _OperationKey = tuple[bytes, str]
-#: The maximum number of responses to keep about one operation. Each may be for a client that polls later.
+#: The maximum number of responses to remember for one operation and worker. Each response may be for a
+#: client that polls later.
 _MOST_ADVICE = 20
-#: This many polls of one operation may be the first polls of several workers.
+#: Fewer early polls of one operation than this may be the first polls of several workers.
 _FIRST_POLLS = 6
-#: This many early polls on new connections may be the first polls of programs that just started.
+#: Up to this many early polls on new connections may be the first polls of programs that just started.
 _STARTED_PROGRAMS = 2
-#: A client that polls again this soon after an operation's end did not notice the end.
+#: A client that polls again within this many milliseconds after an operation's end did not notice the end.
 _IMMEDIATELY_MS = 1000
-#: A client that polls less often than this is not waiting for the end.
+#: A client that leaves this many milliseconds between its polls is not waiting for the end.
 _OCCASIONAL_MS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Advice:
-    """A response with a time to wait before the next poll, in seconds."""
+    """A response that says how many seconds to wait before the next poll."""
 
     response: ExchangeView
     seconds: int
 
     def is_followed(self, poll: ExchangeView) -> bool:
-        """Return whether a poll waited as long as the response required."""
+        """Return whether a poll came no sooner than the response advised."""
         return poll.waited(self.response, self.seconds * 1000)
 
 
 class PolledTooEarly(ConductJudge):
-    """Detects polls before the time given in the last response.
+    """Detects polls that come before the time that the last response advised.
 
-    Only the worker that received a response knows this time. Worlds with a skip clock are not judged,
-    because there a poll itself moves time.
+    This time is known only to the worker that received the response. Polls in a world with a `skip` clock
+    are not judged, because each poll moves such a clock.
     """
 
     def __init__(self) -> None:
-        #: The advice of responses about an operation, oldest first. Each advice allows one poll.
+        #: The advice from the responses about each operation, oldest first. Each item allows one poll.
         self._advice: Recent[_OperationKey, list[_Advice]] = Recent()
         #: The last poll that was not too early. Another poll at about the same time is allowed too.
         self._timely: Recent[_OperationKey, ExchangeView] = Recent()
@@ -70,15 +71,16 @@ class PolledTooEarly(ConductJudge):
         may_be_first = count <= _STARTED_PROGRAMS
         ignored = _ignored_advice(advice, poll, workers, may_be_first=may_be_first)
         if ignored is None:
+            # A poll that crossed the last response was sent before the client had the advice.
             is_after_advice = not advice or not poll.crossed(advice[-1].response)
-            if is_after_advice:  # otherwise the client did not have the advice yet
+            if is_after_advice:
                 self._timely.keep(operation_key, poll)
             return
         timely = self._timely.get(operation_key)
         if timely is not None and poll.is_beside(timely):
             return
         self._early_counts.keep(operation_key, count)
-        # If there are several workers, each may start polling at any time.
+        # Tolerate some early polls of several workers, because each may start to poll at any time.
         if workers > 1 and count < max(_FIRST_POLLS, 2 * workers):
             return
         finding = Finding(
@@ -107,13 +109,13 @@ class PolledTooEarly(ConductJudge):
         advice = self._advice.get(operation_key, [])
         is_loop = workers == 1 and advice and exchange.crossed(advice[-1].response)
         if is_loop and wait_s >= advice[-1].seconds:
-            return  # keep the first response of a fast loop
+            return  # judge the polls of a fast loop by its first response
         extended = [*advice, _Advice(exchange, wait_s)]
         self._advice.keep(operation_key, extended[-_MOST_ADVICE * workers :])
 
 
 def _surely_knows(poll: ExchangeView, earlier: ExchangeView, *, may_be_first: bool) -> bool:
-    """Return whether the client surely had an earlier response when it sent a poll.
+    """Return whether the client had surely received an earlier response when it sent a poll.
 
     With `may_be_first`, a poll on another connection may be the first poll of another program.
     """
@@ -125,11 +127,12 @@ def _surely_knows(poll: ExchangeView, earlier: ExchangeView, *, may_be_first: bo
 def _ignored_advice(
     advice: list[_Advice], poll: ExchangeView, workers: int, *, may_be_first: bool
 ) -> _Advice | None:
-    """Return the advice that a poll did not follow, or None. Advice that allowed the poll is used up.
+    """Return the advice that a poll ignored, or None if the poll ignored no advice.
 
-    The last response on the poll's own connection counts. A later response counts instead if its advice
-    was followed, because a client with two connections receives both. If there is no response on the
-    poll's own connection, any response counts.
+    The last response on the poll's own connection counts. A later response on another connection counts
+    instead if the poll followed its advice, because a client with two connections receives both responses.
+    If the poll's own connection has no response, the last response on any connection counts. The advice
+    that counts is removed, because it allows only one poll.
     """
     if workers > 1:
         return _ignored_by_pool(advice, poll)
@@ -155,10 +158,10 @@ def _ignored_advice(
 
 
 def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | None:
-    """Return advice that no worker of a pool followed, or None.
+    """Return the advice that a poll from a pool ignored, or None if the poll followed any advice.
 
-    If workers share connections, each worker may have received any of the responses. Therefore it is
-    enough if the advice of one response was followed.
+    Workers that share connections may each have received any of the responses. Therefore it is enough if
+    the poll followed the advice of one response.
     """
     followed = [item for item in advice if item.is_followed(poll)]
     if followed:
@@ -166,7 +169,7 @@ def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | Non
         if poll.operation is not None:
             advice.remove(followed[0])
         return None
-    # Earlier responses count too, because a pool may alternate its connections, as Node's fetch does.
+    # Consider earlier responses too, because a pool may alternate its connections (Node's fetch does).
     for item in reversed(advice):
         if poll.knows_response(item.response) != "no":
             return item
@@ -175,23 +178,27 @@ def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | Non
 
 @dataclass(slots=True)
 class _End:
-    """The responses that showed a client an operation's end: the first, the last, and the polls since."""
+    """An operation's end, as one client saw it.
+
+    `first` and `last` are the first and the last response that showed the end. `polls` is the number of
+    consecutive polls since the end.
+    """
 
     first: ExchangeView
     last: ExchangeView
     polls: int = 0
-    #: Whether an earlier response was sent again, for example because the client started over. The client
-    #: must then poll once more.
+    #: Whether the client received a replay of an earlier response after the end, for example because the
+    #: client was restarted. Such a client must poll once more.
     is_restarted: bool = False
     was_restarted: bool = False
 
 
 class AfterEnd(ConductJudge):
-    """Detects polls of an operation whose end the client has seen. Occasional polls only give a note."""
+    """Detects polls of an operation whose end the client has seen. Occasional polls are reported as notes."""
 
     def __init__(self) -> None:
         self._ends: Recent[_OperationKey, _End] = Recent()
-        #: The operation in each client's last request.
+        #: The id of the operation in each client's last request.
         self._last_operations: Recent[bytes, str] = Recent()
         self._workers = Workers()
 
@@ -240,7 +247,7 @@ def _polled_after_end(
     end: _End, poll: ExchangeView, operation_key: _OperationKey, workers: int
 ) -> Finding:
     is_own = poll.connection_use is end.last.connection_use
-    # If there are several workers, each has to see the end itself.
+    # With several workers, an immediate poll proves nothing, because each worker has to see the end.
     is_immediate = workers == 1 and is_own and not poll.waited(end.last, _IMMEDIATELY_MS)
     is_loop = is_immediate or end.polls > max(workers, 1 if is_own else 2)
     is_sure = is_loop and poll.knows_response(end.last) == "surely"

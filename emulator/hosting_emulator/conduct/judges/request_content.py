@@ -1,4 +1,4 @@
-"""Judges for the content of requests: tickets, cursors, keys, and parts that are not read."""
+"""Judges of what requests contain: tickets, cursors, Idempotency-Keys, and parts that are not read."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Redemptions(ConductJudge):
     """Detects tickets that are redeemed twice, too late, or after a newer ticket was created."""
 
     def __init__(self) -> None:
-        #: Tickets that were redeemed without a response.
+        #: Tickets that a client redeemed without receiving the response.
         self._without_response: Recent[str, bool] = Recent()
-        #: The expiry time of each ticket, from the response that created it.
+        #: The expiry time of each ticket in milliseconds, from the response that created the ticket.
         self._expiries: Recent[str, int] = Recent()
-        #: Tickets that a second delivery issued, and that no client received.
+        #: Tickets that were created by a second delivery and that no client received.
         self._discarded: Recent[str, bool] = Recent()
 
     def after_rewind(self) -> Redemptions:
-        """Continue, because a rewind does not change the responses that clients received."""
+        """Return this judge, because a rewind does not change the responses that clients received."""
         return self
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -51,7 +51,7 @@ class Redemptions(ConductJudge):
                 self._expiries.keep(*expiry)
 
     def _note_second_delivery(self, exchange: ExchangeView) -> None:
-        """Remember a ticket from a fault's second delivery whose response was discarded."""
+        """Remember the ticket in the response to a second delivery, which the client did not receive."""
         second = exchange.entry.second_delivery
         if second is None or exchange.entry.is_discarded:
             return
@@ -72,13 +72,13 @@ class Redemptions(ConductJudge):
         expiry_ms = self._expiries.get(id_, ticket.expires_ms)
         had_no_response = self._without_response.pop(id_, False)
         if not exchange.is_received or exchange.entry.is_discarded:
-            # The response to the redemption itself did not arrive.
+            # Remember that the client must redeem the ticket again, because this response did not arrive.
             self._without_response.keep(id_, True)
         if ticket.state == "used":
-            if not had_no_response:  # without a response, the client has to try again
+            if not had_no_response:  # a client without a response has to try again
                 yield Finding("ticket-redeemed-twice", exchange, id=id_, group=id_)
         elif ticket.expires_ms <= arrival_ms:
-            if expiry_ms <= arrival_ms:  # otherwise an intervention ended the ticket early
+            if expiry_ms <= arrival_ms:  # an intervention may have ended the ticket earlier
                 until = format_timestamp(expiry_ms)
                 yield Finding("ticket-redeemed-late", exchange, id=id_, until=until, group=id_)
         elif ticket.state == "revoked" and newest != id_ and newest not in self._discarded:
@@ -95,7 +95,7 @@ def _ticket_expiry(document: Any) -> tuple[str, int] | None:
         return None
     try:
         return id_, parse_timestamp(expires_at)
-    except ValueError:  # a `respond` fault can put any value there
+    except ValueError:  # a `respond` fault can send any text
         return None
 
 
@@ -103,11 +103,11 @@ class Cursors(ConductJudge):
     """Detects cursors that are refused because no page of the same project returned them."""
 
     def __init__(self) -> None:
-        #: The project whose page returned a cursor.
+        #: For each cursor, the project whose page returned the cursor.
         self._projects: Recent[str, str] = Recent()
 
     def after_rewind(self) -> Cursors:
-        """Continue, because clients may still use cursors from pages before the rewind."""
+        """Return this judge, because clients may still use cursors from pages before the rewind."""
         return self
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -116,13 +116,15 @@ class Cursors(ConductJudge):
         project = str(exchange.entry.project)
         parameter = exchange.world.assumptions.cursor_parameter
         cursor = exchange.query.get(parameter)
-        # The notes of the exchange contain the detail of a refusal as the call raised it. A variation or a
-        # fault may have changed the detail in the response.
+        # Look for the refusal's detail in the notes of the exchange, because a variation or a fault may
+        # have changed the detail in the response.
         is_refused = exchange.status >= 400 and bad_cursor(parameter).detail in exchange.entry.why
         source = self._projects.get(cursor or "")
-        # After a rewind, even a cursor from the same project may be refused.
+        # Do not report a cursor from the same project, because it may be refused after a rewind.
         if cursor is not None and is_refused and source != project:
-            origin = "no page returned it" if source is None else f"it is from project {source}"
+            origin = "no page returned this cursor"
+            if source is not None:
+                origin = f"this cursor is from project {source}"
             yield Finding(
                 "made-up-cursor", exchange, cursor=cursor[:60], origin=origin, group=project
             )
@@ -134,7 +136,7 @@ class Cursors(ConductJudge):
 
 
 class RequestParts(ConductJudge):
-    """Detects missing and unlisted Idempotency-Keys, and parts of requests that are not read."""
+    """Detects missing or unlisted Idempotency-Keys, and parts of requests that calls do not read."""
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         spec = exchange.spec
@@ -160,7 +162,10 @@ class RequestParts(ConductJudge):
 
 @dataclass(frozen=True, slots=True)
 class _UnreadPart:
-    """A part of a request that is not read, and the contract's sentence about such parts of the call."""
+    """A part of a request that the call does not read.
+
+    `quote` is the contract's sentence about the parts that the call reads, and the sentence's source.
+    """
 
     name: str
     quote: tuple[str, str] | None
@@ -187,7 +192,7 @@ def _unread_body(exchange: ExchangeView, spec: CallSpec) -> Iterator[_UnreadPart
         return
     place = f"the contract, {spec.section}"
     if spec.method == "GET":  # the contract says nothing about the bodies of GET requests
-        place = "the contract, Endpoints; none is listed for this call"
+        place = "the contract, Endpoints (no body is listed for this call)"
     quote = (spec.body_sentence, place)
     if spec.body is None:
         is_empty = entry.body.strip() in (b"{}", b"null", b"")
@@ -202,9 +207,9 @@ def _unread_body(exchange: ExchangeView, spec: CallSpec) -> Iterator[_UnreadPart
 
 
 def _intended_parameter(exchange: ExchangeView, spec: CallSpec, name: str) -> str:
-    """Return a hint at the omitted parameter that the client may mean.
+    """Return a hint at the parameter that the client may mean, or an empty string.
 
-    The contract does not give the names of parameters.
+    The service may use other names for parameters, because the contract does not give their names.
     """
     for parameter in reversed(spec.query):  # try the cursor last, because its value may be anything
         usual_name = parameter_name(parameter, exchange.world.assumptions)
@@ -212,7 +217,7 @@ def _intended_parameter(exchange: ExchangeView, spec: CallSpec, name: str) -> st
             continue
         if re.fullmatch(parameter.pattern, exchange.query[name]):
             return (
-                f"; if the service has another name for {usual_name!r}, "
+                f". If the service has another name for {usual_name!r}, "
                 f"set the assumption {parameter.name_assumption}"
             )
     return ""

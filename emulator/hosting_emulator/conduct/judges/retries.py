@@ -13,17 +13,17 @@ from hosting_emulator.conduct.judges.workers import MOST_WORKERS, Workers
 from hosting_emulator.conduct.recent import Recent
 from hosting_emulator.contract.calls import REDEEM_TICKET
 
-#: A read that is repeated after this time is a new read and not a retry.
+#: A read that is repeated after this many milliseconds is a new read and not a retry.
 _NEW_READ_MS = 60_000
 _KEY_LIMIT = 128
-#: This many refused mutations, each with its own key and connection, may come from two programs.
+#: Up to this many refused mutations, each with its own key and connection, may come from two programs.
 _SEPARATE_INTENTS = 2
 #: The methods of requests that libraries and browsers send automatically.
 _AUTOMATIC_METHODS = frozenset({"HEAD", "OPTIONS"})
-#: This many failed attempts within _STORM_MS are a storm, if no response contained a time to wait.
+#: This many failed attempts within _STORM_MS are a storm, if no response said how long to wait.
 _STORM = 10
 _STORM_MS = 2000
-#: This many attempts per worker within _STORM_MS are a storm.
+#: The number of attempts per worker within _STORM_MS that are a storm, if there are several workers.
 _ATTEMPTS_EACH = 5
 _MOST_ATTEMPTS = _ATTEMPTS_EACH * MOST_WORKERS
 
@@ -31,13 +31,13 @@ _MOST_ATTEMPTS = _ATTEMPTS_EACH * MOST_WORKERS
 class NotRetryable(ConductJudge):
     """Detects a request that is sent again with the same credentials after it was refused for good.
 
-    A read counts as a retry only immediately after the refused request. A mutation also counts if there
-    were reads in between. It no longer counts after another mutation or the end of an operation, which
-    may have made the request possible.
+    A read counts as a retry only immediately after the refused request. A mutation also counts if only
+    reads came in between. After another mutation has succeeded or an operation has ended, a repeated
+    mutation does not count, because it may now be possible.
     """
 
     def __init__(self) -> None:
-        #: The last request by credentials.
+        #: The last request of each client, by credentials.
         self._last: Recent[bytes, ExchangeView] = Recent()
         #: The last refusal of each mutation.
         self._refused: Recent[Hashable, ExchangeView] = Recent()
@@ -54,15 +54,15 @@ class NotRetryable(ConductJudge):
             return
         repeats = self._repeats.get(repeat_key, 1) + 1
         self._repeats.keep(repeat_key, repeats)
-        # Another client may have received the response.
+        # The finding is certain only if this client received the earlier response.
         is_sure = exchange.knows_response(earlier) == "surely"
         # If there are more requests than workers, at least one request was a retry.
         is_proven = exchange.has_key_of(earlier) or repeats > workers > 1
         is_sure = is_sure and (workers == 1 or is_proven)
         is_other_connection = exchange.connection_use is not earlier.connection_use
         if exchange.key != earlier.key and is_other_connection:
-            # Two programs may have sent this once each, with different keys. More repeats than that
-            # come from a single client.
+            # Two programs may each have sent this request once, with different keys. If the request was
+            # repeated more often, a single client repeated it.
             is_sure = is_sure and repeats > _SEPARATE_INTENTS
         group = (*repeat_key, exchange.entry.code, is_proven)
         finding = Finding("retried-not-retryable", earlier, exchange, sure=is_sure, group=group)
@@ -71,7 +71,7 @@ class NotRetryable(ConductJudge):
         yield finding
 
     def _note(self, exchange: ExchangeView) -> ExchangeView | None:
-        """Remember a request, and return the request that it may retry."""
+        """Remember a request. Returns the earlier request that the client may retry, or None."""
         refusal_key = (exchange.credentials, exchange.request_identity)
         is_mutation = exchange.spec is not None and exchange.spec.method != "GET"
         earlier = self._last.get(exchange.credentials)
@@ -95,7 +95,7 @@ class NotRetryable(ConductJudge):
 
 
 def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
-    """Return whether a request repeats an earlier request whose refusal was marked as not retryable."""
+    """Return whether a request repeats an earlier request that was refused as not retryable."""
     code = exchange.entry.code
     if code is None or earlier.entry.code != code or not earlier.is_received:
         return False
@@ -109,7 +109,7 @@ def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
     if exchange.knows_response(earlier) == "no":
         return False
     if earlier.key != exchange.key and _is_about_key(earlier, code):
-        return False  # a request with another key is a different request
+        return False  # a request with another key may be accepted
     is_read = exchange.spec is not None and exchange.spec.method == "GET"
     if is_read:
         return not exchange.waited(earlier, _NEW_READ_MS)
@@ -130,7 +130,7 @@ def _is_about_key(refused: ExchangeView, code: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Wait:
-    """A response that required a wait, and its length in seconds."""
+    """A response that told the client to wait, and the length of the wait in seconds."""
 
     response: ExchangeView
     seconds: int
@@ -143,8 +143,8 @@ class _Wait:
 class RetriedTooSoon(ConductJudge):
     """Detects retries before the time in Retry-After (429 and 503), or without any pause.
 
-    Only the worker that received a response knows about the wait. Therefore a request is a retry only
-    if the same request had to wait. The first request of another worker is not a retry.
+    A wait is known only to the worker that received the response. Therefore a request counts as a retry
+    only if an identical request had to wait. The first request of another worker is not a retry.
     """
 
     def __init__(self) -> None:
@@ -155,7 +155,7 @@ class RetriedTooSoon(ConductJudge):
         self._repeats: Recent[Hashable, int] = Recent()
         #: The rate limit reported to each client, and the number of other refused requests since then.
         self._limits: Recent[bytes, tuple[_Wait, int]] = Recent()
-        #: The last failed attempts at one request, oldest first.
+        #: The last failed attempts at each request, oldest first.
         self._failures: Recent[tuple[bytes, Hashable], deque[ExchangeView]] = Recent()
         self._workers = Workers()
 
@@ -169,7 +169,7 @@ class RetriedTooSoon(ConductJudge):
         yield from self._find_storm(exchange, workers)
 
     def _wait_for(self, exchange: ExchangeView) -> _Wait | None:
-        """Return the wait that still applies to a request, if this client surely knows about it."""
+        """Return a wait that still applies to a request and that the client may know about, or None."""
         for use in (exchange.connection_use, None):
             wait_key = (exchange.credentials, exchange.request_identity, use)
             wait = self._waits.get(wait_key)
@@ -191,11 +191,11 @@ class RetriedTooSoon(ConductJudge):
             return
         repeats = self._repeats.get(repeat_key, 1)
         if exchange.retry_after_s is not None:
-            # Only a response that requires a wait again counts, because another may ask for a retry.
+            # Count only responses that require another wait, because any other response may ask for a retry.
             repeats += 1
         self._repeats.keep(repeat_key, repeats)
         is_proven = exchange.has_key_of(wait.response) or repeats > workers > 1
-        # If two jobs share a token, each job only receives its own responses.
+        # Two jobs may share a token, and each job receives only its own responses.
         is_known = exchange.knows_response(wait.response) == "surely"
         finding = Finding(
             "retried-too-soon",
@@ -221,7 +221,7 @@ class RetriedTooSoon(ConductJudge):
                 self._waits.keep(wait_key, _Wait(exchange, wait_s))
 
     def _find_ignored_limit(self, exchange: ExchangeView, workers: int) -> Iterator[Finding]:
-        """Find a client that continues with other requests although a response reported a rate limit."""
+        """Yield a finding if a client continues with other requests although it knows of a rate limit."""
         credentials = exchange.credentials
         wait, count = self._limits.get(credentials, (None, 0))
         if wait is not None and wait.is_over(exchange):
@@ -253,7 +253,7 @@ class RetriedTooSoon(ConductJudge):
         )
 
     def _find_storm(self, exchange: ExchangeView, workers: int) -> Iterator[Finding]:
-        """Find endless attempts without a pause, where no response contained a time to wait."""
+        """Yield a finding for many attempts in a short time, if no response said how long to wait."""
         has_failed = exchange.is_uncertain or exchange.status == 429
         is_failure = has_failed and exchange.retry_after_s is None
         if not is_failure and not self._failures:

@@ -1,4 +1,4 @@
-"""Judges for tokens, keys and tickets: their receivers, and the parts of requests that contain them."""
+"""Judges that check where clients send tokens, keys and tickets, and in which part of a request."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _TICKET = "a ticket"
 _WORDS_FOR_NOTHING = frozenset(
     {"null", "none", "nil", "<nil>", "undefined", "nan", "[object object]"}
 )
-#: The header of a token. Two more parts follow it, and other characters may precede it.
+#: The header of a JWT, which two more parts must follow. Other characters may precede the header.
 _TOKEN_HEADER = re.compile(r"(?<![\w-])[\w-]++(?=\.[\w-]++\.[\w-])")
-#: A string that may be one of this service's secrets. A lookup decides whether it is.
+#: A string that is long enough to be a secret of this service. A lookup must confirm each match.
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43,}")
 _SHORTEST_SECRET = 43
 
 
 class Tokens(ConductJudge):
-    """Checks the token of each request: its form, its session, and the host that receives it."""
+    """Checks the token of each request, the session of the token, and the host that receives the token."""
 
     def __init__(self) -> None:
-        #: The response that redirected credentials to another host.
+        #: The last response that redirected a client to another host, by credentials and host.
         self._redirects: Recent[tuple[bytes, str], ExchangeView] = Recent()
 
     def after_rewind(self) -> Tokens:
-        """Continue, because a rewind does not undo the redirects that clients received."""
+        """Return this judge, because a rewind does not undo the redirects that clients received."""
         return self
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -68,14 +68,14 @@ class Tokens(ConductJudge):
             self._note_redirects(exchange, host)
 
     def _judge_receiver(self, exchange: ExchangeView, host: str, token: str) -> Iterator[Finding]:
-        """Find a token that was sent to a host other than the API's."""
+        """Yield findings about a token that was sent to a host other than the API's."""
         redirect = self._redirects.get((exchange.credentials, host))
         is_dev_host = exchange.call is None and host.startswith("dev-")
         if redirect is not None:
             route = f"by following the redirect in the response to #{redirect.n}"
             exchanges = [redirect, exchange]
         elif exchange.call == REDEEM_TICKET or is_dev_host:
-            route = "to a dev origin"
+            route = "a dev origin"
             exchanges = [exchange]
         else:
             return
@@ -99,13 +99,13 @@ class Tokens(ConductJudge):
 
 
 class MisplacedSecrets(ConductJudge):
-    """Detects secrets of this world in the URL, the Referer and all other headers."""
+    """Detects secrets of this world in the URL and in all headers except Authorization."""
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
         yield from _secrets_in_url(exchange)
         for name, value in exchange.entry.raw_headers:
             header = name.decode("latin-1").lower()
-            # Most headers are too short to contain a secret.
+            # Skip the header that may contain a token, and headers that are too short for a secret.
             if len(value) < _SHORTEST_SECRET or header == "authorization":
                 continue
             rule = "secret-in-referer" if header == "referer" else "secret-in-header"
@@ -127,7 +127,7 @@ def _secrets_in_url(exchange: ExchangeView) -> Iterator[Finding]:
 
 
 def _decoded(value: bytes) -> str:
-    """Return a header's value, followed by all texts that are encoded in it."""
+    """Return a header's value, followed by the texts that are encoded in the value."""
     text = value.decode("latin-1")
     scheme, _, encoded = text.strip().partition(" ")
     if scheme.lower() == "basic":  # user and password are encoded in base64 (RFC 7617)
@@ -137,10 +137,10 @@ def _decoded(value: bytes) -> str:
 
 
 def _secrets_in(world: World, text: str) -> list[str]:
-    """Return the distinct kinds of the world's secrets that a text contains."""
+    """Return the kinds of secrets of the world that a text contains. Each kind occurs once."""
     key_prefix = world.assumptions.key_prefix
     kinds: dict[str, None] = {}
-    # A proxy may add its own tokens, which are signed with other keys.
+    # Ignore tokens with a foreign signature, because a proxy may add tokens that are not secrets here.
     if any(_is_own_token(world, part) for part in _TOKEN_HEADER.findall(text)):
         kinds["an access token"] = None
     for secret in _SECRET.findall(text):
@@ -167,7 +167,7 @@ def _is_own_token(world: World, part: str) -> bool:
 
 
 def _host_of(location: str) -> str:
-    """Return the host in a Location header. Empty if it contains no host or is not a URL."""
+    """Return the host in a Location header, or an empty string if there is no host in the header."""
     try:
         return urlsplit(location).netloc
     except ValueError:

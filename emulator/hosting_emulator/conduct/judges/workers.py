@@ -1,4 +1,4 @@
-"""Estimates the number of workers that share credentials, and marks the findings that depend on it."""
+"""Estimates how many workers share credentials, and turns findings into notes if several do."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from hosting_emulator.conduct.exchange_view import ConnectionUse, ExchangeView
 from hosting_emulator.conduct.findings import Finding
 from hosting_emulator.conduct.recent import Recent
 
-#: The maximum number of remembered connections of a client that sends several requests at once.
+#: The maximum number of open connections to remember for the same credentials.
 MOST_WORKERS = 64
-#: The maximum number of findings per client that may still turn out to come from a pool.
+#: The maximum number of findings, for the same credentials, that can still become notes.
 _MOST_DOUBTFUL = 100
 
 
 class Workers:
     """Counts the workers that share credentials and a pool of connections.
 
-    The workers take turns using the connections of such a pool. The next request on a connection may
-    come from a worker that has not seen the previous response. A pool is detected when two requests
-    are in progress at once, or when a connection is used again after another connection was used.
-    Findings that are only valid for a single worker become notes when a pool is detected.
+    Workers that share a connection pool take turns using its connections. The next request on a connection
+    may therefore come from a worker that has not seen the previous response. A pool is detected when two
+    requests are in progress at once, or when a connection is used again after another connection was used.
+    Findings that hold only for a single worker become notes when a pool is detected.
 
-    With `notices_crossing`, a pool is also detected when a connection is used again that was opened
-    just after a request on another connection, which stayed open.
+    With `notices_crossing`, opening a new connection just after a request on another open connection also
+    indicates a pool. The pool is then detected as soon as a connection is used again.
     """
 
     def __init__(self, *, notices_crossing: bool = False) -> None:
@@ -30,11 +30,11 @@ class Workers:
         self._last: Recent[bytes, ExchangeView] = Recent()
         self._counts: Recent[bytes, int] = Recent()
         self._doubtful: Recent[bytes, list[Finding]] = Recent()
-        #: Credentials that sent two requests at about the same time, on two open connections.
+        #: Credentials with which two requests were sent at about the same time, on two open connections.
         self._crossed: Recent[bytes, None] = Recent()
 
     def count(self, exchange: ExchangeView) -> int:
-        """Note an exchange, and return the maximum number of workers that use its credentials."""
+        """Record an exchange, and return the largest possible number of workers with its credentials."""
         credentials = exchange.credentials
         last = self._last.get(credentials)
         self._last.keep(credentials, exchange)
@@ -47,7 +47,11 @@ class Workers:
         return self._counts.get(credentials, 1)
 
     def _note_use(self, exchange: ExchangeView) -> list[ConnectionUse]:
-        """Return the connections with the same credentials that may still be open, the current one last."""
+        """Record the use of a connection.
+
+        Returns the connections with the same credentials that may still be open. The connection of this
+        exchange comes last.
+        """
         current = exchange.connection_use
         uses = [
             use
@@ -61,7 +65,7 @@ class Workers:
         is_reused = exchange.ordinal > 1
         if self._notices_crossing and last is not None and not is_reused and exchange.crossed(last):
             self._crossed.keep(exchange.credentials, None)
-        # A single worker that keeps its connections never opens a second connection at the same time.
+        # A single worker that reuses its connection never opens a second connection at the same time.
         if is_reused and exchange.credentials in self._crossed:
             return True
         if last is None or last.connection_use is exchange.connection_use:
@@ -69,7 +73,10 @@ class Workers:
         return is_reused or exchange.overlaps(last)
 
     def doubt(self, exchange: ExchangeView, finding: Finding) -> Finding:
-        """Remember and return a finding that becomes a note if its credentials turn out to be a pool's."""
+        """Remember a finding, and return it.
+
+        The finding becomes a note if a pool is later detected for the credentials of this exchange.
+        """
         doubtful = self._doubtful.get(exchange.credentials)
         if doubtful is None:
             doubtful = self._doubtful.keep(exchange.credentials, [])
