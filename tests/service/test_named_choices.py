@@ -65,7 +65,7 @@ def test_a_request_that_is_not_http_gets_a_request_id_of_the_usual_form(api: Che
 
 
 def test_a_past_operation_has_a_result_exactly_when_it_succeeded(api: CheckedWorld) -> None:
-    """`optional_fields`: all fields with a value are present."""
+    """`optional_fields`: a field that has a value is always present."""
     api.intervene("add_deployments", project="shop", status="ready")
     items = api.deployments("?limit=100").json["items"]
     operations = [api.poll(item["operation_id"]).json for item in items]

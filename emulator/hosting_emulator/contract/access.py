@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-#: The roles in a project. Each role includes the rights of the roles after it.
+#: The roles in a project. Each role includes the rights of the roles listed after it.
 Role = Literal["owner", "maintainer", "reader"]
 Permission = Literal[
     "projects.read",
@@ -17,12 +17,13 @@ Permission = Literal[
     "dns.read",
     "dev_access.write",
 ]
-#: The seven product permissions of an API key, in the order in which `key_permissions` renames them.
+#: The seven product permissions of an API key, in the order used by the assumption
+#: `key_permissions`.
 PERMISSIONS: tuple[str, str, str, str, str, str, str] = get_args(Permission)
 
 
 class AssumedRole(Struct, frozen=True):
-    """A minimum role that an assumption sets, because the contract does not name it."""
+    """A minimum role that is set by an assumption, because the contract names no role."""
 
     assumption: Literal[
         "source_role", "domains_role", "dns_role", "deployments_role", "operation_role"
@@ -30,7 +31,10 @@ class AssumedRole(Struct, frozen=True):
 
 
 class ProjectAccess(Struct, frozen=True):
-    """Access for callers with at least `role` in the project. An API key also needs `permission`."""
+    """Access for callers whose role in the project is at least `role`.
+
+    An API key also needs `permission`.
+    """
 
     role: Role | AssumedRole
     permission: Permission
@@ -39,7 +43,7 @@ class ProjectAccess(Struct, frozen=True):
 class OrganizationAccess(Struct, frozen=True, kw_only=True):
     """Access for members of the organization.
 
-    With `interactive`, a current user session is required.
+    If `interactive` is true, the caller needs a current interactive user session.
     """
 
     interactive: bool

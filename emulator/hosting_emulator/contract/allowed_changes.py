@@ -1,10 +1,10 @@
 """Checks whether the contract allows a change to a response.
 
-The module compares two responses to the same request: `before`, the true response, and `after`, in
-which a part has changed. Facts that other responses also show (ids, times, states) must not change,
-nor may any value that a client sends back. The following may change: values that the contract
-leaves open (`FieldSpec.may_differ`), the presence of optional fields, unknown members of open
-objects, and the order of members and lists.
+The module compares two responses to the same request: the true response `before`, and the changed
+response `after`. A value must not change if other responses also show it, or if a client sends it
+back. Examples are ids, times and states. The following may change: values that the contract leaves
+open (`FieldSpec.may_differ`), the presence of optional fields, unknown members of open objects, and
+the order of members and lists.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from hosting_emulator.contract.value_checks import (
     moment,
 )
 
-#: Codes whose condition the contract names. Other codes may replace each other.
+#: Problem codes for which the contract names the condition. Codes outside this set may replace each
+#: other.
 _CODES_OF_CONDITIONS = frozenset(
     {
         "unauthenticated",
@@ -43,7 +44,7 @@ _CODES_OF_CONDITIONS = frozenset(
         "idempotency_key_reused",
     }
 )
-#: The resources whose responses must not contain a provider's identifiers.
+#: The resources that must not contain a provider's identifiers.
 _NO_IDENTIFIERS = frozenset({"DnsAuthorization", "DatabaseCompute"})
 _NO_CREDENTIALS = "No provider credentials are ever exposed."
 _JSON_MEDIA_TYPE = re.compile(r"application/(?!problem)(\S+\+)?json", re.I)
@@ -51,22 +52,22 @@ _PROBLEM_MEDIA_TYPE = "application/problem+json"
 _ALL_JSON = "All bodies are JSON."
 _MATCHES_HEADER = "for a rate limit; matches Retry-After"
 _BOUNDS = (("min_cu", "max_cu"), ("min_memory_gb", "max_memory_gb"))
-#: The parts of an operation that never change after it has ended. Every later response contains
-#: them.
+#: The members of an operation that never change after the operation has ended. Every later response
+#: about the operation contains these members.
 LASTING_PARTS = ("result", "error")
 
 
 class SentResponse(Struct, frozen=True):
-    """A response as the client receives it. The media type is in the headers."""
+    """A response in the form that the client receives. `headers` contains the media type."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """Return a header's value, or None if the header is absent. The name is case-insensitive.
+        """Return a header's value, or None if the header is absent. `name` is case-insensitive.
 
-        If the header is repeated, the first value counts.
+        If the header is repeated, the first value is returned.
         """
         for header_name, value in self.headers:
             if header_name.lower() == name.lower():
@@ -75,10 +76,10 @@ class SentResponse(Struct, frozen=True):
 
 
 class Forbidden(Struct, frozen=True):
-    """The reason why the contract does not allow a change.
+    """A reason why the contract forbids a change.
 
-    `part` is the part of the response: a JSON Pointer, the name of a header, or `status`.
-    `sentence` is the sentence of the contract, or empty if there is none.
+    `part` names the changed part of the response: a JSON Pointer, the name of a header, or
+    `status`. `sentence` quotes the contract, and is empty if no sentence of the contract applies.
     """
 
     part: str
@@ -98,10 +99,12 @@ def find_forbidden(
     replayed: bool = False,
     is_sample: bool = False,
 ) -> Forbidden | None:
-    """Return the reason why the contract forbids a change to a response, or None if it is allowed.
+    """Return the reason why the contract forbids a change to a response.
+
+    Return None if the change is allowed.
 
     `replayed` means that the response is a replay for a repeated Idempotency-Key. `is_sample` means
-    that the times in `before` are not those of a real response.
+    that `before` is a sample with invented times, so any timestamp may replace them.
     """
     changes = _changes(spec, before, after, replayed=replayed, is_sample=is_sample)
     return next(changes, None)
@@ -121,7 +124,7 @@ def _changes(
     whole = read_json(before.body)
     if not isinstance(document, dict) or not isinstance(whole, dict):
         if document != whole:
-            yield Forbidden("", "the body is no longer an object", _ALL_JSON)
+            yield Forbidden("", "the body is no longer a JSON object", _ALL_JSON)
         return
     name = "ProblemDetails" if is_problem else spec.response
     if is_problem:
@@ -158,7 +161,9 @@ def _status(
     allowed = _success_statuses(spec, before.status, replayed=replayed)
     if status not in allowed:
         listed = " or ".join(map(str, sorted(allowed)))
-        yield Forbidden("status", f"the status of this success must be {listed}, not {status}")
+        yield Forbidden(
+            "status", f"a successful response must have the status {listed}, not {status}"
+        )
 
 
 def _success_statuses(spec: CallSpec, status: int, *, replayed: bool) -> set[int]:
@@ -178,17 +183,23 @@ def _media_type(before: SentResponse, after: SentResponse) -> Iterator[Forbidden
             sentence = "Errors use the media type application/problem+json."
             yield Forbidden("Content-Type", reason, sentence)
     elif not _JSON_MEDIA_TYPE.fullmatch(media_type):
-        yield Forbidden("Content-Type", "the media type must be a JSON type", _ALL_JSON)
+        yield Forbidden(
+            "Content-Type",
+            "the media type must be application/json or another JSON type",
+            _ALL_JSON,
+        )
     encoding = after.header("Content-Encoding")
     if encoding not in (None, "identity"):
-        yield Forbidden("Content-Encoding", "the body does not have this encoding", _ALL_JSON)
+        yield Forbidden(
+            "Content-Encoding", "the body is not encoded as Content-Encoding says", _ALL_JSON
+        )
 
 
 # --- Members -------------------------------------------------------------------------------------
 
 
 class _Comparison:
-    """Compares two bodies of responses with the same resource."""
+    """Compares two response bodies that contain the same resource."""
 
     def __init__(self, response_name: str, is_sample: bool) -> None:
         self._shows_no_identifiers = response_name in _NO_IDENTIFIERS
@@ -197,7 +208,7 @@ class _Comparison:
     def objects(
         self, resource: Resource, before: Mapping[str, Any], after: Mapping[str, Any], path: str
     ) -> Iterator[Forbidden]:
-        """Compare two objects of a resource."""
+        """Yield the forbidden changes between two objects of the same resource."""
         fields = {field.name: field for field in resource.fields}
         for name in before.keys() | after.keys():
             pointer = f"{path}/{name}"
@@ -236,13 +247,16 @@ class _Comparison:
         pointer: str,
     ) -> Iterator[Forbidden]:
         if sorted(map(_canonical, before)) == sorted(map(_canonical, after)):
-            return  # only the order changed, and the contract leaves the order open
+            return  # only the order changed, which the contract leaves open
         part = RESOURCES.get(field.kind.part)
         if part is None:
             yield from _value(resource, field, before, after, pointer)
             return
         if len(before) != len(after):
-            reason = f"{pointer} contains different items, so the client would miss items or see them twice"
+            reason = (
+                f"{pointer} has a different number of items, so a client would miss items "
+                "or see items twice"
+            )
             yield Forbidden(pointer, reason, resource.sentences.get(field.sentence_key, ""))
             return
         for index, (item, other) in enumerate(zip(before, after, strict=True)):
@@ -267,7 +281,7 @@ class _Comparison:
                 yield Forbidden(pointer, mistake, _NO_CREDENTIALS)
 
     def _is_same_moment(self, before: Any, after: Any) -> bool:
-        """Tell whether two timestamps mean the same time. For a sample, any timestamp is accepted."""
+        """Tell whether two timestamps denote the same time. A sample accepts any timestamp."""
         if self._is_sample:
             return is_timestamp(after)
         return moment(after) is not None and moment(before) == moment(after)
@@ -276,7 +290,7 @@ class _Comparison:
 def may_be_absent(resource: Resource, field: Field) -> bool:
     """Tell whether a response may omit a field that has a value."""
     if resource.name == "Operation" and field.name == "progress":
-        return True  # a polling client needs only the state
+        return True  # a client that polls needs only `state`
     if resource.presence_is_open:
         return field.name in resource.omissible_fields
     return not field.required
@@ -294,11 +308,11 @@ def _removed(resource: Resource, field: Field, pointer: str) -> Iterator[Forbidd
 def _value(
     resource: Resource, field: Field, before: Any, after: Any, pointer: str
 ) -> Iterator[Forbidden]:
-    """Yield the mistakes in the new value of a field."""
+    """Yield the reasons why a field must not have a new value."""
     sentence = resource.sentences.get(field.sentence_key, "")
     mistake = complaint(field.kind, after)
     if after is None and not field.nullable:
-        mistake = "it cannot be null"
+        mistake = "the value must not be null"
     elif after is None:
         mistake = None
     if mistake is None and after is not None:
@@ -306,24 +320,28 @@ def _value(
     if mistake is not None:
         yield Forbidden(pointer, f"{pointer}: {mistake}", sentence)
     elif not field.may_differ:
-        reason = f"{pointer} is a fact that other responses also show or that the client sends back"
+        reason = (
+            f"{pointer} must not change, because other responses also show it or the "
+            "client sends it back"
+        )
         yield Forbidden(pointer, reason, sentence)
     elif field.may_differ == "word" and after == "":
-        yield Forbidden(pointer, f"{pointer}: it is empty", sentence)
+        yield Forbidden(pointer, f"{pointer}: the value is empty", sentence)
     elif field.may_differ == "word":
         for word in (before, after):
             if word in field.meaningful_words or (word is after and word == field.contract_word):
                 reason = (
-                    f"{pointer}: the contract names {brief(word)}, so no other word can replace it"
+                    f"{pointer}: the contract gives {brief(word)} a meaning, so this word "
+                    "cannot replace another word or be replaced"
                 )
                 yield Forbidden(pointer, reason, sentence)
 
 
 def _bounds_complaint(field: Field, value: Any) -> str | None:
-    """Return a complaint if a value is outside the assumed bounds of a field, otherwise None."""
+    """Return a complaint if a value is below the assumed minimum of a field, otherwise None."""
     least = field.keywords.get("minimum")
     if least is not None and value < least:
-        return f"it is less than {least}"
+        return f"the value is less than {least}"
     return None
 
 
@@ -341,7 +359,7 @@ def _canonical(value: Any) -> str:
 def _broken_rules(
     response: SentResponse, document: Mapping[str, Any], is_problem: bool
 ) -> Iterator[Forbidden]:
-    """Yield the contradictions between parts of a response."""
+    """Yield each contradiction between two parts of a response."""
     request_id = response.header("X-Request-Id")
     if is_problem:
         if request_id is None or not 1 <= len(request_id) <= 128:
@@ -357,7 +375,7 @@ def _broken_rules(
             lower = placement.get(lower_name)
             upper = placement.get(upper_name)
             if _is_number(lower) and _is_number(upper) and lower > upper:
-                yield Forbidden("/database", f"{lower_name} is more than {upper_name}")
+                yield Forbidden("/database", f"{lower_name} is greater than {upper_name}")
 
 
 def _broken_rules_of_problem(
@@ -365,14 +383,14 @@ def _broken_rules_of_problem(
 ) -> Iterator[Forbidden]:
     status = document.get("status")
     if status != response.status:
-        reason = f"the status is {response.status}, and /status is {brief(status)}"
+        reason = f"the HTTP status is {response.status}, but /status is {brief(status)}"
         yield Forbidden("status", reason, _sentence("ProblemDetails", "status"))
     code = document.get("code")
     if not isinstance(code, str) or code not in PROBLEMS:
-        return  # the comparison of the members reports this
+        return  # the comparison of the members reports an unknown code
     problem = PROBLEMS[code]
     if not str(document.get("type")).endswith(f"/errors/{problem.slug}"):
-        reason = f"/type does not end in /errors/{problem.slug}"
+        reason = f"/type does not end with /errors/{problem.slug}"
         yield Forbidden("/type", reason, _sentence("ProblemDetails", "type"))
     fixed = {
         "status": problem.status,
@@ -381,16 +399,20 @@ def _broken_rules_of_problem(
     }
     for name, value in fixed.items():
         if name in problem.specified and document.get(name) != value:
-            reason = f"/{name} must be {json.dumps(value)} for {code}"
+            reason = f"/{name} must be {json.dumps(value)} for the code {code}"
             yield Forbidden(f"/{name}", reason, f"Known conditions: {code}")
     seconds = document.get("retry_after_seconds")
     header = response.header("Retry-After")
     if code != "rate_limited":
         if seconds is not None:
-            reason = f"/retry_after_seconds belongs to rate_limited, not to {code}"
+            reason = (
+                f"/retry_after_seconds is allowed only with the code rate_limited, not with {code}"
+            )
             yield Forbidden("/retry_after_seconds", reason, _MATCHES_HEADER)
     elif (None if seconds is None else str(seconds)) != header:
-        reason = f"Retry-After is {header or 'missing'}, and /retry_after_seconds {brief(seconds)}"
+        reason = (
+            f"Retry-After is {header or 'missing'}, but /retry_after_seconds is {brief(seconds)}"
+        )
         yield Forbidden("Retry-After", reason, _MATCHES_HEADER)
 
 
@@ -399,7 +421,10 @@ def _code(before: Any, after: Any) -> Iterator[Forbidden]:
         return
     for code in (before, after):
         if code in _CODES_OF_CONDITIONS:
-            reason = f"/code: the contract defines the condition for the code {code}"
+            reason = (
+                f"/code: the contract names the condition for {code}, so this code cannot "
+                "replace another code or be replaced"
+            )
             yield Forbidden("/code", reason, f"fail with code {code}")
 
 

@@ -1,9 +1,11 @@
-"""Alterations: changes to a response.
+"""Alterations: changes that a fault makes to a response.
 
-This module reads them, applies them, and refuses forbidden changes.
+This module reads alterations, applies them to responses, and refuses changes that the contract
+forbids.
 
-All other parts of the response stay true. A part that repeats a changed part, such as the header
-Retry-After, changes with it. If the change is `breaking`, only the named part changes.
+An alteration changes the parts that it names and every part that repeats one of them. For example,
+the header Retry-After follows `retry_after_seconds`. A `breaking` alteration changes only the named
+parts, and may do what the contract forbids.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from hosting_emulator.contract.resources import RESOURCES
 from hosting_emulator.contract.response_headers import header_complaint
 from hosting_emulator.contract.value_checks import is_integer
 
-#: The kinds of changes. An alteration has exactly one kind.
+#: The kinds of changes. Each alteration makes exactly one kind of change.
 CHANGES = ("set", "remove", "rename", "duplicate", "reorder", "headers", "status")
 _DIGITS = re.compile("[0-9]{1,9}")
 
@@ -55,7 +57,7 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     breaking: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless there is exactly one valid change."""
+        """Raise ValueError unless exactly one change is set and the change is valid."""
         words = [word for word in CHANGES if getattr(self, word) not in (None, {}, ())]
         if len(words) != 1:
             mistake = f"{' and '.join(words)} are given" if words else "none is given"
@@ -64,7 +66,9 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
             read_pointer(pointer)
         for pointer in self.pointers if self.set is None else ():
             if pointer == "" and self.reorder is None:
-                raise ValueError(f"{words[0]} needs a part of the body, such as /progress")
+                raise ValueError(
+                    f"{words[0]} needs the pointer to a part of the body, such as /progress"
+                )
         for name, value in (self.headers or {}).items():
             complaint = header_complaint(name, str(value or ""))
             if complaint is not None:
@@ -72,7 +76,7 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
         if self.status is not None and self.status not in {status.value for status in HTTPStatus}:
             raise ValueError(f"{self.status} is not an HTTP status")
         if self.status in (204, 205, 304):
-            raise ValueError(f"a response {self.status} has no content (RFC 9110, 15.3.5)")
+            raise ValueError(f"a response with the status {self.status} has no content (RFC 9110)")
         try:
             json.dumps([self.set, self.rename], allow_nan=False, ensure_ascii=False).encode()
         except ValueError as error:
@@ -80,7 +84,7 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
     @property
     def pointers(self) -> tuple[str, ...]:
-        """The JSON Pointers to the changed parts."""
+        """The JSON Pointers to the parts of the body that the alteration changes."""
         for change in (self.set, self.remove, self.rename, self.duplicate, self.reorder):
             if isinstance(change, str):
                 return (change,)
@@ -90,7 +94,10 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
     @property
     def changes_lasting_part(self) -> bool:
-        """Whether it changes a part that later responses about an ended operation repeat."""
+        """Whether the alteration changes an operation's `result` or `error`.
+
+        Every later response about an ended operation repeats these members.
+        """
         return any(read_pointer(pointer)[:1] in _LASTING for pointer in self.pointers)
 
 
@@ -98,10 +105,12 @@ _LASTING = tuple((part,) for part in LASTING_PARTS)
 
 
 class PartChange(Struct, frozen=True):
-    """A changed part of a response. `part` is a JSON Pointer, a header's name or `status`.
+    """A changed part of a response.
 
-    `before` and `after` are strings, which contain JSON for a part of the body. `before` is None if
-    the part was added, and `after` is None if it was removed.
+    `part` is a JSON Pointer, the name of a header, or `status`.
+
+    `before` and `after` are strings. A part of the body is written as JSON. `before` is None if the
+    part was added, and `after` is None if the part was removed.
     """
 
     part: str
@@ -110,7 +119,7 @@ class PartChange(Struct, frozen=True):
 
 
 class Altered(Struct, frozen=True):
-    """A response after a change, and the parts that changed."""
+    """A response after an alteration, with the parts that changed."""
 
     response: SentResponse
     changes: tuple[PartChange, ...]
@@ -119,8 +128,8 @@ class Altered(Struct, frozen=True):
 class Unaltered(Struct, frozen=True):
     """The reason why a response was not changed.
 
-    `forbidden` is set if the contract does not allow the change. `is_same` means that the response
-    already has this form.
+    `forbidden` is set if the contract forbids the change. `is_same` means that the change would
+    leave the response as it is.
     """
 
     reason: str
@@ -137,12 +146,12 @@ def alter_response(
     replayed: bool = False,
     is_sample: bool = False,
 ) -> Altered | Unaltered:
-    """Apply a change to a call's response.
+    """Apply an alteration to a call's response.
 
-    Return the altered response, or the reason why it is unaltered.
+    Return the altered response, or the reason why the response was not altered.
 
     `draw` returns an integer from 0 up to, but not including, its argument. `is_sample` means that
-    the times in the response are not those of a real response.
+    `response` is a sample with invented times.
     """
     try:
         changed = _Writer(response, _names_of_other_shape(spec, response)).write(alteration, draw)
@@ -157,7 +166,10 @@ def alter_response(
         spec, response, changed.response, replayed=replayed, is_sample=is_sample
     )
     if forbidden is not None:
-        reason = f"the contract does not allow it: {forbidden}; `breaking: true` allows it"
+        reason = (
+            f"the contract forbids the change: {forbidden}; to change the response "
+            "anyway, set `breaking: true`"
+        )
         return Unaltered(reason, forbidden)
     return changed
 
@@ -167,10 +179,10 @@ class _NoSuchPart(Exception):
 
 
 class _Writer:
-    """Applies a change to a response."""
+    """Applies an alteration to a response."""
 
     def __init__(self, response: SentResponse, other_names: frozenset[str] = frozenset()) -> None:
-        """`other_names` are names that must not be added to the body."""
+        """`other_names` are the names of members that must not be added to the body."""
         self._response = response
         self._other_names = other_names
         self._changes: list[PartChange] = []
@@ -180,7 +192,10 @@ class _Writer:
             self._text = None
 
     def write(self, alteration: Alteration, draw: Draw) -> Altered:
-        """Return the response after the change. Raises _NoSuchPart."""
+        """Apply an alteration, and return the altered response.
+
+        Raises _NoSuchPart if the response lacks a named part.
+        """
         if alteration.headers is not None:
             for name, value in alteration.headers.items():
                 self.write_header(name, None if value is None else str(value))
@@ -204,7 +219,7 @@ class _Writer:
         return self.altered()
 
     def altered(self) -> Altered:
-        """Return the response as written so far."""
+        """Return the response with all changes made so far."""
         return Altered(self._response, tuple(self._changes))
 
     def write_status(self, status: int) -> None:
@@ -213,7 +228,10 @@ class _Writer:
         self._response = replace(self._response, status=status)
 
     def write_header(self, name: str, value: str | None) -> None:
-        """Set a header, or remove it if `value` is None. Raises _NoSuchPart."""
+        """Set a header, or remove the header if `value` is None.
+
+        Raises _NoSuchPart if the header to remove is absent.
+        """
         if value is None and self._response.header(name) is None:
             raise _NoSuchPart(f"the response has no header {name}")
         self._note(name, self._response.header(name), value)
@@ -229,7 +247,7 @@ class _Writer:
         self._response = replace(self._response, headers=tuple(headers))
 
     def write_value(self, pointer: str, value: Any) -> None:
-        """Set a part of the body, or add it to an object or a list."""
+        """Set a part of the body, or add the part if its object or list lacks it."""
         text = self._json()
         tokens = read_pointer(pointer)
         positions = text.find(tokens)
@@ -245,7 +263,7 @@ class _Writer:
         self._take(text)
 
     def _add(self, text: JsonText, pointer: str, tokens: tuple[str, ...], value: Any) -> JsonText:
-        """Return the body with a new member or item."""
+        """Return the body with a new member of an object or a new item of a list."""
         name = tokens[-1]
         if len(tokens) == 1 and name in self._other_names:
             raise _no_part(pointer)
@@ -264,7 +282,7 @@ class _Writer:
         return text
 
     def remove(self, pointers: tuple[str, ...]) -> None:
-        """Remove parts of the body."""
+        """Remove the parts of the body at these pointers."""
         text = self._json()
         chosen = {position for pointer in pointers for position in self._positions(pointer)}
         outermost = {
@@ -272,7 +290,7 @@ class _Writer:
             for position in chosen
             if not any(position[:length] in chosen for length in range(len(position)))
         }
-        # The last part is removed first, because a removal moves the parts after it.
+        # Start with the last part, because each removal shifts the parts after it.
         changed = text
         removed = []
         for position in sorted(outermost, reverse=True):
@@ -285,7 +303,7 @@ class _Writer:
         text = self._json()
         for position in self._positions(pointer):
             if text.kind(position[:-1]) != "object":
-                raise _NoSuchPart(f"{pointer} is an item of a list, which has no name")
+                raise _NoSuchPart(f"{pointer} is a list item, and list items have no name")
             changed = text.rename(position, name)
             value = text.text_of(position)
             if changed.text != text.text:
@@ -314,7 +332,7 @@ class _Writer:
 
     def _json(self) -> JsonText:
         if self._text is None:
-            raise _NoSuchPart("its body is not JSON")
+            raise _NoSuchPart("the body of the response is not JSON")
         return self._text
 
     def _positions(self, pointer: str) -> list[Position]:
@@ -333,10 +351,10 @@ class _Writer:
 
 
 def _names_of_other_shape(spec: CallSpec, response: SentResponse) -> frozenset[str]:
-    """Return the field names that only the other kind of response (success or problem) has.
+    """Return the fields that exist only in the other kind of response: a success or a problem.
 
-    A change to such a field is meant for the other kind, so it does not add the field to this
-    response.
+    An alteration of such a field is meant for the other kind of response, so it must not add the
+    field to this response.
     """
     success = RESOURCES[spec.response].names
     problem = RESOURCES["ProblemDetails"].names
@@ -348,7 +366,7 @@ def _no_part(pointer: str) -> _NoSuchPart:
 
 
 def _differs(text: str, other: str) -> bool:
-    """Tell whether two JSON texts differ in more than spelling. 1, 1.0 and true all differ."""
+    """Tell whether two JSON texts have different values. The values 1, 1.0 and true all differ."""
     return json.dumps(json.loads(text)) != json.dumps(json.loads(other))
 
 
@@ -356,7 +374,7 @@ def _differs(text: str, other: str) -> bool:
 
 
 def _with_repeated_parts(changed: Altered, before: SentResponse) -> Altered:
-    """Return a changed response after updating every part that repeats a changed part."""
+    """Return an altered response after updating every part that repeats a changed part."""
     after = changed.response
     old = _members(before)
     new = _members(after)
@@ -375,7 +393,7 @@ def _with_repeated_parts(changed: Altered, before: SentResponse) -> Altered:
 
 
 def _repeat_status(writer: _Writer, before: SentResponse, after: SentResponse) -> None:
-    """Copy a problem's changed status from the response to the body, or vice versa."""
+    """Copy a problem's changed status from the HTTP status to the body, or vice versa."""
     if after.status != before.status:
         writer.write_value("/status", after.status)
         return
@@ -387,13 +405,13 @@ def _repeat_status(writer: _Writer, before: SentResponse, after: SentResponse) -
 def _repeat(
     writer: _Writer, before: SentResponse, after: SentResponse, header: str, name: str
 ) -> None:
-    """Copy a changed value from a header to the field that repeats it, or vice versa."""
+    """Copy a changed value from a header to the field that repeats the header, or vice versa."""
     old = _members(before)
     new = _members(after)
     value = after.header(header)
     if value != before.header(header):
         if old.get("code") != "rate_limited" and name not in old:
-            return  # no field repeats the header in this response
+            return  # this response has no field that repeats the header
         if value is None:
             if name in new and name == "retry_after_seconds":
                 writer.remove((f"/{name}",))

@@ -19,7 +19,8 @@ Affected: TypeAlias = CallName | CallGroup | type[Struct]
 class OutsideTheLetter(Struct, frozen=True):
     """The alternatives of an assumption that contradict a sentence of the contract.
 
-    `alternatives` are in the form shown to users. Only the default is within the contract.
+    `alternatives` lists the values in the form shown to users. Only the default value conforms to
+    the contract.
     """
 
     alternatives: tuple[str, ...]
@@ -27,14 +28,15 @@ class OutsideTheLetter(Struct, frozen=True):
 
 
 class Assumption(Struct, frozen=True, kw_only=True):
-    """The documentation of an assumption that can be set.
+    """The documentation of an assumption that users can set.
 
-    It is part of the `Annotated` type of the field.
+    Every field of `Assumptions` has an Assumption in its `Annotated` type.
 
     `doc` describes what the assumption decides. `sentence` is the sentence of the contract that
-    leaves this open. `affects` names the calls whose responses it affects, in addition to calls
-    whose row names it. `unseen` is the reason why the contract check never observes it. `needs`
-    names the options that the check needs to observe it.
+    leaves the decision open. `affects` names the calls whose responses the assumption affects.
+    Calls whose row names the assumption need not be listed there. `unseen` is the reason why the
+    contract check never observes the assumption. `needs` names the options that the contract check
+    needs to observe the assumption.
     """
 
     doc: str
@@ -46,7 +48,10 @@ class Assumption(Struct, frozen=True, kw_only=True):
 
 
 class FixedAssumption(Struct, frozen=True, kw_only=True):
-    """A choice that cannot be set, on a point where the contract is silent. `reason` explains why."""
+    """A choice on a point where the contract is silent, which users cannot set.
+
+    `reason` explains why users cannot set the choice.
+    """
 
     name: str
     doc: str

@@ -1,4 +1,4 @@
-"""The table of assumptions for documents, with the values that contradict the contract."""
+"""Describes the assumptions for documentation, and warns of values that contradict the contract."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from hosting_emulator.contract.fixed_assumptions import FIXED
 
 
 def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
-    """Return every assumption as a row: name, value, default, alternatives, about, sentence.
+    """Return a row for each assumption: name, value, default, alternatives, about, sentence.
 
-    `outside_the_letter` are the alternatives that contradict the contract, and `contradicts` is the
-    sentence that they contradict. `warning` is empty unless the value is such an alternative.
-    Choices that cannot be set come last. For them, `fixed` is the reason.
+    `outside_the_letter` lists the alternatives that contradict the contract, and `contradicts` is
+    the contradicted sentence. `warning` is empty unless the value contradicts the contract. Choices
+    that users cannot set come last, with the reason in `fixed`.
     """
     rows = [_row(assumptions, name) for name in Assumptions.__struct_fields__]
     return rows + [_fixed_row(fixed) for fixed in FIXED.values()]
@@ -61,9 +61,9 @@ def _fixed_row(fixed: FixedAssumption) -> dict[str, Any]:
 
 
 def alternatives(name: str) -> list[Any]:
-    """Return the other values that an assumption may have.
+    """Return the values that an assumption may have, without the default.
 
-    An empty list means any value of its type.
+    An empty list means that the assumption may have any value of its type.
     """
     default = getattr(DEFAULTS, name)
     if isinstance(default, tuple | dict):
@@ -77,7 +77,7 @@ def alternatives(name: str) -> list[Any]:
 
 
 def outside_the_letter(name: str) -> OutsideTheLetter | None:
-    """Return an assumption's alternatives that contradict the contract, or None."""
+    """Return an assumption's alternatives that contradict the contract, or None if none does."""
     return _declarations()[name].outside_the_letter
 
 
@@ -99,7 +99,7 @@ def _warning(name: str, value: Any) -> str:
     default = getattr(DEFAULTS, name)
     return (
         f"The assumption {name}={value} contradicts the contract, which says: "
-        f'"{outside.sentence}" Only the default, {default}, is within the contract.'
+        f'"{outside.sentence}" Only the default, {default}, conforms to the contract.'
     )
 
 
@@ -107,15 +107,21 @@ def _warning(name: str, value: Any) -> str:
 
 
 def why_unseen(name: str) -> str:
-    """Return the reason why the contract check never observes an assumption, or an empty string."""
+    """Return the reason why the contract check never observes an assumption.
+
+    Return an empty string if the contract check can observe the assumption.
+    """
     reason = _declarations()[name].unseen
     if not reason and isinstance(getattr(DEFAULTS, name), tuple):
-        return "responses do not show the order in which words are used"
+        return "responses do not show the order in which the words are used"
     return reason
 
 
 def needed_to_observe(name: str) -> str:
-    """Return the options that the contract check needs for an assumption, or an empty string."""
+    """Return the options that the contract check needs to observe an assumption.
+
+    Return an empty string if the contract check needs no options.
+    """
     return _declarations()[name].needs
 
 
@@ -128,9 +134,10 @@ def affects_every_call(name: str) -> bool:
 
 
 def affects_call(name: str, spec: CallSpec) -> bool:
-    """Tell whether an assumption affects a specific call, rather than every call.
+    """Tell whether an assumption affects the responses of this call in particular.
 
-    Either the call's row names the assumption, or the assumption names the call.
+    This is the case if the call's row names the assumption, or if the assumption's `affects` covers
+    the call. Assumptions that affect every call are not considered.
     """
     if name in spec.assumptions:
         return True

@@ -10,9 +10,10 @@ from hosting_emulator.contract.durations import parse_duration_ms
 
 @lru_cache(maxsize=64)
 def parse_profile(text: str) -> tuple[str, int, int]:
-    """Parse an operation profile. Raises ValueError.
+    """Parse an operation profile. Raises ValueError if `text` is not a profile.
 
-    Returns (`timed`, queued ms, running ms), (`per_poll`, polls, 0), or (`immediate` or `manual`, 0, 0).
+    Returns (`timed`, queued ms, running ms), (`per_poll`, polls, 0), or (`immediate` or `manual`,
+    0, 0).
     """
     words = text.split()
     if words in (["immediate"], ["manual"]):
@@ -28,12 +29,12 @@ def parse_profile(text: str) -> tuple[str, int, int]:
 
 @lru_cache(maxsize=64)
 def parse_retention_ms(text: str) -> int | None:
-    """Parse a retention time. Return milliseconds, or None for `forever`. Raises ValueError."""
+    """Return a retention time in milliseconds, or None for `forever`. Raises ValueError."""
     return None if text == "forever" else parse_duration_ms(text)
 
 
 def parse_rate_limit(text: str) -> tuple[int, int] | None:
-    """Parse a rate limit. Return (requests, window in ms), or None for `off`. Raises ValueError."""
+    """Return a rate limit as (requests, window in ms), or None for `off`. Raises ValueError."""
     if text == "off":
         return None
     count, _, window = text.partition("/")
@@ -41,4 +42,7 @@ def parse_rate_limit(text: str) -> tuple[int, int] | None:
         window_ms = parse_duration_ms(window)
         if 1_000 <= window_ms <= 86_400_000:
             return int(count), window_ms
-    raise ValueError(f"{text!r} is not a rate limit: write `off` or `100/60s` (1s to 24h)")
+    raise ValueError(
+        f"{text!r} is not a rate limit: write `off`, or requests per window such "
+        "as `100/60s` (1s to 24h)"
+    )

@@ -1,8 +1,8 @@
 """Assumptions: named settings with a default for each point on which the contract is silent.
 
-All these defaults are declared here. A client must not depend on any of them. Each assumption's
-field carries its documentation in an `Assumption`, which `assumption_table.py` reads. The choices
-that cannot be set are in `fixed_assumptions.py`.
+This module declares all defaults. A client must not depend on any of these defaults. Each
+assumption's field carries its documentation in an `Assumption`, which `assumption_table.py` reads.
+The choices that users cannot set are in `fixed_assumptions.py`.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ DEPLOYMENT_STATUSES = (
     "superseded",
 )
 DATABASE_STATES = ("init", "ready", "suspended", "resizing", "failed")
-#: The word that the contract names for each open set. Every list of words for the set must contain
-#: it.
+#: The word that the contract names for each open set. Every list of words for an open set must
+#: contain the contract's word.
 CONTRACT_WORDS = {
     "progress_phases": "queued",
     "reconciliation_states": "required",
@@ -92,7 +92,7 @@ _WORD_LISTS = (*CONTRACT_WORDS, "key_permissions", "data_modes")
 
 
 class AssumptionRefused(ValueError):
-    """The name of an assumption is unknown, or its value is not allowed.
+    """There is no assumption with this name, or its value is not allowed.
 
     The message lists the valid choices.
     """
@@ -109,33 +109,36 @@ _Zone = Annotated[str, whole(rf"^{_LABEL}(\.{_LABEL}){{0,5}}$")]
 
 
 class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """All assumptions of a world. The value is immutable; `changed()` returns a changed copy."""
+    """All assumptions of a world.
+
+    Instances are immutable, and `changed()` returns a changed copy.
+    """
 
     accepted_status: Annotated[
         Literal[202, 200, 201],
         Assumption(
-            doc="Status of an accepted operation (calls 2, 4).",
+            doc="The success status of the two calls that start an operation (calls 2 and 4).",
             sentence="Success status codes of operations 2, 3 and 4: not shown.",
         ),
     ] = 202
     key_created_status: Annotated[
         Literal[201, 200],
         Assumption(
-            doc="Status of the first creation of an API key.",
+            doc="The success status of the first creation of an API key.",
             sentence="Success status codes of operations 2, 3 and 4: not shown.",
         ),
     ] = 201
     key_replayed_status: Annotated[
         Literal[200, 201],
         Assumption(
-            doc="Status of the exact replay of a key creation.",
+            doc="The success status of an exact replay of an API key's creation.",
             sentence="Success status codes of operations 2, 3 and 4: not shown.",
         ),
     ] = 200
     ticket_created_status: Annotated[
         Literal[201, 200],
         Assumption(
-            doc="Status of ticket creation.",
+            doc="The success status of creating a dev access ticket.",
             sentence="Response: DevAccessTicket. [no status given]",
         ),
     ] = 201
@@ -147,8 +150,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         ),
         Assumption(
             doc=(
-                "The path at which an operation is polled. It is under /v1, contains "
-                "{operation_id} once, and may contain {project_id} before it."
+                "The path at which an operation is polled. The path must be under /v1 and "
+                "contain {operation_id} once. {project_id} may come before {operation_id}."
             ),
             sentence="poll the same operation [no path given]",
         ),
@@ -156,7 +159,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     cursor_parameter: Annotated[
         _Parameter,
         Assumption(
-            doc="Name of the continuation cursor's query parameter.",
+            doc="The name of the query parameter for the continuation cursor.",
             sentence=(
                 "Query parameter names for the cursor and the page size, default page size and "
                 "ordering: not shown."
@@ -166,7 +169,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     limit_parameter: Annotated[
         _Parameter,
         Assumption(
-            doc="Name of the page size's query parameter.",
+            doc="The name of the query parameter for the page size.",
             sentence=(
                 "Query parameter names for the cursor and the page size, default page size and "
                 "ordering: not shown."
@@ -177,7 +180,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         int,
         Meta(ge=1, le=100),
         Assumption(
-            doc="Number of items on a page if the request does not set a page size.",
+            doc="The number of items on a page if the request does not set a page size.",
             sentence=(
                 "Query parameter names for the cursor and the page size, default page size and "
                 "ordering: not shown."
@@ -187,7 +190,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     deployment_order: Annotated[
         Literal["newest_first", "oldest_first"],
         Assumption(
-            doc="Order of listed deployments.",
+            doc="The order of the listed deployments.",
             sentence=(
                 "Query parameter names for the cursor and the page size, default page size and "
                 "ordering: not shown."
@@ -199,8 +202,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["absent", "null"],
         Assumption(
             doc=(
-                'The form of next_cursor on the last page. The contract writes "or null" where '
-                "it allows null."
+                "Whether next_cursor is absent or null on the last page. The contract does not "
+                'allow null for next_cursor: it writes "or null" where null is allowed.'
             ),
             sentence="next_cursor (string, opaque continuation cursor [...])",
             affects=(DeploymentPage,),
@@ -212,7 +215,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     environment_parameter: Annotated[
         _Parameter,
         Assumption(
-            doc="Name of the query parameter that chooses dev or prod.",
+            doc="The name of the query parameter that chooses dev or prod.",
             sentence="Its name, default and whether it is required: not shown.",
         ),
     ] = "environment"
@@ -220,8 +223,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["refused", "dev", "prod"],
         Assumption(
             doc=(
-                "Response if the environment is missing: 400 invalid_request, or the response "
-                "for dev or prod."
+                "The response to a request that does not choose an environment: 400 "
+                "invalid_request, or the response for dev or prod."
             ),
             sentence="Its name, default and whether it is required: not shown.",
         ),
@@ -230,11 +233,11 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["checked", "ignored", "any_integer", "optional"],
         Assumption(
             doc=(
-                "The handling of expected_source_generation. `checked`: it must be at least 0, "
-                "and is compared with the project's generation on the request (409 "
-                "etag_mismatch if it differs) and again when the operation starts. "
-                "`any_integer`: it is compared, but may be negative. `optional`: it is "
-                "compared if present. `ignored`: it is not compared."
+                "How expected_source_generation is handled. `checked` requires a number of at "
+                "least 0, and compares it with the project's generation when the request "
+                "arrives (409 etag_mismatch if the numbers differ) and when the operation "
+                "starts. `any_integer` also accepts negative numbers. `optional` compares the "
+                "number only if it is present. `ignored` never compares the number."
             ),
             sentence="Meaning and bounds of expected_source_generation: not shown.",
             affects=("initialize_managed_source",),
@@ -252,9 +255,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["successes", "all_answers"],
         Assumption(
             doc=(
-                "The responses that are remembered for a key: successes only, or also the "
-                "call's own refusals unless they are retryable. An invalid request, or a "
-                "request without access, does not use its key."
+                "The responses that are remembered for an Idempotency-Key: only successes, or "
+                "also refusals by the call itself that are not retryable. A request that is "
+                "invalid or lacks access never uses up its key."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=("idempotent",),
@@ -264,8 +267,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         Assumption(
             doc=(
-                "How long (in world time) a response is remembered: `forever`, or a duration "
-                "such as `24h`, after which a retry of call 3 creates another token."
+                "How long a response is remembered for an Idempotency-Key: `forever`, or a "
+                "duration of world time such as `24h`. After this duration, a retry of an API "
+                "key's creation creates another token."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=("idempotent",),
@@ -281,8 +285,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["first_response", "current"],
         Assumption(
             doc=(
-                "The response to a replay of calls 2 and 4: the first response, byte for byte, "
-                "or the operation's current state."
+                "The replay for a repeated request to start an operation (calls 2 and 4): the "
+                "first response, byte for byte, or the operation's current state."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=(
@@ -295,21 +299,22 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["wait", "refuse"],
         Assumption(
             doc=(
-                "A request with the same key while the first request is in progress: it waits "
-                "and gets the replay, or is refused with service_unavailable."
+                "How a request is handled while another request with the same Idempotency-Key "
+                "is in progress: the later request waits and gets the replay, or is refused "
+                "with service_unavailable."
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=("idempotent",),
-            unseen="it needs two requests at exactly the same time",
+            unseen="the check would need two requests at exactly the same time",
         ),
     ] = "wait"
     source_profile: Annotated[
         str,
         Assumption(
             doc=(
-                "How an initialization progresses: `timed QUEUED RUNNING`, `immediate`, "
-                "`per_poll N` or `manual`. An operation keeps the profile under which it was "
-                "accepted."
+                "How an operation that initializes a source progresses: `timed QUEUED "
+                "RUNNING`, `immediate`, `per_poll N` or `manual`. An operation keeps the "
+                "profile under which it was accepted."
             ),
             sentence="Transitions: not shown.",
             affects=("initialize_managed_source",),
@@ -332,7 +337,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     progress_phases: Annotated[
         tuple[str, str, str, str, str],
         Assumption(
-            doc="Words of progress.phase, in order; `queued` is one of them.",
+            doc="The words of progress.phase in order, including `queued`.",
             sentence=(
                 "Allowed values of progress.phase, reconciliation.state and error.code [...]: not "
                 "shown."
@@ -343,7 +348,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     reconciliation_states: Annotated[
         tuple[str, str, str, str],
         Assumption(
-            doc="Words of reconciliation.state; `required` is one of them.",
+            doc="The words of reconciliation.state, including `required`.",
             sentence=(
                 "Allowed values of progress.phase, reconciliation.state and error.code [...]: not "
                 "shown."
@@ -354,7 +359,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     deployment_statuses: Annotated[
         tuple[str, str, str, str, str, str, str],
         Assumption(
-            doc="Words of Deployment.status; `queued` is one of them.",
+            doc="The words of Deployment.status, including `queued`.",
             sentence="Deployment.status values beyond queued: not shown.",
             affects=(DeploymentPage,),
         ),
@@ -363,8 +368,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         tuple[Literal["shared"], str],
         Assumption(
             doc=(
-                "Words of data_mode: the contract's word for a database shared by both "
-                "environments, and the word for separate databases."
+                "The words of data_mode: the contract's word for a database shared by both "
+                "environments, and a word for separate databases."
             ),
             sentence="data_mode values beyond shared, [...]: not shown.",
             affects=(DatabaseCompute,),
@@ -373,7 +378,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     database_states: Annotated[
         tuple[str, str, str, str, str],
         Assumption(
-            doc="Words of database state and pending_state; `init` is one of them.",
+            doc="The words of a database's state and pending_state, including `init`.",
             sentence="database state / pending_state values beyond init: not shown.",
             affects=(DatabaseCompute,),
         ),
@@ -381,7 +386,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     flag_reenabled: Annotated[
         Literal["kept", "renewed"],
         Assumption(
-            doc="The value of enabled_at after the owner switches on a flag that is already on.",
+            doc="Whether enabled_at changes when the owner switches on a flag that is already on.",
             sentence="when the current owner switched the flag on",
             affects=(PoweredByFlag,),
         ),
@@ -390,7 +395,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["operations_refused", "nothing_refused"],
         Assumption(
             doc=(
-                "Whether an organization without credits may start operations (calls 2 and 4), "
+                "Whether an organization without credits may start operations (calls 2 and 4) "
                 "or is refused with 402 insufficient_organization_credits."
             ),
             sentence="Available at zero credits.",
@@ -405,8 +410,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["any", "paid"],
         Assumption(
             doc=(
-                "The plan that applying domains requires: any plan, or a paid plan (otherwise "
-                "402 paid_plan_required)."
+                "The plan that applying domains requires. With `paid`, a Free workspace is "
+                "refused with 402 paid_plan_required."
             ),
             sentence="a Free workspace may connect its own domain to this project",
             affects=("apply_project_domains",),
@@ -457,19 +462,20 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         tuple[str, str, str, str, str, str, str],
         Assumption(
             doc=(
-                "Names of a key's permissions, in the order read projects, write projects, write "
-                "domains, read deployments, read databases, read DNS, write dev access."
+                "The names of an API key's permissions, in this order: read projects, write "
+                "projects, write domains, read deployments, read databases, read DNS, write "
+                "dev access."
             ),
             sentence="Names of the permissions carried in key.permissions: not shown.",
             affects=(UserApiKeyCreation,),
-            unseen="no call shows the meaning of each name",
+            unseen="no call shows what each name means",
         ),
     ] = PERMISSIONS
     key_prefix: Annotated[
         str,
         whole("^[a-z]{2,8}_$"),
         Assumption(
-            doc="The prefix of an API key, followed by 43 characters.",
+            doc="The prefix of an API key, which 43 other characters follow.",
             sentence="the full token",
             affects=(UserApiKeyCreation,),
         ),
@@ -479,7 +485,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Assumption(
             doc="The lifetime of an access token, in world time.",
             sentence="an access JWT [...]",
-            unseen="a token does not show the lifetime of other tokens",
+            unseen="one token does not show the lifetime of other tokens",
         ),
     ] = "1h"
     token_audience: Annotated[
@@ -494,7 +500,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     request_id_invalid: Annotated[
         Literal["refused", "ignored"],
         Assumption(
-            doc="Handling of an X-Request-Id that is empty or longer than 128 characters.",
+            doc="How an X-Request-Id that is empty or longer than 128 characters is handled.",
             sentence="X-Request-Id (optional request header, string 1-128 characters [...])",
             affects=("every",),
         ),
@@ -502,14 +508,14 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     request_id_on_success: Annotated[
         Literal["absent", "echoed"],
         Assumption(
-            doc="X-Request-Id on successful responses.",
+            doc="Whether successful responses have the header X-Request-Id.",
             sentence="X-Request-Id (optional request header, string 1-128 characters [...])",
         ),
     ] = "absent"
     unknown_body_fields: Annotated[
         Literal["ignored", "refused"],
         Assumption(
-            doc="Unknown body fields of calls 2 and 3.",
+            doc="How unknown body fields are handled when a source is initialized or a key is created.",
             sentence="No additional properties [said of operation 1 alone].",
             affects=(
                 "initialize_managed_source",
@@ -520,7 +526,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     unexpected_body: Annotated[
         Literal["ignored", "refused"],
         Assumption(
-            doc="A request body on a call that takes no body.",
+            doc="How a request body is handled if the call takes no body.",
             sentence="No request body.",
             affects=(
                 DeploymentPage,
@@ -534,7 +540,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     unknown_query_parameters: Annotated[
         Literal["ignored", "refused"],
         Assumption(
-            doc="Query parameters that a call does not list.",
+            doc="How query parameters that a call does not define are handled.",
             sentence="Query: [...]",
             affects=("every",),
         ),
@@ -542,7 +548,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     malformed_project_id: Annotated[
         Literal["not_found", "invalid_request"],
         Assumption(
-            doc="A path id that is not a Ulid: 404 resource_not_found or 400 invalid_request.",
+            doc=(
+                "The response to an id in the path that is not a Ulid: 404 resource_not_found "
+                "or 400 invalid_request."
+            ),
             sentence=(
                 "Which HTTP status each other code uses, and which code follows which other "
                 "condition: not shown."
@@ -554,36 +563,37 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         dict[str, str],
         Assumption(
             doc=(
-                "Other problem codes for conditions that have no code in the contract: "
-                "session_missing, no_permission_enabled, generation_stale, domain_depends_on_flag, "
-                "provider_failing, request_in_flight, wrong_media_type, body_too_long, "
-                "rate_exceeded, creation_uncertain, credits_used_up, plan_too_small."
+                "Problem codes for conditions for which the contract names no code: "
+                "session_missing, no_permission_enabled, generation_stale, "
+                "domain_depends_on_flag, provider_failing, request_in_flight, "
+                "wrong_media_type, body_too_long, rate_exceeded, creation_uncertain, "
+                "credits_used_up, plan_too_small."
             ),
             sentence=(
                 "Which HTTP status each other code uses, and which code follows which other "
                 "condition: not shown."
             ),
-            unseen="the check recognizes a condition by its code",
+            unseen="the check recognizes a condition only by its code",
         ),
     ] = {}
     wrong_method: Annotated[
         Literal["method_not_allowed", "not_found"],
         Assumption(
             doc=(
-                "A method that a path does not support: 405 invalid_request with Allow, or 404 "
-                "resource_not_found."
+                "The response to a method that the path does not support: 405 invalid_request "
+                "with the header Allow, or 404 resource_not_found."
             ),
             sentence=(
                 "Which HTTP status each other code uses, and which code follows which other "
                 "condition: not shown."
             ),
-            unseen="the check sends only the contract's methods",
+            unseen="the check sends only methods that the contract names",
         ),
     ] = "method_not_allowed"
     problem_statuses: Annotated[
         dict[str, int],
         Assumption(
-            doc="Other HTTP statuses for problem codes whose status the contract leaves open.",
+            doc="HTTP statuses for problem codes whose status the contract leaves open.",
             sentence=(
                 "Which HTTP status each other code uses, and which code follows which other "
                 "condition: not shown."
@@ -594,12 +604,13 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["closed", "open"],
         Assumption(
             doc=(
-                "Whether call 1 uses only the error statuses that the contract lists. If so, a "
-                "problem with a different status gets 400 there."
+                "Whether the call that sets the flag (call 1) returns only the error statuses "
+                "that the contract lists. With `closed`, a problem whose status is not listed "
+                "gets the status 400."
             ),
             sentence="Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details).",
             affects=(PoweredByFlag,),
-            unseen="the check sends nothing large, and does not test limits",
+            unseen="the check sends no large body and does not test limits",
             outside_the_letter=OutsideTheLetter(
                 ("open",), "Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details)."
             ),
@@ -610,21 +621,22 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Meta(ge=1, le=67_108_864),
         Assumption(
             doc=(
-                "Maximum length of a request body. A longer body is refused with 413 "
-                "payload_too_large."
+                "The maximum length of a request body in bytes. A longer body is refused with "
+                "413 payload_too_large."
             ),
             sentence="request-size limit (code payload_too_large exists) [...]: not shown.",
             affects=("every",),
-            unseen="the check sends nothing large",
+            unseen="the check sends no large body",
         ),
     ] = 1_048_576
     rate_limit: Annotated[
         str,
         Assumption(
             doc=(
-                "`off`, or a number of requests per user and period of world time, such as "
-                "`100/60s`. A period starts with a request. Every call counts, even if it is "
-                "refused. Other paths and requests that are too long do not count."
+                "The number of requests that a user may send in a period of world time, such "
+                "as `100/60s`, or `off`. A period starts with a user's first request after the "
+                "previous period. A call that is refused for another reason still counts. "
+                "Requests to other paths and requests that are too long do not count."
             ),
             sentence="Numeric rate-limit values (code rate_limited exists) [...]: not shown.",
             affects=("every",),
@@ -634,7 +646,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     timestamp_form: Annotated[
         Literal["milliseconds", "microseconds", "offset"],
         Assumption(
-            doc="Format of timestamps.",
+            doc="The format of timestamps.",
             sentence="date-time (ISO 8601 / RFC 3339)",
             affects=("every",),
         ),
@@ -643,8 +655,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         _Zone,
         Assumption(
             doc=(
-                "Zone of dev origins. In worlds other than the default, the world's name is "
-                "put before it."
+                "The DNS zone of dev origins. In a world other than the default world, the "
+                "world's name precedes the zone."
             ),
             sentence="hostnames (derived by the server, not supplied)",
             affects=(
@@ -658,7 +670,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         whole(rf"^(own|https?://[/{_URI}]*[{_URI}])$"),
         Assumption(
-            doc="Base URL of a problem's `type`: `own` for the emulator's pages, or any URL.",
+            doc=(
+                "The base URL of a problem's `type`: any URL, or `own` for the emulator's "
+                "documentation."
+            ),
             sentence="documentation link of the form {docs_url}/errors/<code [...]>",
         ),
     ] = "own"
@@ -677,7 +692,10 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     def _check_path(self) -> None:
         path = self.operation_path
         if re.search(r"/\.\.?(/|$)", path):
-            raise ValueError("operation_path contains a segment `.` or `..`, which clients remove")
+            raise ValueError(
+                "operation_path must not contain a segment `.` or `..`, because "
+                "clients remove such segments"
+            )
         for spec in CALLS.values():
             if overlap(path, spec.path):
                 raise ValueError(f"operation_path overlaps {spec.path}, the path of another call")
@@ -696,7 +714,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         for name in _WORD_LISTS:
             words = getattr(self, name)
             if len(set(words)) != len(words) or not all(words):
-                raise ValueError(f"{name} needs distinct, non-empty words")
+                raise ValueError(f"{name} must contain distinct, non-empty words")
             word = CONTRACT_WORDS.get(name)
             if word is not None and word not in words:
                 raise ValueError(f"{name} must contain {word!r}, the word that the contract names")
@@ -704,18 +722,18 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             raise ValueError("cursor_parameter and limit_parameter need different names")
 
     def code_of(self, condition: str) -> str:
-        """Return the problem code of a condition, which must be in CONDITIONS."""
+        """Return the problem code for a condition, which must be in CONDITIONS."""
         return self.condition_codes.get(condition, CONDITIONS[condition])
 
     def changed(self, values: Mapping[str, Any]) -> Assumptions:
-        """Return these assumptions with some values replaced.
+        """Return a copy of these assumptions in which some values are replaced.
 
-        A value may be a string from a command line. Integers are parsed, lists are split at commas,
-        and `problem_statuses` has the form `code=status,…`. Raises AssumptionRefused, whose message
-        names the assumption, the value and the valid choices.
+        A value may be a string from the command line: a number, a word, words separated by commas,
+        or pairs of the form `code=status,…`. Raises AssumptionRefused, whose message names the
+        assumption, the value and the valid choices.
         """
         merged = msgspec.structs.asdict(self)
-        changed = convert(merged, Assumptions)  # a copy, in which every list of words is validated
+        changed = convert(merged, Assumptions)  # returned if `values` is empty
         for name, value in values.items():
             if name not in merged:
                 raise AssumptionRefused(_why_unknown(name, merged))
@@ -731,7 +749,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         return changed
 
     def changes(self) -> dict[str, Any]:
-        """Return the values that differ from the defaults, by name."""
+        """Return the assumptions that differ from their defaults, as a mapping of names to values."""
         if self == DEFAULTS:
             return {}
         return {
@@ -742,7 +760,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
 
 
 def _why_unknown(name: str, names: Collection[str]) -> str:
-    """Return the message that there is no assumption with this name that can be set."""
+    """Return the reason why no assumption with this name can be set."""
     if name in FIXED:
         return f"{name} cannot be set: {FIXED[name].reason}"
     hint = nearest(name, names) or "; `hosting-emulator contract assumptions` lists them"
@@ -755,7 +773,7 @@ def plain_value(value: Any) -> Any:
 
 
 def _read_value(value: Any, current: Any) -> Any:
-    """Convert a value, which may be a string, to the type of an assumption's current value."""
+    """Convert a value, which may be a string from the command line, to the type of `current`."""
     if isinstance(value, list):
         return tuple(value)
     if not isinstance(value, str):
@@ -770,7 +788,7 @@ def _read_value(value: Any, current: Any) -> Any:
 
 
 def _read_pairs(text: str) -> dict[str, Any]:
-    """Parse pairs of the form `code=status,…`."""
+    """Parse pairs of the form `code=status,…`, separated by commas."""
     pairs: dict[str, Any] = {}
     for part in text.split(","):
         if part.strip():

@@ -1,6 +1,7 @@
-"""The calls under a world's assumptions: addresses, statuses, codes and roles.
+"""The calls under a world's assumptions: paths, statuses, codes and roles.
 
-The rows in `calls.py` leave some points open. This module looks them up in a world's assumptions.
+The rows in `calls.py` leave some points to assumptions. This module resolves these points for a
+world.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _NO_PATH = "The API has no such path."
 
 
 class Match(Struct, frozen=True):
-    """A call, and the id of its subject in the path."""
+    """The call of a request, and the id of its subject from the path."""
 
     spec: CallSpec
     subject_id: str
@@ -42,7 +43,8 @@ class Match(Struct, frozen=True):
 class MethodRefused(Refused):
     """A refusal with status 405.
 
-    The path exists, but not with this method. `allow` lists the methods.
+    The path exists, but does not support the method. `allow` lists the methods that the path
+    supports.
     """
 
     def __init__(self, method: str, allow: list[str], subject: Subject, subject_id: str) -> None:
@@ -57,15 +59,15 @@ class MethodRefused(Refused):
         self.subject_id = subject_id
 
     def as_unknown_path(self) -> Refused:
-        """Return the refusal of the same request as an unknown path."""
+        """Return the refusal with 404 that a world can use instead, as for an unknown path."""
         why = f"the path allows {self.allow}"
         return Refused("resource_not_found", _NO_PATH, why=why, assumption="wrong_method")
 
 
 class _Route(Struct, frozen=True):
-    """The path of a call, as a pattern.
+    """A call, with its path as a pattern.
 
-    `fixed_characters` is the number of characters outside of ids.
+    `fixed_characters` is the number of characters in the path outside its ids.
     """
 
     spec: CallSpec
@@ -81,16 +83,17 @@ def _route(spec: CallSpec) -> _Route:
 class CallTable:
     """The calls under a world's assumptions, with a look-up by method and path.
 
-    The whole path must match, including a suffix of an id (`{id}:cancel`). If several paths match,
-    the path with the most characters outside of ids wins. Look-ups are cached, because clients
-    request the same few paths again and again.
+    A match covers the whole path, including the suffix after an id in `{id}:cancel`. If several
+    paths match, the path with the most characters outside its ids wins. Look-ups are cached,
+    because clients request the same few paths again and again.
     """
 
     def __init__(self, assumptions: Assumptions = DEFAULTS) -> None:
         self.specs = tuple(_with_assumed_path(spec, assumptions) for spec in ROWS)
         self.by_id: dict[str, CallSpec] = {spec.call_id: spec for spec in self.specs}
         self._routes = [_route(spec) for spec in self.specs]
-        #: Return the call and the id in its path. Raises Refused (404) or MethodRefused (405).
+        #: Return the call and the id for a method and a path. Raises Refused (404) or MethodRefused
+        #: (405).
         self.find = lru_cache(maxsize=1024)(self._find)
 
     def __iter__(self) -> Iterator[CallSpec]:
@@ -104,7 +107,7 @@ class CallTable:
             return None
 
     def _find(self, method: str, path: str) -> Match:
-        # An escaped slash does not end a segment.
+        # Keep an escaped slash escaped, because it does not end a segment.
         text = unquote(re.sub("%2f", "%252F", path, flags=re.IGNORECASE))
         matches: list[tuple[int, Match]] = []
         for route in self._routes:
@@ -138,7 +141,7 @@ def calls_at(operation_path: str) -> CallTable:
 
 
 def success_status(spec: CallSpec, assumptions: Assumptions) -> int:
-    """Return the status of a successful first response."""
+    """Return the status of a successful response that is not a replay."""
     if isinstance(spec.success, StatedStatus):
         return spec.success.status
     if isinstance(spec.success, ReadStatus):
@@ -147,7 +150,7 @@ def success_status(spec: CallSpec, assumptions: Assumptions) -> int:
 
 
 def assumed_status(status: AssumedStatus, assumptions: Assumptions) -> int:
-    """Return a status that the contract leaves open."""
+    """Return the assumed value of a status that the contract leaves open."""
     return int(getattr(assumptions, status.assumption))
 
 
@@ -159,7 +162,7 @@ def least_role(spec: CallSpec, assumptions: Assumptions) -> str:
 
 
 def problem_codes(spec: CallSpec, assumptions: Assumptions) -> list[str]:
-    """Return the codes with which a call may be refused, including the codes of assumed conditions."""
+    """Return the problem codes that a call may return, including codes set by `condition_codes`."""
     codes = [*COMMON_CODES]
     if spec.idempotent:
         codes.append("idempotency_key_reused")
@@ -175,8 +178,9 @@ def problem_status(
 ) -> int:
     """Return the status of a problem with this code in a call's response.
 
-    `own` is the status that was chosen for this response, and overrides the assumption. A call that
-    lists its error statuses returns only these, unless the list is assumed to be open.
+    `own` is a status that was chosen for this response, and overrides the assumption. If the
+    contract lists a call's error statuses, the call returns only listed statuses, unless the
+    assumption `listed_statuses` is `open`.
     """
     usual = PROBLEMS[code].status
     status = assumptions.problem_statuses.get(code, usual)
@@ -191,12 +195,12 @@ def problem_status(
 
 
 def parameter_name(parameter: QueryParameter, assumptions: Assumptions) -> str:
-    """Return the name of a query parameter on the wire."""
+    """Return the name of a query parameter in requests."""
     return str(getattr(assumptions, parameter.name_assumption))
 
 
 def parameter_default(parameter: QueryParameter, assumptions: Assumptions) -> Any:
-    """Return the default of a query parameter, or `refused` if the parameter is required."""
+    """Return the default of a query parameter: `refused` if required, None if there is no default."""
     if parameter.default_assumption is None:
         return None
     return getattr(assumptions, parameter.default_assumption)
@@ -211,7 +215,7 @@ def is_required(parameter: QueryParameter, assumptions: Assumptions) -> bool:
 
 
 def describe_calls(assumptions: Assumptions = DEFAULTS) -> list[dict[str, Any]]:
-    """Return all calls as documents: address, inputs, access and responses."""
+    """Return a description of each call: its path, inputs, required access and responses."""
     return [_describe_call(spec, assumptions) for spec in CallTable(assumptions)]
 
 

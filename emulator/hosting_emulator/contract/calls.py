@@ -1,9 +1,10 @@
-"""The eight calls of the contract, and the poll of an operation, which the contract does not specify.
+"""The eight calls of the contract, and the poll of an operation, which the contract does not
+specify.
 
-A call is a row here and a function of the same name in `calls`. These rows are read by the routes,
-the query parser, the access check, the OpenAPI document, the explanations, the lists in CLI, SDK
-and page, and the tests. If a row leaves a point to an assumption, `call_table.py` looks it up in a
-world's assumptions.
+Each call has a row in this module and a function of the same name in the package `calls`. The rows
+are used by the routes, the query parser, the access check, the OpenAPI document, the explanations,
+the CLI, the SDK, the page and the tests. If a row leaves a point to an assumption, `call_table.py`
+resolves the point for a world.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ from hosting_emulator.contract.resources import (
 )
 
 Subject = Literal["project", "organization", "operation"]
-#: The names of the calls. Editors offer them, and mypy checks the rows below against them.
+#: The names of the calls. Editors complete these names, and mypy checks the rows below against
+#: them.
 CallName = Literal[
     "set_project_powered_by_flag",
     "initialize_managed_source",
@@ -46,9 +48,8 @@ CallName = Literal[
     "read_database_compute",
     "get_operation",
 ]
-#: Endpoints that are not calls, under the names used in a fault's `call`: a ticket is redeemed at a
-#: dev origin, and users sign in at an identity provider. A fault without a `call` does not match
-#: them.
+#: The names of endpoints that are not calls, for a fault's `call`. At these endpoints, tickets are
+#: redeemed and users sign in. A fault without a `call` does not match these endpoints.
 DoorName = Literal[
     "redeem_ticket",
     "idp_discovery",
@@ -60,7 +61,7 @@ DoorName = Literal[
 ]
 DOORS: tuple[DoorName, ...] = get_args(DoorName)
 REDEEM_TICKET = "redeem_ticket"
-#: The prefix of the names of the identity provider's endpoints.
+#: The prefix of the identity provider's endpoint names.
 IDENTITY_PROVIDER = "idp_"
 #: Codes with which any call may be refused.
 COMMON_CODES = (
@@ -76,13 +77,13 @@ COMMON_CODES = (
 
 
 class QueryParameter(Struct, frozen=True, kw_only=True):
-    """A query parameter of a call. The contract does not name it, so an assumption does.
+    """A query parameter of a call. An assumption sets its name, because the contract does not.
 
-    `value` is its name in the call's inputs. `name_assumption` is the assumption that sets its name
-    on the wire. The whole value must match `pattern`; otherwise `complaint` is the error.
-    `default_assumption` is the assumption that sets the default. If the default is `refused`, the
-    parameter is required, and `missing_complaint` is the error. Without a `default_assumption`, the
-    default is None.
+    `value` is the parameter's name in the call's inputs. `name_assumption` is the assumption that
+    sets the parameter's name in requests. If the whole value does not match `pattern`, the error is
+    `complaint`. `default_assumption` is the assumption that sets the default. If the default is
+    `refused`, the parameter is required, and the error for a missing parameter is
+    `missing_complaint`. Without a `default_assumption`, the default is None.
     """
 
     value: str
@@ -97,13 +98,13 @@ class QueryParameter(Struct, frozen=True, kw_only=True):
 
 
 class StatedStatus(Struct, frozen=True):
-    """A status that the contract gives."""
+    """A success status that the contract states."""
 
     status: int
 
 
 class AssumedStatus(Struct, frozen=True):
-    """A status that an assumption sets, because the contract does not give it."""
+    """A success status that is set by an assumption, because the contract states none."""
 
     assumption: Literal[
         "accepted_status", "key_created_status", "key_replayed_status", "ticket_created_status"
@@ -111,17 +112,17 @@ class AssumedStatus(Struct, frozen=True):
 
 
 class ReadStatus(Struct, frozen=True):
-    """The status of a read, 200.
+    """The success status of a read, which is 200.
 
-    The contract does not give it. The fixed assumption `read_status` sets it.
+    The fixed assumption `read_status` sets this status, because the contract does not state it.
     """
 
 
 class Idempotency(Struct, frozen=True, kw_only=True):
     """The contract's rules for a call's Idempotency-Key.
 
-    `retry_sentence` is the sentence about a repeated key. `replay_status` is the status of an exact
-    replay, if it differs from the status of the first response.
+    `retry_sentence` is the contract's sentence about a repeated key. `replay_status` is the status
+    of an exact replay, or None if a replay has the same status as the first response.
     """
 
     retry_sentence: str = ""
@@ -129,13 +130,14 @@ class Idempotency(Struct, frozen=True, kw_only=True):
 
 
 class CallSpec(Struct, frozen=True, kw_only=True):
-    """A call, as described in the contract's Endpoints part.
+    """A call that the contract's Endpoints part describes.
 
-    `codes` are the problem codes in addition to COMMON_CODES and to the code about the
-    Idempotency-Key. `listed_statuses` are the error statuses, if the contract lists all of them.
-    `section` and the sentences are quoted from the contract. `effect` describes the effect of a
-    success on the project. `path_assumption` and `success_assumption` name the assumptions that
-    affect the path and every success.
+    `codes` are the call's problem codes other than COMMON_CODES and `idempotency_key_reused`.
+    `listed_statuses` are the call's error statuses, if the contract lists all of them. `section`
+    names the call's section in the contract, from which `query_sentence` and `body_sentence` are
+    quoted. `effect` describes what a successful call changes. `path_assumption` is the assumption
+    that sets the path. `success_assumption` is an assumption that affects every successful
+    response.
     """
 
     call_id: CallName
@@ -162,7 +164,7 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def operation_id(self) -> str:
-        """The name in the OpenAPI document, such as `setProjectPoweredByFlag`."""
+        """The operationId in the OpenAPI document, such as `setProjectPoweredByFlag`."""
         first, *rest = self.call_id.split("_")
         return first + "".join(word.title() for word in rest)
 
@@ -175,7 +177,7 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def response(self) -> str:
-        """The name of the resource that a success returns."""
+        """The name of the resource that a successful call returns."""
         return resource_name(self.response_type)
 
     @property
@@ -190,7 +192,7 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def retry_sentence(self) -> str:
-        """The contract's sentence about a repeated Idempotency-Key, or an empty string."""
+        """The contract's sentence about a repeated key, or an empty string if there is none."""
         return "" if self.idempotency is None else self.idempotency.retry_sentence
 
     @property
@@ -200,7 +202,7 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def role(self) -> Role | AssumedRole | Literal["member"]:
-        """The minimum role: a role in the project, or `member` of the organization."""
+        """The minimum role: a role in the project, or `member` for a call on an organization."""
         return self.access.role if isinstance(self.access, ProjectAccess) else "member"
 
     @property
@@ -210,12 +212,12 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def replay_status(self) -> AssumedStatus | None:
-        """The status of an exact replay, if it differs from the status of the first response."""
+        """The status of an exact replay, or None if it is the status of the first response."""
         return None if self.idempotency is None else self.idempotency.replay_status
 
     @property
     def assumptions(self) -> frozenset[str]:
-        """The names of the assumptions that set the row's role, statuses, path or query."""
+        """The names of the assumptions that set the call's role, statuses, path or query."""
         assumed = [
             part.assumption
             for part in (self.role, self.success, self.replay_status)
@@ -231,7 +233,10 @@ CURSOR = QueryParameter(
     value="cursor",
     name_assumption="cursor_parameter",
     pattern="[A-Za-z0-9_-]{1,512}",
-    complaint=("is not a next_cursor from this project's deployments; omit it to start again."),
+    complaint=(
+        "is not a next_cursor of this project's deployments; omit the parameter to get "
+        "the first page."
+    ),
     description="The opaque next_cursor of the preceding page.",
     schema={
         "type": "string",
@@ -247,10 +252,10 @@ _LIMIT = QueryParameter(
     pattern="[1-9][0-9]?|100",
     complaint="must be an integer from 1 to 100.",
     default_assumption="default_page_size",
-    # The default is in the description, not in the schema. Otherwise generated clients would send
-    # the default with each request, and would depend on an assumption.
-    description="Maximum number of items on the page",
-    default_description="; {} if left out.",
+    # The default is in the description, not in the schema. Generated clients would send a default
+    # in the schema with each request, and would then depend on an assumption.
+    description="The maximum number of items on the page",
+    default_description="; the default is {}.",
     schema={"type": "integer", "minimum": 1, "maximum": 100},
 )
 _ENVIRONMENT = QueryParameter(
@@ -261,7 +266,7 @@ _ENVIRONMENT = QueryParameter(
     missing_complaint="is required; it must be dev or prod.",
     default_assumption="missing_environment",
     description="The environment whose compute configuration to read.",
-    default_description=" {} if left out.",
+    default_description=" The default is {}.",
     schema={"$ref": "#/components/schemas/Environment"},
 )
 
@@ -304,14 +309,16 @@ ROWS = (
         codes=("etag_mismatch", "insufficient_organization_credits"),
         section="Endpoints, 2",
         body_sentence="Body (application/json): { expected_source_generation: integer }.",
-        effect="started initializing the project's managed source",
+        effect="the initialization of the project's managed source was started",
     ),
     CallSpec(
         call_id="create_user_api_key",
         method="POST",
         path="/v1/organizations/{organization_id}/user-api-keys",
         summary="Create user API key",
-        description="Create a user-owned API token valid 90 days. Its value is returned only once.",
+        description=(
+            "Create a user-owned API token valid 90 days. The token's value is returned only once."
+        ),
         success=AssumedStatus("key_created_status"),
         response_type=UserApiKeyCreation,
         access=OrganizationAccess(interactive=True),
@@ -324,7 +331,7 @@ ROWS = (
         ),
         section="Endpoints, 3",
         body_sentence="Body (application/json): { name: string, length 1 to 64 }.",
-        effect="user API keys, valid 90 days",
+        effect="user API keys were created, valid for 90 days",
     ),
     CallSpec(
         call_id="apply_project_domains",
@@ -347,7 +354,7 @@ ROWS = (
         success_assumption="domains_profile",
         codes=("paid_plan_required", "insufficient_organization_credits"),
         section="Endpoints, 4",
-        effect="started applying the project's domains",
+        effect="applying the project's domains was started",
     ),
     CallSpec(
         call_id="get_dns_authorization",
@@ -383,7 +390,7 @@ ROWS = (
         response_type=DevAccessTicket,
         access=ProjectAccess("owner", "dev_access.write"),
         section="Endpoints, 7",
-        effect="dev access tickets, valid ten minutes",
+        effect="dev access tickets were created, valid for ten minutes",
     ),
     CallSpec(
         call_id="read_database_compute",
@@ -408,7 +415,8 @@ ROWS = (
     ),
 )
 
-#: All calls by call_id in the contract's order, and the calls that do not need an operation.
+#: All calls by call_id, in the contract's order. `CALLS` contains all calls except the poll of an
+#: operation.
 ALL_CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in ROWS}
 CALLS: dict[str, CallSpec] = {
     call_id: spec for call_id, spec in ALL_CALLS.items() if spec.subject != "operation"

@@ -1,8 +1,8 @@
-"""Converts plain values to typed ones with msgspec, safely from several threads.
+"""Converts plain values to typed values with msgspec. The functions are thread-safe.
 
-msgspec examines a type at its first use, and runs Python code while doing so. If another thread
-uses the same type before the examination has ended, msgspec reads memory that is not set yet, and
-the process crashes. All other modules therefore convert with these functions.
+msgspec examines a type at its first use, and runs Python code during the examination. If another
+thread uses the same type before the examination has ended, msgspec reads uninitialized memory, and
+the process crashes. All other modules must therefore convert values with these functions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _examined: Final[set[Any]] = set()
 
 @contextmanager
 def _first_use(kind: Any) -> Iterator[None]:
-    """Block conversions to unexamined types in other threads while a type is examined."""
+    """Block conversions to unexamined types in other threads while `kind` is examined."""
     with _examining:
         try:
             yield
@@ -41,7 +41,8 @@ def convert(value: Any, kind: type[T]) -> T:
 def decode_json(data: bytes, kind: type[T]) -> T:
     """Decode JSON to a type.
 
-    Raises msgspec.DecodeError, or msgspec.ValidationError if the value does not fit.
+    Raises msgspec.DecodeError if `data` is not JSON, or msgspec.ValidationError if the value does
+    not fit the type.
     """
     if kind in _examined:
         return msgspec.json.decode(data, type=kind)

@@ -1,10 +1,11 @@
 """Declarations of the contract's resources: frozen msgspec structs with metadata on their fields.
 
 A field's type is `| None` if the value may be null, and `| UnsetType` with the default `UNSET` if
-it may be absent. `forbid_unknown_fields` means that the contract allows no further fields. Bounds
-stated by the contract are `Meta` of the type. `FieldSpec` declares everything else. `fields.py`
-reads the declarations. The metadata are structs too, because every start imports this file and
-defining a struct takes a thirtieth of the time of a dataclass.
+the field may be absent. `forbid_unknown_fields` means that the contract allows no further fields.
+Bounds that the contract states are declared as `Meta` in the type. `FieldSpec` declares a field's
+other properties. `fields.py` reads the declarations. The metadata classes are structs rather than
+dataclasses, because defining a struct takes a thirtieth of the time and every start imports this
+file.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from msgspec import Meta, Struct
 
 S = TypeVar("S", bound=type[Struct])
 
-#: The contract's rules about the presence of a resource's fields. With `stated`, it states which
-#: fields are required. With `open`, it is silent. With `assumed`, it is also silent, but no
-#: variation omits a field.
+#: What the contract says about the presence of a resource's fields. `stated` means that the
+#: contract states which fields are required. `open` means that the contract is silent. `assumed`
+#: also means that the contract is silent, but no variation omits a field.
 Presence = Literal["stated", "open", "assumed"]
 
 
@@ -30,7 +31,9 @@ class Sentence(Struct, frozen=True, kw_only=True):
 
 
 class Component(Struct, frozen=True, kw_only=True):
-    """Gives a type a separate schema in the OpenAPI document. Fields refer to it by `name`."""
+    """Gives a type a separate schema in the OpenAPI document. Fields refer to this schema by its
+    `name`.
+    """
 
     name: str
     description: str = ""
@@ -39,7 +42,7 @@ class Component(Struct, frozen=True, kw_only=True):
 class Format(Struct, frozen=True):
     """The name of a string format, such as `ulid`.
 
-    Readers such as the contract check have rules for each format.
+    Code such as the contract check has rules for each format.
     """
 
     name: str
@@ -48,18 +51,19 @@ class Format(Struct, frozen=True):
 class FieldSpec(Struct, frozen=True, kw_only=True):
     """The properties of a field that its type does not express.
 
-    `sentence` is the contract's row about the field, by default the sentence of the resource.
-    `required` means that the contract requires the field. `description` is our text for the OpenAPI
-    document. For an open set of which the contract names only one word, `contract_word` is set
-    instead. `essential` means that a client cannot continue without the field, so no variation
-    omits it. `assumption` names the assumption that sets the value, or the words of an open set.
-    `our_bounds` are bounds that the contract does not state. `may_differ` names the values that may
-    differ in a single response: another `word` of an open set, or any `value` of the type. It is
-    empty if other responses show the same value, because one changed response would contradict
-    them. A word in `meaningful_words` has a meaning in the contract, so no other word can replace
-    it. Neither such a word nor `contract_word` can replace another word. For the contract check,
-    `related_keys` are keys of further sentences that an incorrect value breaks, and `bound_key` is
-    the key of the sentence with the bounds.
+    `sentence` is the contract's row about the field. If `sentence` is empty, the sentence of the
+    resource covers the field. `required` means that the contract requires the field. `description`
+    is our text for the OpenAPI document. If the contract names only one word of an open set,
+    `contract_word` is this word, and takes the place of a description. `essential` means that a
+    client cannot continue without the field, so no variation omits the field. `assumption` names
+    the assumption that sets the field's value, or the words of an open set. `our_bounds` are bounds
+    that the contract does not state. `may_differ` says which value a single response may contain
+    instead: another `word` of an open set, or any `value` of the type. `may_differ` is empty if
+    other responses show the same value, because a single changed response would contradict them.
+    The contract gives each word in `meaningful_words` a meaning, so no other word can replace such
+    a word. Neither a word in `meaningful_words` nor `contract_word` can replace another word. The
+    contract check uses the last two members: `related_keys` are the keys of further sentences that
+    an incorrect value breaks, and `bound_key` is the key of the sentence that states the bounds.
     """
 
     sentence: str | Sentence = ""
@@ -79,8 +83,9 @@ class FieldSpec(Struct, frozen=True, kw_only=True):
 class ResourceSpec(Struct, frozen=True, kw_only=True):
     """The properties of a resource that its struct does not express.
 
-    `key` is the prefix of the keys of the contract's sentences about the fields. `sentence` covers
-    all fields without a separate sentence. `is_request` is true for a request body.
+    `key` is the prefix for the keys of sentences about fields. `sentence` is the contract's
+    sentence about all fields that have no separate sentence. `is_request` is true for a request
+    body.
     """
 
     key: str = ""
@@ -101,8 +106,9 @@ def resource(
 ) -> Callable[[S], S]:
     """Declare a struct as a resource.
 
-    The docstring is the description in the OpenAPI document. The struct has the name of the
-    resource, with the suffix `Resource` if a stored record has the same name.
+    The struct's docstring becomes the description in the OpenAPI document. The struct must have the
+    name of the resource. If a stored record has the same name, the struct's name gets the suffix
+    `Resource`.
     """
     spec = ResourceSpec(key=key, sentence=sentence, is_request=is_request, presence=presence)
 

@@ -16,7 +16,10 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class DocumentRefused(ValueError):
-    """A user's document was refused. `field` is the field at fault, if it is known."""
+    """A user's document was refused.
+
+    `field` is the path of the invalid field, or empty if the field is unknown.
+    """
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -24,7 +27,7 @@ class DocumentRefused(ValueError):
 
 
 def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
-    """Convert a document to `kind`. Raises DocumentRefused with a field of `kind`."""
+    """Convert a document to `kind`. Raises DocumentRefused, whose `field` is a field of `kind`."""
     try:
         return convert(dict(document), kind)
     except msgspec.ValidationError as error:
@@ -32,14 +35,15 @@ def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
 
 
 def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> DocumentRefused:
-    """Return the refusal of a document for an error from msgspec."""
+    """Return the DocumentRefused that explains an error from msgspec."""
     message = str(error)
     path = re.findall(r"\.?([a-z_]+|\d+)", message.partition(" - at `$")[2])
     if path:
         names = [name for name in path if not name.isdecimal()]
         reason = plain_reason(message, part_at(kind, names), names[-1])
         return DocumentRefused(reason, ".".join(path))
-    # The error comes from the type's own check, whose message quotes the refused string.
+    # The type's own check raised the error. Its message quotes the invalid string, so find the
+    # field with this string.
     for name, value in document.items():
         if isinstance(value, str) and repr(value) in message:
             return DocumentRefused(plain_reason(message, kind, name), name)
@@ -49,10 +53,11 @@ def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> 
 def read_options(
     word: str, options: Any, kind: type[S], noun: str, separator: str, *, example: str = "{}"
 ) -> S:
-    """Convert the options of a word to `kind`. None means no options. Raises DocumentRefused.
+    """Convert the options of a word, such as a kind of fault, to `kind`.
 
-    The error's field is a field of `kind`, or empty. `noun` is the noun for an option in messages,
-    and `separator` is placed between the word and an option. `example` shows options as JSON.
+    If `options` is None, the word has no options. Raises DocumentRefused, whose `field` is a field
+    of `kind` or empty. Messages call an option a `noun`, and write `separator` between the word and
+    an option. `example` shows valid options in JSON.
     """
     options = {} if options is None else options
     if not isinstance(options, Mapping):
@@ -73,7 +78,7 @@ def read_options(
 def part_at(kind: type[Any], path: Iterable[str | int]) -> type[Any]:
     """Return the struct at a path of field names, starting from `kind`.
 
-    Follow the path as far as possible.
+    If the path leads to a value that is not a struct, return the last struct on the path.
     """
     for name in path:
         for leaf in _leaves(get_type_hints(kind).get(str(name))):
@@ -90,7 +95,10 @@ def words_of(kind: type[Any], field: str) -> list[str]:
 
 
 def type_name(kind: type[Any], field: str) -> str | None:
-    """Return what messages call the values of a field, if its type has a name, such as `Duration`."""
+    """Return the name that messages use for the values of a field, such as `a duration`.
+
+    Return None if the field's type has no name.
+    """
     types = {part.encode_name: part.type for part in msgspec.structs.fields(kind)}
     return _name_in(types.get(field))
 
@@ -105,7 +113,7 @@ def _name_in(hint: Any) -> str | None:
 
 
 def _leaves(hint: Any) -> list[Any]:
-    """Return the types and words in a type hint."""
+    """Return the types and literal words that a type hint contains."""
     parts = get_args(hint)
     if not parts:
         return [hint]
@@ -113,7 +121,10 @@ def _leaves(hint: Any) -> list[Any]:
 
 
 def plain_reason(reason: str, kind: type[Any], field: str) -> str:
-    """Return msgspec's reason in plain words, with the nearest word or all words of the field."""
+    """Return msgspec's reason in plain words.
+
+    If a word is not allowed, the reason suggests the nearest word or lists all words.
+    """
     reason = re.sub(r" - at `\$.*`$", "", reason)
     name = type_name(kind, field)
     if name is not None and "matching regex" in reason:
@@ -141,9 +152,9 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
     return reason
 
 
-#: The end of a pattern, as quoted in msgspec's messages.
+#: The end of a pattern, escaped as in msgspec's messages.
 _ESCAPED_END_OF_TEXT = repr(END_OF_TEXT)[1:-1]
-#: The names of msgspec's types for users who write YAML.
+#: Names of msgspec's types that users who write YAML understand.
 _PLAIN_TYPES = {
     "str": "a string",
     "int": "a whole number",
@@ -155,6 +166,9 @@ _PLAIN_TYPES = {
 
 
 def plain_types(types: str) -> str:
-    """Return msgspec's name of a type, such as `int | null`, in plain words. Null is omitted."""
+    """Return msgspec's name of a type in plain words, without null.
+
+    For example, `int | null` becomes `a whole number`.
+    """
     names = [name for name in types.split(" | ") if name != "null"]
     return " or ".join(_PLAIN_TYPES.get(name, name) for name in names)

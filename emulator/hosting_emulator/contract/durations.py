@@ -1,4 +1,4 @@
-"""Durations as users write them: `500ms`, `90s`, `10m`, `1h30m`, `90d`, `PT10M`."""
+"""Durations in the forms that users write: `500ms`, `90s`, `10m`, `1h30m`, `90d`, `PT10M`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-#: Texts in documents of users. A message that refuses another type names these types by their `name`.
+#: The types of durations and times in users' documents. If a value has another type, the error
+#: message uses `name` to say what is expected.
 Duration = Annotated[str, Meta(extra={"name": "a duration, such as 5s"})]
 Moment = Annotated[
     str, Meta(extra={"name": "a timestamp such as 2026-01-31T09:30:00Z, or a duration such as 5s"})
@@ -21,14 +22,17 @@ _ISO = re.compile(
     r"P(?:(?P<w>\d+)W)?(?:(?P<d>\d+)D)?"
     r"(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?"
 )
-#: A thousand years. A longer duration is surely a mistake, and would exceed the range of
-#: timestamps.
+#: The longest duration: a thousand years, in milliseconds. A longer duration is surely a mistake,
+#: and would exceed the range of timestamps.
 LONGEST_MS = 365_000 * 86_400_000
 
 
 @lru_cache(maxsize=64)
 def parse_duration_ms(text: str) -> int:
-    """Parse a duration. Return milliseconds, up to a thousand years. Raises ValueError."""
+    """Parse a duration of at most a thousand years, and return milliseconds.
+
+    Raises ValueError if `text` is not a duration or is too long.
+    """
     word = text.strip()
     parts = None
     if len(word) <= 64:
@@ -48,7 +52,7 @@ def parse_duration_ms(text: str) -> int:
 
 
 def format_duration(ms: int) -> str:
-    """Format milliseconds in the short form (`1h30m`, `1.25s`, `250ms`, `0s`)."""
+    """Format milliseconds in the short form, such as `1h30m`, `1.25s`, `250ms` or `0s`."""
     if 0 < ms < 1000:
         return f"{ms}ms"
     parts: list[str] = []

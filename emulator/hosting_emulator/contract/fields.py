@@ -1,7 +1,7 @@
-"""Resources and their fields as values, read from the declarations of `resources.py`.
+"""Resources and their fields as values, read from the declarations in `resources.py`.
 
-The OpenAPI document, the reading of request bodies, the contract check, variation, conduct and the
-tests read these values.
+These values are used by the OpenAPI document, the parsing of request bodies, the contract check,
+variation, conduct and the tests.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from hosting_emulator.contract.declarations import (
 class Kind(Struct, frozen=True):
     """A kind of value: its name and JSON Schema.
 
-    `component` names the schema to which fields refer, for kinds with a separate schema. `items` is
-    the kind of an array's items. `part` is the name of the resource of an object, or of an array's
-    items.
+    If a kind has a separate schema in the OpenAPI document, `component` is the name of this schema.
+    `items` is the kind of an array's items. If the value is an object or an array of objects,
+    `part` is the name of the object's resource.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Field(Struct, frozen=True, kw_only=True):
     """A field of a resource.
 
     `sentence_key` is the key of the contract's sentence about the field. `nullable` means that the
-    value may be null. `optional` means that the emulator omits the field if it has no value.
-    `keywords` are schema keywords that the contract does not state. The other members are as in
-    `FieldSpec`.
+    value may be null. `optional` means that the emulator omits the field if the field has no value.
+    `keywords` are schema keywords that the contract does not state. `FieldSpec` explains the other
+    members.
     """
 
     name: str
@@ -62,11 +62,11 @@ class Field(Struct, frozen=True, kw_only=True):
 
 
 class Resource(Struct, frozen=True, kw_only=True):
-    """An object of the contract.
+    """An object that the contract describes: a request body, a response body, or a part of one.
 
-    `sentences` are the contract's sentences about the fields, by key. A `closed` resource has no
-    further fields. `presence_is_open` means that the contract does not state which fields are
-    required.
+    `sentences` are the contract's sentences about the fields, by key. If `closed` is true, the
+    contract allows no other fields. `presence_is_open` means that the contract does not state which
+    fields are required.
     """
 
     name: str
@@ -82,22 +82,23 @@ class Resource(Struct, frozen=True, kw_only=True):
     timestamp_fields: tuple[str, ...]
     #: The fields that contain a deployment's id.
     deployment_ids: tuple[str, ...]
-    #: The fields that a variation may omit although they have a value.
+    #: The fields that a variation may omit even if they have a value.
     omissible_fields: tuple[str, ...]
-    #: The names of the resources of fields, or of their items, by the name of the field.
+    #: For each field that contains an object or a list of objects: the name of the object's
+    #: resource.
     parts: dict[str, str]
 
 
 def resource_name(declaration: type[Struct]) -> str:
-    """Return the contract's name of a resource.
+    """Return the contract's name for a resource.
 
-    A suffix distinguishes the struct from a stored record.
+    The name of the struct may have the suffix `Resource`, which the contract's name lacks.
     """
     return declaration.__name__.removesuffix("Resource")
 
 
 def read_resource(declaration: type[Struct], spec: ResourceSpec) -> Resource:
-    """Convert a declaration to a Resource."""
+    """Convert the declaration of a resource to a Resource."""
     sentences: dict[str, str] = {}
     if spec.sentence:
         sentences[spec.key] = spec.sentence
@@ -182,7 +183,7 @@ def _value_types(hint: Any) -> list[Any]:
 
 
 def _read_kind(value_type: Any, hint: Any = None) -> Kind:
-    """Return the kind of a type. `hint` holds its metadata if the type itself is bare."""
+    """Return the kind of a type. If the type has no metadata, `hint` supplies the metadata."""
     metadata: tuple[Any, ...] = getattr(value_type, "__metadata__", ())
     if not metadata:
         metadata = getattr(hint, "__metadata__", ())
@@ -208,7 +209,7 @@ def _read_kind(value_type: Any, hint: Any = None) -> Kind:
 
 
 def _bare_schema(bare: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name and the schema of a type without metadata."""
+    """Return the kind's name and the JSON Schema for a type without metadata."""
     origin = get_origin(bare)
     if origin is Literal:
         return "enum", {"type": "string", "enum": list(get_args(bare))}

@@ -1,7 +1,7 @@
-"""Choices that cannot be set, on points where the contract is silent. Each has a reason.
+"""Choices that users cannot set, on points where the contract is silent.
 
-Each choice quotes the sentence that leaves the point open. The choices that can be set are the
-fields in `assumptions.py`.
+Each choice has a reason, and quotes the sentence that leaves the point open. The choices that users
+can set are the fields in `assumptions.py`.
 """
 
 from __future__ import annotations
@@ -17,35 +17,38 @@ from hosting_emulator.contract.resources import (
 _ROWS = (
     FixedAssumption(
         name="other_calls",
-        doc="There are no other calls except polling.",
+        doc="Polling is the only call that the contract does not list.",
         sentence="Operations other than those listed: not shown.",
         reason="the contract does not show what another call would do",
     ),
     FixedAssumption(
         name="operation_result",
         doc=(
-            "The result is the new source generation or the three hostnames. The variation "
-            "point result-content varies it."
+            "An operation's result is the new source generation or the three hostnames. The "
+            "variation point result-content varies the result."
         ),
         sentence="Operation.result: content not shown.",
-        reason="any content is possible, so a client cannot rely on it",
+        reason="any content is possible, so a client cannot rely on this content",
     ),
     FixedAssumption(
         name="optional_fields",
         doc=(
-            "All fields with a value are present, including the fields of DnsAuthorization, a "
-            "page and error. The variation points absent-fields and progress-absent omit some "
-            "of them."
+            "A field that has a value is always present, even if the contract does not require "
+            "the field. The variation points absent-fields and progress-absent omit some "
+            "fields."
         ),
         sentence=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
         ),
-        reason="the missing fields differ between responses, not between services",
+        reason="missing fields distinguish one response from another, not one service from another",
     ),
     FixedAssumption(
         name="required_body",
-        doc="Calls 2 and 3 require their body, and call 3 requires the name in it.",
+        doc=(
+            "Initializing a source and creating an API key (calls 2 and 3) require a body. The "
+            "body of an API key's creation requires a name."
+        ),
         sentence=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
@@ -57,58 +60,62 @@ _ROWS = (
     ),
     FixedAssumption(
         name="read_status",
-        doc="Calls 5, 6 and 8, and polling, succeed with 200.",
+        doc="Polling and the other calls that only read (calls 5, 6 and 8) succeed with 200.",
         sentence="Response: DnsAuthorization (credential-free).",
         reason="HTTP defines no other status for a read that returns the whole resource",
     ),
     FixedAssumption(
         name="source_deployment",
-        doc="Initializing the source creates a deployment. Applying domains does not.",
+        doc="Initializing the source creates a deployment, and applying domains creates none.",
         sentence="the deployment this operation created (deploy, promotion or rollback)",
-        reason="the field appears on call 2's response",
+        reason="according to the contract, deployment_id appears on the response of operation 2",
     ),
     FixedAssumption(
         name="ticket_states",
-        doc="The states are unused, used, expired and revoked, in the log and the control API.",
+        doc="In the log and the control API, a ticket is unused, used, expired or revoked.",
         sentence="Names of ticket states are not given in the interface.",
-        reason="no call's response shows them",
+        reason="no call shows a ticket's state",
     ),
     FixedAssumption(
         name="operation_transitions",
         doc=(
-            "An operation is queued, and then running. From either state it becomes succeeded, "
-            "failed or cancelled."
+            "A queued operation becomes running or cancelled. A running operation becomes "
+            "succeeded, failed or cancelled."
         ),
         sentence="Transitions: not shown.",
         reason=(
-            "source_profile and domains_profile set the times; the contract says that a "
-            "terminal state is immutable, and an operation that failed while queued looks the "
-            "same"
+            "source_profile and domains_profile set the times, the contract says that a "
+            "terminal state is immutable, and a client cannot tell whether a failed operation "
+            "ever ran"
         ),
     ),
     FixedAssumption(
         name="deployment_ends",
         doc=(
-            "A deployment ends with its operation. It becomes ready, failed or cancelled from "
-            "any stage. A ready one changes later only by an intervention: it fails, is "
-            "superseded or is removed."
+            "When an operation ends, its deployment becomes ready, failed or cancelled. After "
+            "that, a ready deployment changes only by an intervention, which makes the "
+            "deployment fail, supersedes it or removes it."
         ),
         sentence="Transitions: not shown.",
-        reason="the operation creates it",
+        reason="the operation creates the deployment",
     ),
     FixedAssumption(
         name="dns_transitions",
         doc=(
-            "A DNS authorization becomes pending, then authorized, and then expired or "
-            "revoked. From expired, revoked and not_authorized it becomes pending."
+            "A pending DNS authorization becomes authorized or revoked, and an authorized one "
+            "becomes expired or revoked. From any other status, a DNS authorization can only "
+            "become pending."
         ),
         sentence="Transitions: not shown.",
-        reason="no call changes it, and the intervention move_dns can make each transition",
+        reason=(
+            "no call changes a DNS authorization, and the intervention move_dns can make each "
+            "transition"
+        ),
         affects=(DnsAuthorization,),
     ),
     FixedAssumption(
         name="deployment_transitions",
-        doc="A deployment is queued, then building, and then deploying. It does not skip a stage.",
+        doc="A deployment is queued, then building, and then deploying, without skipping a stage.",
         sentence="Transitions: not shown.",
         reason="the stages' durations vary, so a polling client misses some stages anyway",
         affects=(DeploymentPage,),
@@ -117,21 +124,24 @@ _ROWS = (
         name="database_transitions",
         doc="A database can change from any state to any other state.",
         sentence="Transitions: not shown.",
-        reason="no call changes it, and the intervention set_database sets each state",
+        reason=(
+            "no call changes a database's state, and the intervention set_database sets any state"
+        ),
         affects=(DatabaseCompute,),
     ),
     FixedAssumption(
         name="project_roles",
         doc=(
-            "A project has owners, maintainers and readers. Each role includes the rights of "
-            "the roles after it. An organization has owners and members."
+            "A project has owners, maintainers and readers. Maintainers also have the rights "
+            "of readers, and owners also have the rights of maintainers. An organization has "
+            "owners and members."
         ),
         sentence="Roles or permissions required by the remaining operations: not shown.",
         reason="the contract names owners and readers, and no call shows a role",
     ),
     FixedAssumption(
         name="key_creation_role",
-        doc="Any member of the organization may make call 3.",
+        doc="Any member of the organization may create an API key (call 3).",
         sentence="Roles or permissions required by the remaining operations: not shown.",
         reason="the contract requires membership and does not name a role",
     ),
@@ -144,7 +154,7 @@ _ROWS = (
     ),
     FixedAssumption(
         name="keys_on_owner_calls",
-        doc="An API key of the owner may make owner-only calls.",
+        doc="Owner-only calls accept an API key of the owner.",
         sentence="Roles or permissions required by the remaining operations: not shown.",
         reason="the contract restricts a key only by its permissions",
         affects=("owner",),
@@ -159,31 +169,32 @@ _ROWS = (
         name="service_events",
         doc="No events are delivered.",
         sentence="Event kinds, delivery and payloads: not shown.",
-        reason="the contract does not show them",
+        reason="the contract does not show any event",
     ),
     FixedAssumption(
         name="other_error_statuses",
         doc=(
-            "Calls 2 to 8 return each code with its usual status (problem_statuses). They may "
-            "return any of the codes that the OpenAPI document lists for them."
+            "Calls 2 to 8 return each code with its usual status, which problem_statuses can "
+            "change. Each of these calls may return any code that the OpenAPI document lists "
+            "for the call."
         ),
         sentence="The set of error statuses for endpoints other than the flag endpoint: not shown.",
-        reason="a separate set would not add anything",
+        reason="a separate set of statuses for each call would not add anything",
     ),
     FixedAssumption(
         name="quotas",
         doc=(
-            "No call changes credits. An organization either has credits or has none (see "
-            "zero_credits)."
+            "No call changes credits. An organization either has credits or has none (see the "
+            "assumption zero_credits)."
         ),
         sentence="credit or plan quotas including bonus credit amounts: not shown.",
         reason="no call shows credits",
     ),
     FixedAssumption(
         name="later_versions",
-        doc="There are none.",
+        doc="There are no later versions of the API.",
         sentence="Deprecation policy and the way later versions are introduced: not shown.",
-        reason="the contract does not show them",
+        reason="the contract does not show a later version",
     ),
     FixedAssumption(
         name="head_method",
@@ -193,27 +204,30 @@ _ROWS = (
     ),
     FixedAssumption(
         name="last_use",
-        doc="The time is precise to the second. It is absent until the key is used.",
+        doc="last_used_at is precise to the second, and is absent until the key is first used.",
         sentence="last_used_at (timestamp)",
         reason="no client can tell the difference",
     ),
     FixedAssumption(
         name="obfuscated_key",
-        doc=("It consists of key_prefix, an ellipsis and the last four characters."),
+        doc=(
+            "obfuscated_value consists of key_prefix, an ellipsis and the key's last four "
+            "characters."
+        ),
         sentence="obfuscated_value (string)",
-        reason="any other string would do as well",
+        reason="any other string would serve equally well",
     ),
     FixedAssumption(
         name="replayed_key",
-        doc="A replay shows the key's current metadata. It has a request id of its own.",
+        doc="The replay of a key's creation shows the key's current metadata and a new request id.",
         sentence="Only the first creation returns the full value.",
-        reason="the value is not stored, so the first response cannot be repeated",
+        reason="the key's value is not stored, so the first response cannot be repeated",
     ),
     FixedAssumption(
         name="replayed_refusal",
         doc=(
-            "A remembered refusal is replayed with the request id of the first response, in its "
-            "header and its body."
+            "A replayed refusal has the request id of the first response, both in the header "
+            "and in the body."
         ),
         sentence="Same key and same body: first result returned without switching again.",
         reason=(
@@ -223,8 +237,9 @@ _ROWS = (
     FixedAssumption(
         name="request_identity",
         doc=(
-            "Two requests of call 2 or 4 are the same if everything that the call reads is the "
-            "same. A query or a body that it does not read is ignored."
+            "Two requests to start an operation (calls 2 and 4) are the same if everything "
+            "that the call reads is the same. A query or a body that the call does not read is "
+            "ignored."
         ),
         sentence="Same key and same body: first result returned without switching again.",
         reason="the contract promises nothing about ignored input",
@@ -236,14 +251,15 @@ _ROWS = (
     FixedAssumption(
         name="replay_access",
         doc=(
-            "A replay requires everything that the first request required: the token, its "
-            "organization, the access scope, the role and a key's permissions. For call 3 it "
-            "also requires the session, the membership and the product permissions."
+            "A replay requires everything that the first request required: the token, the "
+            "token's organization, the access scope, the role and a key's permissions. The "
+            "replay of a key's creation also requires the session, the membership and the "
+            "product permissions."
         ),
         sentence="Same key and same body: first result returned without switching again.",
         reason=(
-            "the contract revalidates these for call 3, and does not say that a retry works "
-            "without the role"
+            "the contract says that operation 3 revalidates access, and does not say that any "
+            "retry works without the role"
         ),
         affects=("idempotent",),
     ),
@@ -254,24 +270,24 @@ _ROWS = (
             "idempotency_key_reused."
         ),
         sentence="Same key and same body: first result returned without switching again.",
-        reason="both are refusals without an effect",
+        reason="a refusal has no effect, whichever code it has",
         affects=("body",),
     ),
     FixedAssumption(
         name="key_names",
         doc=(
-            "Two keys may have the same name. A name may contain any characters, which are "
-            "counted as code points."
+            "Two API keys may have the same name. A key's name may contain any characters, and "
+            "its length is counted in code points."
         ),
         sentence="API key name length",
         reason=(
-            "the contract does not say that names are unique, and does not restrict their "
+            "the contract does not say that names are unique, and does not restrict a name's "
             "characters"
         ),
     ),
     FixedAssumption(
         name="key_on_other_calls",
-        doc="Other calls ignore an Idempotency-Key.",
+        doc="Calls that do not require an Idempotency-Key ignore this header.",
         sentence=(
             "Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
             "header is listed for operations 5 to 8)"
@@ -281,21 +297,20 @@ _ROWS = (
     FixedAssumption(
         name="cursor_life",
         doc=(
-            "A cursor has 1 to 512 characters. It stays valid for its project and order, for "
-            "any reader and any page size. Pages show each deployment once, even if new "
-            "deployments arrive."
+            "A cursor has 1 to 512 characters. A cursor stays valid for its project and order, "
+            "for any reader and any page size. Pages show each deployment once, even if new "
+            "deployments arrive in between."
         ),
         sentence="opaque continuation cursor",
         reason=(
-            "only the intervention remove_deployments removes deployments, and their positions "
-            "remain, so the cursor's position always exists"
+            "only the intervention remove_deployments removes deployments, and a removed "
+            "deployment's position remains, so the position of a cursor always exists"
         ),
     ),
     FixedAssumption(
         name="flag_dependency",
         doc=(
-            "The flag is needed by a custom domain of a project whose organization is on the "
-            "free plan."
+            "A custom domain depends on the flag if the project's organization is on the Free plan."
         ),
         sentence="Hiding is refused while a Free workspace's domain depends on the flag.",
         reason="the contract mentions no other domain of a Free workspace",
@@ -312,8 +327,9 @@ _ROWS = (
     FixedAssumption(
         name="mutation_claim",
         doc=(
-            "A project has one running operation at a time, in order of arrival. A waiting "
-            "operation names the operation that holds the claim, for call 4 too."
+            "A project runs one operation at a time, in order of arrival. A waiting operation "
+            "always names the operation that holds the claim, even if the waiting operation "
+            "applies domains (call 4)."
         ),
         sentence="blocking_operation_id",
         reason=(
@@ -323,35 +339,35 @@ _ROWS = (
     ),
     FixedAssumption(
         name="deployment_logs",
-        doc="There are none.",
+        doc="There are no deployment logs.",
         sentence="diagnostics of a failed one are read via deployment logs",
-        reason="no call reads them",
+        reason="no call reads deployment logs",
     ),
     FixedAssumption(
         name="error_codes",
         doc=(
-            "The codes are operation_failed, reconciliation_exhausted, and the code of the "
-            "condition generation_stale. The variation point unknown-error-code shows other "
-            "codes."
+            "An operation's error code is operation_failed, reconciliation_exhausted, or the "
+            "code of the condition generation_stale. The variation point unknown-error-code "
+            "shows other codes."
         ),
         sentence=(
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
             "given above: not"
         ),
-        reason="interventions accept any word",
+        reason="interventions accept any code",
     ),
     FixedAssumption(
         name="next_poll",
         doc=(
-            "The number of whole seconds until the next step, at least 0, or 60 if no step is "
-            "due. The variation point next-poll shows other numbers."
+            "next_poll_after_seconds is the number of whole seconds until the operation's next "
+            "step, or 60 if no step is due. The variation point next-poll shows other numbers."
         ),
         sentence="next_poll_after_seconds (integer; a value of 60 appears)",
         reason="the profiles set the time of the next step",
     ),
     FixedAssumption(
         name="suspend_timeout",
-        doc="The value is never less than -1.",
+        doc="suspend_timeout_seconds is never less than -1.",
         sentence=(
             "suspend_timeout_seconds (integer: 0 means provider default, -1 means never suspend, "
             "otherwise the configured provider value)"
@@ -361,14 +377,14 @@ _ROWS = (
     FixedAssumption(
         name="json_text",
         doc=(
-            "A duplicate member, a byte order mark, NaN, invalid UTF-8, half a surrogate pair, "
-            "a number above 1e308 or with more than 4300 digits, and nesting deeper than 64 "
-            "levels are refused. 1.0 and 1e0 are integers. A body may be compressed (gzip, "
-            "deflate). A body is always UTF-8, regardless of the charset in its Content-Type. "
-            "Accept is ignored."
+            "A body is refused if it contains a duplicate member, a byte order mark, NaN, "
+            "invalid UTF-8, half a surrogate pair, a number above 1e308 or with more than 4300 "
+            "digits, or more than 64 levels of nesting. 1.0 and 1e0 are integers. A body may "
+            "be compressed (gzip, deflate). A body is always UTF-8, regardless of the charset "
+            "in its Content-Type. The Accept header is ignored."
         ),
         sentence="All bodies are JSON.",
-        reason="RFC 8259 and RFC 9110 leave this to the recipient",
+        reason="RFC 8259 and RFC 9110 leave these choices to the recipient",
     ),
     FixedAssumption(
         name="repeated_input",
@@ -377,7 +393,7 @@ _ROWS = (
             "unauthenticated for Authorization."
         ),
         sentence="Common headers: Authorization: Bearer <ACCESS_TOKEN_OR_API_KEY> (all)",
-        reason="it is not clear which of the two is meant",
+        reason="it is not clear which of the two values is meant",
     ),
     FixedAssumption(
         name="header_text",
@@ -386,21 +402,24 @@ _ROWS = (
             "trailing whitespace."
         ),
         sentence="Idempotency-Key length",
-        reason="HTTP removes that whitespace, and other bytes are not characters",
+        reason=(
+            "HTTP removes leading and trailing whitespace, and bytes that are not UTF-8 are "
+            "not characters"
+        ),
     ),
     FixedAssumption(
         name="number_text",
         doc="A page size is written in digits, without a sign or leading zeros.",
         sentence="integer 1 to 100",
-        reason="HTTP defines no other form of integers in a query",
+        reason="HTTP does not define how a query contains an integer, and this is the usual form",
     ),
     FixedAssumption(
         name="other_conditions",
         doc=(
-            "invalid_request is used for errors in a header, the query (including more than "
-            "100 parameters), a body or the HTTP message itself, and for an unknown HTTP "
-            "method; resource_not_found for an unknown path; service_unavailable if the "
-            "emulator fails."
+            "invalid_request is used for errors in a header, in the query (including more than "
+            "100 parameters), in a body or in the HTTP message itself, and for an unknown HTTP "
+            "method. resource_not_found is used for an unknown path. service_unavailable is "
+            "used if the emulator fails."
         ),
         sentence=(
             "Which HTTP status each other code uses, and which code follows which other condition: "
@@ -415,16 +434,19 @@ _ROWS = (
             "Which HTTP status each other code uses, and which code follows which other condition: "
             "not shown."
         ),
-        reason="both are refusals without an effect",
+        reason="a refusal has no effect, whichever check comes first",
     ),
     FixedAssumption(
         name="problem_retryable",
-        doc="Each code always has the same value of retryable, which `contract problems` shows.",
+        doc=(
+            "All problems with the same code have the same value of retryable, which `contract "
+            "problems` shows."
+        ),
         sentence=(
             "Which HTTP status each other code uses, and which code follows which other condition: "
             "not shown."
         ),
-        reason="a client reads it from the response",
+        reason="a client reads retryable from the response",
     ),
     FixedAssumption(
         name="wrong_media_type",
@@ -439,31 +461,32 @@ _ROWS = (
     FixedAssumption(
         name="problem_words",
         doc=(
-            "title and suggested_action are the texts in `contract problems`, detail describes "
-            "the mistake, and instance is omitted. The variation points problem-wording and "
-            "problem-extras vary this."
+            "`contract problems` shows the texts of title and suggested_action. detail "
+            "describes the mistake, and instance is omitted. The variation points "
+            "problem-wording and problem-extras vary these members."
         ),
         sentence="minimum length 1",
-        reason="programs use the code",
+        reason="programs use the code, not the texts",
     ),
     FixedAssumption(
         name="ticket_refusals",
         doc=(
             "A query without stage=dev or without exactly one ticket is refused with 400 "
-            "invalid_request. Other parameters are ignored. A ticket that is unknown, used, "
-            "expired, revoked or for a different origin is refused with 404 resource_not_found."
+            "invalid_request. Other query parameters are ignored. A ticket that is unknown, "
+            "used, expired, revoked or for a different origin is refused with 404 "
+            "resource_not_found."
         ),
         sentence="<origin>/.service/dev-access/redeem?stage=dev&ticket=<ticket>",
         reason=(
-            "a stranger must not be able to distinguish these cases, and missing resources "
-            "have this code"
+            "a stranger must not learn why a ticket is refused, and the contract's code for "
+            "missing resources is resource_not_found"
         ),
     ),
     FixedAssumption(
         name="generated_ids",
         doc=(
-            "Ids are ULIDs of their creation time, so they sort by it. A generated request id "
-            "is req_ followed by a ULID."
+            "Ids are ULIDs that contain the creation time, so ids sort by creation time. A "
+            "generated request id is req_ followed by a ULID."
         ),
         sentence="exactly 26 characters matching ^[0-9A-HJKMNP-TV-Z]{26}$",
         reason="the contract calls them Ulid, and a ULID starts with its time",
@@ -471,18 +494,18 @@ _ROWS = (
     FixedAssumption(
         name="deployment_values",
         doc=(
-            "Digests are random. artifact_digest is present from the stage deploying on. url, "
-            "the URL of the production host, is present once the deployment is ready."
+            "Digests are random. artifact_digest is present once the deployment is deploying. "
+            "url, the URL of the production host, is present once the deployment is ready."
         ),
         sentence="artifact_digest",
-        reason="nothing is built, and the variation point absent-fields omits them",
+        reason="nothing is built, and the variation point absent-fields omits these fields",
     ),
     FixedAssumption(
         name="dev_site",
         doc=(
-            "Redeeming a ticket redirects to the root of the origin, and sets a cookie that is "
-            "host-only, HttpOnly, Secure and SameSite=Lax. A page there shows whether access "
-            "works. Without the cookie it returns 401."
+            "Redeeming a ticket redirects to the root of the dev origin, and sets a cookie "
+            "that is host-only, HttpOnly, Secure and SameSite=Lax. A page at the root shows "
+            "whether access works, and returns 401 without the cookie."
         ),
         sentence="https origin of the immutable dev project host",
         reason="the content of the origin belongs to the developer",
@@ -494,7 +517,10 @@ _ROWS = (
             "has Allow. The variation point extra-headers adds other headers."
         ),
         sentence="RFC 9457 Problem Details extended with recovery fields",
-        reason="HTTP requires them",
+        reason=(
+            "HTTP requires WWW-Authenticate and Allow, and a control API's responses must "
+            "not be cached"
+        ),
     ),
     FixedAssumption(
         name="browser_pages",
@@ -503,7 +529,7 @@ _ROWS = (
             "responses (CORS)."
         ),
         sentence="No cookie session is assumed.",
-        reason="any other origin could use the tokens that a page has",
+        reason="a page from another site must not be able to use a user's token",
     ),
     FixedAssumption(
         name="dev_session_cookie",
@@ -522,9 +548,9 @@ _ROWS = (
     FixedAssumption(
         name="token_claims",
         doc=(
-            "The claims are iss, aud, sub, iat, exp, name and email; org_id with an "
-            "organization; sid in an interactive session; client_id, scope and jti after a "
-            "sign-in."
+            "An access token has the claims iss, aud, sub, iat, exp, name and email. A token "
+            "for an organization also has org_id, a token of an interactive session has sid, "
+            "and a token from a sign-in has client_id, scope and jti."
         ),
         sentence="an access JWT issued by an identity provider",
         reason="a token's content is between the API and its own provider",
@@ -532,26 +558,27 @@ _ROWS = (
     FixedAssumption(
         name="sign_in",
         doc=(
-            "Sign-in uses OpenID Connect's code flow with PKCE. A code is valid for a minute, "
-            "a refresh token for a single use within 30 days, and a browser session for seven "
-            "days."
+            "Sign-in uses OpenID Connect's authorization code flow with PKCE. A code is valid "
+            "for a minute, a refresh token for a single use within 30 days, and a browser "
+            "session for seven days."
         ),
         sentence="an access JWT issued by an identity provider",
         reason="the contract does not show the provider",
     ),
     FixedAssumption(
         name="two_servers",
-        doc="A single emulator plays both servers, and `env` prints both names.",
+        doc="A single emulator plays both servers, and the command `env` prints both names.",
         sentence="Two servers exist: production ({base_url}) and development ({dev_base_url}).",
         reason=(
-            "the contract does not show how they differ; use two worlds for two different servers"
+            "the contract does not show how the two servers differ, and two worlds can stand "
+            "for two different servers"
         ),
     ),
     FixedAssumption(
         name="replayed_key_permissions",
         doc=(
-            "An exact replay of call 3 requires that the organization still enables at least one "
-            "of the key's permissions."
+            "An exact replay of a key's creation (call 3) requires that the organization still "
+            "enables at least one of the key's permissions."
         ),
         sentence="organization membership and product permissions are revalidated",
         reason="no call changes the enabled permissions",
@@ -566,7 +593,7 @@ _ROWS = (
         sentence=(
             "Issuing a new ticket revokes unused tickets previously issued to the same principal."
         ),
-        reason=("only a user with two credentials could tell the difference"),
+        reason="only a user with two credentials could tell the difference",
         affects=(
             "idempotent",
             DevAccessTicket,
@@ -575,11 +602,10 @@ _ROWS = (
     FixedAssumption(
         name="dns_details",
         doc=(
-            "An authorization shows its scopes and expires_at in every status except "
-            "not_authorized."
+            "A DNS authorization shows scopes and expires_at in every status except not_authorized."
         ),
         sentence="null when status is not_authorized",
-        reason="the contract omits them only for that status",
+        reason="the contract omits these values only for that status",
         affects=(DnsAuthorization,),
     ),
     FixedAssumption(
@@ -612,8 +638,8 @@ _ROWS = (
     FixedAssumption(
         name="unshared_project",
         doc=(
-            "A project of the organization in which a user has no role is outside the user's "
-            "access (404)."
+            "A project in which a user has no role is outside the user's access (404), even if "
+            "the project belongs to the user's organization."
         ),
         sentence="Resource missing or outside the caller's access scope",
         reason="the contract requires 404 for resources outside the access scope",
@@ -622,7 +648,7 @@ _ROWS = (
         name="request_id",
         doc="A response's request id is the client's X-Request-Id, if the client sent a valid one.",
         sentence="X-Request-Id (optional request header, string 1-128 characters",
-        reason="otherwise the header would have no use",
+        reason="otherwise the request header would have no use",
     ),
     FixedAssumption(
         name="expiry_instant",
@@ -651,8 +677,8 @@ _ROWS = (
     FixedAssumption(
         name="dev_origin_port",
         doc=(
-            "origin and redeem_url contain the port of the dev origins, as if it belonged to "
-            "<dev_zone>, unless the port is 443 (`--tls-port`)."
+            "origin and redeem_url contain the port of the dev origins (`--tls-port`) after "
+            "<dev_zone>, unless the port is 443."
         ),
         sentence="of the form https://dev-<word>-<word>-<word>.<dev_zone>",
         reason="without the port the URLs would not work",
@@ -685,5 +711,5 @@ _ROWS = (
         reason="a service's clock and its timestamps agree",
     ),
 )
-#: All fixed assumptions by name, in the order used by documents.
+#: All fixed assumptions by name, in the order in which documents list them.
 FIXED = {row.name: row for row in _ROWS}

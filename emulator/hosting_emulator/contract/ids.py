@@ -9,18 +9,18 @@ from ulid.base32 import ENCODE as ALPHABET
 ULID_PATTERN = "^[0-9A-HJKMNP-TV-Z]{26}$"
 _ULID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
 _DIGITS = {character: value for value, character in enumerate(ALPHABET)}
-#: The two characters for each value of ten bits, in the alphabet of python-ulid.
+#: The two characters that encode each 10-bit value, in the alphabet of python-ulid.
 _PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
 _SHIFTS = tuple(range(120, -1, -10))
 
 
 def is_ulid(text: str) -> bool:
-    """Tell whether a string is a Ulid as defined by the contract: 26 characters of its alphabet."""
+    """Tell whether a string is a Ulid as the contract defines it: 26 characters of an alphabet."""
     return _ULID.fullmatch(text) is not None
 
 
 def id_number(ulid: str) -> int:
-    """Return a Ulid as a number. Ulids have the order of their numbers, and so of their times."""
+    """Return the number that a Ulid encodes. Ulids sort by these numbers, and so by their times."""
     number = 0
     for character in ulid:
         number = number * len(ALPHABET) + _DIGITS[character]
@@ -32,7 +32,7 @@ def make_ulid(at_ms: int, randomness: bytes) -> str:
 
     The same time and bytes always give the same ULID, which makes worlds reproducible.
     """
-    # This is three times as fast as python-ulid. The speed matters because most calls create two
-    # ids.
+    # This code is three times as fast as python-ulid. The speed matters because most calls create
+    # two ids.
     number = int.from_bytes(at_ms.to_bytes(6, "big") + randomness, "big")
     return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])

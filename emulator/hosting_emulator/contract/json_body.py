@@ -1,7 +1,7 @@
-"""Strictly parses JSON from a client, and gives a clear reason if it is not JSON.
+"""Parses JSON from a client strictly, and explains why a body is not valid JSON.
 
-This parser is stricter than `json.loads`, which would hide a client's mistakes. It refuses NaN,
-duplicate names, lone surrogates and numbers that would become infinite.
+The parser is stricter than `json.loads`, which would hide a client's mistakes. The parser refuses
+NaN, duplicate names, lone surrogates and numbers that would become infinite.
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ from collections import Counter
 from math import isinf
 from typing import Any, NoReturn
 
-#: An escaped half of a surrogate pair. Most bodies contain none and need no further check.
+#: Matches an escaped half of a surrogate pair. A body without a match needs no further check.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-#: The maximum depth. Valid requests and exported states have only a few levels.
+#: The maximum nesting depth of JSON. Valid requests and exported states have only a few levels.
 DEEPEST = 64
 
 
 class JsonRefused(ValueError):
-    """The bytes are not a single JSON text. The message gives the position and the reason."""
+    """The bytes are not a valid JSON text.
+
+    The message gives the reason and, if the text cannot be parsed, the position.
+    """
 
 
 def read_json(body: bytes) -> Any:
-    """Parse a request body (RFC 8259, UTF-8). Raises JsonRefused."""
+    """Parse a request body as JSON in UTF-8 (RFC 8259). Raises JsonRefused if the body is invalid."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -48,7 +51,7 @@ def read_json(body: bytes) -> Any:
 
 
 def _check_depth(value: Any) -> None:
-    """Raise JsonRefused if a value is nested so deeply that a recursive function could fail on it."""
+    """Raise JsonRefused if a value is nested so deeply that recursive functions could fail."""
     level = [value]
     for _ in range(DEEPEST):
         next_level = []
@@ -58,13 +61,13 @@ def _check_depth(value: Any) -> None:
         level = next_level
         if not level:
             return
-    raise JsonRefused(f"is nested more than {DEEPEST} deep")
+    raise JsonRefused(f"is nested more than {DEEPEST} levels deep")
 
 
 def _has_surrogate(document: Any) -> bool:
-    """Tell whether a string contains half of a surrogate pair.
+    """Tell whether a string in a document contains half of a surrogate pair.
 
-    Written in Python so that other threads can run.
+    The search is written in Python, so that other threads can run in the meantime.
     """
     ahead = [document]
     while ahead:
@@ -99,7 +102,7 @@ def _finite(text: str) -> int | float:
     number = float(text)
     if isinf(number):
         raise JsonRefused("contains a number that is too large")
-    # JSON has only one number type. In JSON Schema too, `1.0` is the integer 1.
+    # JSON has only one number type, and JSON Schema also treats `1.0` as the integer 1.
     return int(number) if number.is_integer() else number
 
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import msgspec
 
-#: In Python `$` also matches before a final line break, but not in JSON Schema. With this suffix,
-#: both match only at the very end.
+#: In Python, `$` also matches before a final line break. With this suffix, `$` matches only at the
+#: very end, as in JSON Schema.
 END_OF_TEXT = r"(?!\n)"
 
 
 def whole(pattern: str) -> msgspec.Meta:
-    """Return the constraint that a string matches a pattern up to its very end.
+    """Return the constraint that a string must match a pattern up to the string's very end.
 
-    The pattern must end with `$`.
+    `pattern` must end with `$`.
     """
     return msgspec.Meta(pattern=pattern + END_OF_TEXT)
 
@@ -24,9 +24,10 @@ def whole(pattern: str) -> msgspec.Meta:
 def schema_components(
     types: Iterable[Any], **options: Any
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Call msgspec's function of the same name, and convert patterns and descriptions.
+    """Call `msgspec.json.schema_components`, and clean up patterns and descriptions.
 
-    Patterns get JSON Schema's syntax. Descriptions lose the indentation that a docstring has in its file.
+    Patterns lose END_OF_TEXT, which JSON Schema does not need. Descriptions lose the indentation of
+    the docstrings from which they are taken.
     """
     schemas = msgspec.json.schema_components(types, **options)
     escaped_end = msgspec.json.encode(END_OF_TEXT)[1:-1]
@@ -34,6 +35,6 @@ def schema_components(
     own, components = msgspec.json.decode(text)
     for component in components.values():
         if "description" in component:
-            # Markdown would show an indented paragraph as a code block.
+            # Markdown would render an indented paragraph as a code block.
             component["description"] = cleandoc(component["description"])
     return own, components

@@ -30,7 +30,7 @@ class NotJson(ValueError):
 
 
 def read_pointer(pointer: str) -> tuple[str, ...]:
-    """Return the tokens of a JSON Pointer. Raises ValueError if it is invalid."""
+    """Return the tokens of a JSON Pointer. Raises ValueError if `pointer` is invalid."""
     if not _POINTER.fullmatch(pointer):
         example = pointer.lstrip("$").replace(".", "/").lstrip("/")
         raise ValueError(
@@ -45,9 +45,10 @@ def write_pointer(tokens: Sequence[str]) -> str:
 
 
 class _Part(Struct):
-    """A value in a JSON text: its start, its end, and the values in it.
+    """A value in a JSON text, with its position and the values inside it.
 
-    `start` and `end` are the bounds of the value. `outer_start` is the start of a member's name.
+    `start` and `end` are the indexes at which the value starts and ends. `outer_start` is the index
+    at which a member's name starts. For a value without a name, `outer_start` equals `start`.
     """
 
     kind: Literal["object", "list", "other"]
@@ -59,7 +60,7 @@ class _Part(Struct):
 
 
 class JsonText:
-    """A JSON text whose parts can be changed. Each change returns a new text."""
+    """A JSON text whose parts can be changed. Each change returns a new JsonText."""
 
     def __init__(self, text: str) -> None:
         """Parse a text. Raises NotJson."""
@@ -69,17 +70,18 @@ class JsonText:
         except (ValueError, RecursionError, IndexError) as error:
             raise NotJson(str(error)) from None
         if _skip(text, self._root.end) != len(text):
-            raise NotJson("there is more than one value")
+            raise NotJson("the text contains more than one value")
 
     def find(self, tokens: Sequence[str]) -> list[Position]:
-        """Return the positions of the parts named by a pointer. The list may be empty.
+        """Return the positions of the parts named by a pointer. The list is empty if the text has
+        no such part.
 
         If several members have the same name, the last member counts, as in most JSON parsers.
         """
         return list(_find(self._root, tuple(tokens), ()))
 
     def pointer(self, position: Position) -> str:
-        """Return the pointer of a position."""
+        """Return the JSON Pointer to the part at a position."""
         tokens = []
         part = self._root
         for index in position:
@@ -89,7 +91,7 @@ class JsonText:
         return write_pointer(tokens)
 
     def kind(self, position: Position) -> Literal["object", "list", "other"]:
-        """Return whether a part is an object, a list or another value."""
+        """Return the kind of a part: `object`, `list` or `other`."""
         return self._at(position).kind
 
     def count(self, position: Position) -> int:
@@ -97,11 +99,11 @@ class JsonText:
         return len(self._at(position).parts)
 
     def value(self, position: Position) -> Any:
-        """Return the value of a part."""
+        """Return the parsed value of a part."""
         return json.loads(self.text_of(position))
 
     def text_of(self, position: Position) -> str:
-        """Return the text of a part."""
+        """Return the JSON text of a part."""
         part = self._at(position)
         return self.text[part.start : part.end]
 
@@ -171,7 +173,7 @@ class JsonText:
 
 
 def _read(text: str, start: int, outer_start: int | None = None, name: str = "") -> _Part:
-    """Parse the value at an index. Raises ValueError."""
+    """Parse the value that starts at an index. Raises ValueError if the value is not JSON."""
     first = text[start]
     part = _Part("other", start, start, start if outer_start is None else outer_start, name, [])
     if first not in "{[":
@@ -197,7 +199,7 @@ def _read(text: str, start: int, outer_start: int | None = None, name: str = "")
 
 
 def _skip(text: str, at: int) -> int:
-    """Return the index after the whitespace at an index."""
+    """Return the index of the first character at or after `at` that is not whitespace."""
     match = _SPACE.match(text, at)
     return at if match is None else match.end()
 

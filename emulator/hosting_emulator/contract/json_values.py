@@ -9,7 +9,7 @@ from typing import Any
 def each_text(value: Any, change: Callable[[str], Any]) -> Any:
     """Return a JSON value in which each string is replaced by the result of `change`.
 
-    Names do not change.
+    The names of members do not change.
     """
     if isinstance(value, dict):
         return {name: each_text(member, change) for name, member in value.items()}

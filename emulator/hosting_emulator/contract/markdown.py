@@ -1,4 +1,4 @@
-"""Reads tables of sentences from the Markdown files next to the code."""
+"""Reads lists of sentences from Markdown files that are stored next to the code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 def read_sections(path: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the heading and the items of each section of a file.
 
-    An item is `- name: text`. Its continuation lines are indented.
+    An item has the form `- name: text`, and its continuation lines are indented.
     """
     text = path.read_text(encoding="utf-8").replace("\n  ", " ")
     for section in text.split("\n## ")[1:]:

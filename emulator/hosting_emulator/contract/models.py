@@ -1,7 +1,8 @@
-"""Pydantic models of the resources. They validate data from outside, such as request bodies.
+"""Pydantic models of the resources, which validate data from outside, such as request bodies.
 
-Types and bounds come from the declarations in `resources.py`. Importing this file loads pydantic,
-which takes as long as the rest of the core. Code that is needed at the start must not import it.
+Types and bounds come from the declarations in `resources.py`. Importing this module loads pydantic,
+which takes as long as loading the rest of the core. Code that runs at startup must not import this
+module.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, create_model
 from hosting_emulator.contract.fields import Field, Kind
 from hosting_emulator.contract.resources import RESOURCES
 
-#: The values of the assumption `source_generation` about the generation in requests.
+#: The possible values of the assumption `source_generation`.
 SourceGeneration = Literal["checked", "ignored", "any_integer", "optional"]
 
-#: Pydantic's names of bounds, by JSON Schema keyword.
+#: Pydantic's name for each bound, by JSON Schema keyword.
 _BOUNDS = {
     "minimum": "ge",
     "maximum": "le",
@@ -41,7 +42,7 @@ _TYPES = {
 def model(resource_name: str) -> type[BaseModel]:
     """Return the model of a resource.
 
-    It allows unknown fields, as a client must, unless the contract forbids them.
+    The model allows unknown fields, as a client must, unless the contract forbids unknown fields.
     """
     resource = RESOURCES[resource_name]
     fields = {field.name: _definition(field) for field in resource.fields}

@@ -1,7 +1,7 @@
-"""The OpenAPI 3.1 document, generated from the tables of calls, resources and problems.
+"""Generates the OpenAPI 3.1 document from the tables of calls, resources and problems.
 
-Points that the contract leaves open are marked with `x-assumption` and the name of the assumption
-that decides them. Requests do not need this file.
+In the document, `x-assumption` marks each point that the contract leaves open, and names the
+assumption that decides the point. This module is not needed to serve the API's requests.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from hosting_emulator.contract.resources import RESOURCES
 
 #: The version number of the machine-readable contract (contract, Versioning).
 CONTRACT_VERSION = "0.0.0"
-#: A world's values, by parameter or field, and then by the alias of their owner.
+#: A world's values for examples, by parameter or field, and then by the alias of the owner.
 _Values: TypeAlias = Mapping[str, Mapping[str, Any]]
 _Object: TypeAlias = dict[str, Any]
 _REF = "#/components/schemas/"
@@ -47,12 +47,14 @@ _TAGS = {
 }
 _HEADERS: _Object = {
     "X-Request-Id": {
-        "description": "Correlation identifier, equal to request_id.",
+        "description": "Correlation identifier, equal to `request_id` in the body.",
         "required": True,
         "schema": {"type": "string", "minLength": 1, "maxLength": 128},
     },
     "Retry-After": {
-        "description": "Seconds to wait, equal to retry_after_seconds.",
+        "description": (
+            "The number of seconds to wait, equal to `retry_after_seconds` in the body."
+        ),
         "schema": {"type": "integer", "minimum": 1, "maximum": 86400},
     },
     "WWW-Authenticate": {
@@ -77,7 +79,8 @@ def openapi_document(
 ) -> _Object:
     """Return the OpenAPI document of a world with these assumptions, served at `server_url`.
 
-    `absent` maps the name of a schema to the members that responses may lack. `values` are examples.
+    `absent` maps the name of a schema to the members that responses may lack. `values` are the
+    world's values, which become examples.
     """
     paths: dict[str, _Object] = {}
     for spec in CallTable(assumptions):
@@ -90,8 +93,8 @@ def openapi_document(
             "version": CONTRACT_VERSION,
             "description": (
                 "REST control API for hosting web projects, emulated by hosting-emulator. "
-                "`x-assumption` marks points that the contract leaves open. Do not depend on "
-                "them."
+                "`x-assumption` marks points that the contract leaves open. A client must not "
+                "depend on such a point."
             ),
             "contact": {"name": "hosting-emulator", "url": _docs_url(server_url)},
             "license": {"name": "MIT", "identifier": "MIT"},
@@ -133,7 +136,7 @@ def _operation(spec: CallSpec, assumptions: Assumptions, values: _Values) -> _Ob
 
 
 def _request_body(resource_name: str, values: _Values) -> _Object:
-    """Return a call's request body, with the world's values as its example."""
+    """Return the Request Body Object of a call, with an example that uses the world's values."""
     fields = RESOURCES[resource_name].fields
     example = {}
     for field in fields:
@@ -147,7 +150,7 @@ def _request_body(resource_name: str, values: _Values) -> _Object:
 
 
 def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return the requirements of a call: the minimum role, and the permission of an API key."""
+    """Return what a call requires: a minimum role, an API key's permission, an interactive session."""
     role_member = "organization_role" if spec.subject == "organization" else "project_role"
     requirements: _Object = {role_member: least_role(spec, assumptions)}
     if spec.permission:
@@ -190,7 +193,7 @@ def _path_parameter(name: str, values: Mapping[str, Any]) -> _Object:
         "name": name,
         "in": "path",
         "required": True,
-        "description": f"The {name.removesuffix('_id')}.",
+        "description": f"The id of the {name.removesuffix('_id')}.",
         "schema": {"$ref": _REF + "Ulid"},
     }
     if values:
@@ -198,12 +201,12 @@ def _path_parameter(name: str, values: Mapping[str, Any]) -> _Object:
     return parameter
 
 
-#: The request headers as (name, whether it is required, description, example).
+#: The request headers as (name, whether the header is required, description, example).
 _REQUEST_HEADERS = (
     (
         "Idempotency-Key",
         True,
-        "A key that is new for each request, and unchanged in its retries.",
+        "A key that is new for each request and unchanged in the request's retries.",
         "3f7c1f0e-5f0a-4a53-9f0e-0d7f6f9f5b1a",
     ),
     ("X-Request-Id", False, "Correlation identifier of the request.", "checkout-42"),
@@ -230,7 +233,9 @@ def _query_parameter(parameter: QueryParameter, assumptions: Assumptions) -> _Ob
 
 
 class _ProblemRow(Struct, frozen=True):
-    """A problem that a call may return. `name` is the name of its example."""
+    """A problem that a call may return. `name` is the name of the problem's example in the
+    document.
+    """
 
     name: str
     code: str
@@ -254,7 +259,9 @@ def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_ProblemRow]:
     for code in problem_codes(spec, assumptions):
         status = problem_status(code, assumptions, spec)
         name = code
-        if status != problem_status(code, assumptions):  # the call lists a different status
+        if status != problem_status(
+            code, assumptions
+        ):  # the contract lists other statuses for this call
             name = f"{code}_{status}"
         yield _ProblemRow(name, code, status, PROBLEMS[code].title)
     if spec.listed_statuses and assumptions.listed_statuses == "closed":
@@ -262,7 +269,7 @@ def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_ProblemRow]:
     if assumptions.wrong_method == "method_not_allowed":
         yield _ProblemRow("wrong_method", "invalid_request", 405, "Wrong method, see Allow")
     if problem_status("invalid_request", assumptions) != 400:
-        # Such a request does not reach a world, so no world's assumptions apply to it.
+        # A request that is not valid HTTP does not reach a world, so no world's assumptions apply.
         yield _ProblemRow("broken_request", "invalid_request", 400, "Not valid HTTP")
 
 
@@ -286,7 +293,7 @@ def _successes(spec: CallSpec, assumptions: Assumptions) -> _Object:
     if replay is not None:
         status = str(assumed_status(replay, assumptions))
         about = {
-            "description": "Exact replay: metadata, no value",
+            "description": "An exact replay, with metadata and without a value",
             "x-assumption": replay.assumption,
         }
         successes.setdefault(status, success | about)
@@ -352,7 +359,9 @@ def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
     if spec.response == "Operation":
         return {
             "poll": poll("Poll the operation until it ends.", "id"),
-            "pollBlocking": poll("Poll the operation it waits for.", "blocking_operation_id"),
+            "pollBlocking": poll(
+                "Poll the operation for which this operation waits.", "blocking_operation_id"
+            ),
         }
     if spec.response == "DeploymentPage":
         following = {
@@ -363,7 +372,9 @@ def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
                 assumptions.cursor_parameter: "$response.body#/next_cursor",
             },
         }
-        creator = poll("The operation that created the first deployment.", "items/0/operation_id")
+        creator = poll(
+            "The operation that created the first deployment on the page.", "items/0/operation_id"
+        )
         return {"nextPage": following, "operation": creator}
     return {}
 
@@ -378,7 +389,10 @@ def _poll(of_project: bool, description: str, pointer: str) -> _Object:
 
 
 def _schemas(assumptions: Assumptions, absent: Mapping[str, Collection[str]]) -> _Object:
-    """Return the Schema Objects, sorted by name. Members in `absent`, by schema, are optional."""
+    """Return the Schema Objects, sorted by name.
+
+    `absent` maps the name of a schema to members that become optional.
+    """
     schemas: _Object = {
         "Ulid": {
             "description": "Identifier: 26 characters of the ULID alphabet.",
@@ -440,7 +454,7 @@ def _property(field: Field, assumptions: Assumptions) -> _Object:
     elif value == "null":
         schema["description"] = "Opaque continuation cursor; null on the last page."
     elif value == "ignored":
-        schema["description"] = "Not looked at."
+        schema["description"] = "The value is ignored."
     elif value == "any_integer":
         del schema["minimum"]
     return schema

@@ -1,13 +1,10 @@
-"""Path templates, such as `/v1/projects/{project_id}/domains`.
-
-Tells whether two can match the same path.
-"""
+"""Compares path templates, such as `/v1/projects/{project_id}/domains`."""
 
 from __future__ import annotations
 
 
 def overlap(template: str, other: str) -> bool:
-    """Tell whether a path can match both templates."""
+    """Tell whether any path can match both templates."""
     segments = template.split("/")
     other_segments = other.split("/")
     if len(segments) != len(other_segments):

@@ -1,4 +1,4 @@
-"""Checks before the first request whether an alteration can act on any response of a call."""
+"""Checks, before the first request, whether an alteration can act on any response of a call."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from hosting_emulator.contract.sample_responses import (
 )
 from hosting_emulator.contract.suggestions import nearest
 
-#: The similarity, from 0 to 1, from which a name is probably a misspelling of another name. It is
-#: 0.83 for a name of six letters with one wrong letter.
+#: The minimum similarity, from 0 to 1, at which a name is probably a misspelling of another name. A
+#: name of six letters with one wrong letter has the similarity 0.83.
 _NEARLY_THE_SAME = 0.82
 
 
@@ -37,9 +37,11 @@ def impossible_reason(
     *,
     code: str | None = None,
 ) -> str | None:
-    """Return the reason why an alteration cannot act on any response, or None if it can.
+    """Return the reason why an alteration cannot act on any response.
 
-    `code` is the problem code of all responses, or None if the responses are not limited to a code.
+    Return None if the alteration can act.
+
+    If `code` is given, all responses are problems with this code.
     """
     tried: list[tuple[SentResponse, Unaltered]] = []
     can_act = False
@@ -67,7 +69,9 @@ def impossible_reason(
 
 
 def _distance(alteration: Alteration, sample: SentResponse, result: Unaltered) -> tuple[bool, bool]:
-    """Return the distance between a response and the response that an alteration needs."""
+    """Return a sort key, which is lowest for the sample that is closest to what the alteration
+    needs.
+    """
     status = alteration.status
     is_other_class = status is not None and (status >= 400) != (sample.status >= 400)
     return is_other_class, result.forbidden is None
@@ -90,14 +94,14 @@ def _misspelled(alteration: Alteration, altered: Altered) -> str | None:
         if match is not None:
             field = write_pointer([*tokens, match])
             return (
-                f"the response has no {change.part}; did you mean {field}? "
-                "`breaking: true` adds the other field"
+                f"the response has no {change.part}; did you mean {field}? To add "
+                f"{change.part} anyway, set `breaking: true`."
             )
     return None
 
 
 def _similar_name(name: str, names: Sequence[str]) -> str | None:
-    """Return the field of which a name is probably a misspelling, or None."""
+    """Return the name in `names` that `name` probably misspells, or None if there is none."""
     for other in names:
         if len(name) > 2 and sorted(name) == sorted(other):
             return other
@@ -106,7 +110,7 @@ def _similar_name(name: str, names: Sequence[str]) -> str | None:
 
 
 def _pointer_to(alteration: Alteration, part: str) -> str | None:
-    """Return the pointer of an alteration that refers to a part of a response, or None."""
+    """Return the alteration's pointer that refers to `part`, or None if no pointer does."""
     part_tokens = read_pointer(part) if part.startswith("/") else ()
     for pointer in alteration.pointers:
         tokens = read_pointer(pointer)
@@ -121,7 +125,7 @@ def _pointer_to(alteration: Alteration, part: str) -> str | None:
 def _samples(
     spec: CallSpec, assumptions: Assumptions, code: str | None
 ) -> Iterator[tuple[SentResponse, SentResponse]]:
-    """Yield pairs of a call's responses. The second response has different values."""
+    """Yield pairs of a call's sample responses. The two responses of a pair have different values."""
     codes = problem_codes(spec, assumptions) if code is None else [code]
     if code is None:
         yield sample_success(spec, assumptions), sample_success(spec, assumptions, 1)
@@ -133,7 +137,9 @@ def _samples(
 
 
 def _may_exist(alteration: Alteration, spec: CallSpec) -> bool:
-    """Tell whether a pointer refers to a part whose members the contract does not name."""
+    """Tell whether a pointer refers to a member of `result`, whose members the contract does not
+    name.
+    """
     return spec.response == "Operation" and any(
         pointer.startswith("/result/") for pointer in alteration.pointers
     )
@@ -146,7 +152,7 @@ def _nearest_pointer(alteration: Alteration, samples: Sequence[SentResponse]) ->
 
 
 def _nearest__pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
-    """Return a hint with the most similar pointer into a sample, or an empty string."""
+    """Return a hint with the most similar pointer to a part of a sample, or an empty string."""
     pointers = {
         other
         for sample in samples

@@ -1,12 +1,12 @@
-"""The table of problem codes: every code of the contract's Errors part, in its order.
+"""The table of problem codes: every code of the contract's Errors part, in the contract's order.
 
-The contract fixes only the status and `retryable` of two codes, and a suggested action. The field
-`specified` of a row names the values that come from the contract. The other statuses follow a rule:
-402 for credits, plans and budgets; 403 for login and context; 409 for conflicts and for stale or
-missing preconditions; 429 for limits; 503 for anything unavailable, uncertain or out of capacity;
-400 for invalid requests. `retryable` means that the same request can succeed if it is retried
-unchanged. `idempotency_key_reused` is not retryable although its suggested action is a retry,
-because the key must change.
+The contract fixes only the status and `retryable` of two codes, and the suggested action of one of
+the two. The field `specified` of a row names the values that come from the contract. The other
+statuses follow a rule of ours: 402 for credits, plans and budgets; 403 for login and context; 409
+for conflicts and for stale or missing preconditions; 429 for limits; 503 for anything unavailable,
+uncertain or out of capacity; 400 for invalid requests. `retryable` means that the same request can
+succeed if it is retried unchanged. `idempotency_key_reused` is not retryable although its suggested
+action is a retry, because the key must change.
 
 This file must stay cheap to import: it loads no models and no web framework.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 #: The last sentence of `Problem.when` for a code that no call returns by itself.
-BY_FAULT_ONLY: Final = "No call in the contract produces it here; only fault injection can."
+BY_FAULT_ONLY: Final = "In this emulator, only fault injection can produce this code."
 #: The prefix of a meaning that does not come from the contract.
 _OUR_READING = "Our reading: "
 _FIRST_SENTENCE = re.compile(r".*?\.(?=\s|\Z)", re.DOTALL)
@@ -28,9 +28,9 @@ _FIRST_SENTENCE = re.compile(r".*?\.(?=\s|\Z)", re.DOTALL)
 class Problem:
     """A problem code and all texts about it (contract, Errors).
 
-    Responses contain `title` and `suggested_action`. The problem's page shows `meaning`, `when`
-    (the calls and conditions that produce the code here) and `advice`, which may contain code in
-    backticks. `specified` names the values that the contract fixes.
+    Responses contain `title` and `suggested_action`. The problem's page shows `meaning`, `when` and
+    `advice`, which may contain code in backticks. `when` names the calls and conditions that
+    produce the code in this emulator. `specified` names the values that the contract fixes.
     """
 
     code: str
@@ -45,7 +45,7 @@ class Problem:
 
     @property
     def slug(self) -> str:
-        """The code with hyphens, which ends the problem's `type` link."""
+        """The code with hyphens instead of underscores, as in the problem's `type` link."""
         return self.code.replace("_", "-")
 
     @property
@@ -81,17 +81,17 @@ ROWS: Final = (
             "field is missing, malformed or out of bounds."
         ),
         when=(
-            "Every call, before anything changes: invalid JSON or a different content type, a "
-            "value of the wrong type (`1` is not true, `1.5` is not an integer), a property "
-            "other than `enabled` when the flag is set, an Idempotency-Key that is missing or "
-            "not 1 to 128 characters long, a page size outside 1 to 100, an environment other "
-            "than `dev` or `prod`. A wrong method on a known path also has this code, with "
-            "status 405."
+            "Every call can return this code, before anything changes. The reasons are invalid "
+            "JSON, a different content type, a value of the wrong type (`1` is not true, `1.5` "
+            "is not an integer), a property other than `enabled` when the flag is set, an "
+            "Idempotency-Key that is missing or not 1 to 128 characters long, a page size "
+            "outside 1 to 100, and an environment other than `dev` or `prod`. A wrong method "
+            "on a known path also gets this code, with status 405."
         ),
         advice=(
-            "Treat it as a bug in the client: `detail` names the field, and the same request "
-            "will be refused again. A refused request does not use its Idempotency-Key, so the "
-            "corrected request may use it."
+            "Treat this response as a bug in the client. `detail` names the field at fault, "
+            "and the same request would be refused again. A refused request does not use up "
+            "its Idempotency-Key, so the corrected request may have the same key."
         ),
     ),
     Problem(
@@ -102,14 +102,15 @@ ROWS: Final = (
         suggested_action="Get a valid access token or API key and send it as a bearer token.",
         meaning="The request has no bearer token, or the service does not accept its token.",
         when=(
-            "Every call, before any other check: no Authorization header, a scheme other than "
-            "Bearer, a token with a wrong signature, issuer or audience, an expired access "
-            "token, a user API key older than 90 days. Expiry depends on the world's clock, so "
-            "advancing the clock is enough to see it."
+            "Every call can return this code, before any other check. The reasons are a "
+            "missing Authorization header, a scheme other than Bearer, a token with a wrong "
+            "signature, issuer or audience, an expired access token, and a user API key older "
+            "than 90 days. Expiry depends on the world's clock, so advance the clock to see an "
+            "expired token."
         ),
         advice=(
             "Renew the token once and send the request again, with the same Idempotency-Key if "
-            "it has one. If the new token is also refused, ask the user to log in."
+            "the request has one. If the new token is also refused, ask the user to log in."
         ),
     ),
     Problem(
@@ -123,14 +124,15 @@ ROWS: Final = (
             "the call needs."
         ),
         when=(
-            "Here the flag and dev access tickets require the project's owner, initializing "
-            "the source and applying domains require an owner or a maintainer, and reading "
-            "requires at least a reader. A user API key also needs the call's product "
-            "permission. A user outside the project gets `resource_not_found` instead."
+            "By default, setting the flag and creating dev access tickets require the "
+            "project's owner. Initializing the source and applying domains require an owner or "
+            "a maintainer. Reading requires at least a reader. A user API key also needs the "
+            "call's product permission. A user outside the project gets `resource_not_found` "
+            "instead."
         ),
         advice=(
-            "Do not offer the action to this user, and say who may do it. A retry does not "
-            "help until a role or permission changes."
+            "Do not offer the action to this user, and say who may perform the action. A retry "
+            "does not help until a role or permission changes."
         ),
     ),
     Problem(
@@ -144,9 +146,9 @@ ROWS: Final = (
             "organization."
         ),
         when=(
-            "Every call made with an access token that has no `org_id` claim, such as a token "
-            "of the default world's user `no-organization`. A user API key is bound to one "
-            "organization, so it never gets this code."
+            "Every call returns this code for an access token without the claim `org_id`, such "
+            "as a token of the default world's user `no-organization`. A user API key is bound "
+            "to one organization, so it never gets this code."
         ),
         advice=(
             "Let the user choose or join an organization, get a token for it, and send the "
@@ -164,15 +166,15 @@ ROWS: Final = (
             "does not distinguish the two cases."
         ),
         when=(
-            "Every call that names a project, an organization or an operation that is missing "
-            "or not visible to the user. Here this code is also returned for an identifier "
-            "that is not a ULID, for an unknown path, and for a dev access ticket that cannot "
-            "be redeemed."
+            "Every call returns this code if it names a project, an organization or an "
+            "operation that is missing or not visible to the user. This emulator also returns "
+            "this code for an identifier that is not a ULID, for an unknown path, and for a "
+            "dev access ticket that cannot be redeemed."
         ),
         advice=(
             "Remove the identifier from caches and lists, and tell the user that the resource "
-            "is gone or not shared with them. Do not report it as deleted: the user may only "
-            "lack access."
+            "is gone or not shared with them. Do not report the resource as deleted, because "
+            "the user may only lack access."
         ),
         specified=frozenset({"status", "retryable"}),
     ),
@@ -187,15 +189,16 @@ ROWS: Final = (
             "or its body has changed since the key was first used."
         ),
         when=(
-            "The four calls that require a key: `set_project_powered_by_flag`, "
-            "`initialize_managed_source`, `create_user_api_key` and `apply_project_domains`. "
-            "Here, by default, a key is unique for the principal across all calls and paths, "
-            "and forever. Only a successful first result uses the key."
+            "The four calls that require a key can return this code: "
+            "`set_project_powered_by_flag`, `initialize_managed_source`, `create_user_api_key` "
+            "and `apply_project_domains`. By default, a key belongs to one principal, is "
+            "unique across all calls and paths, and never expires. Only a successful first "
+            "request uses up its key."
         ),
         advice=(
             "Use a new key for each intended change. If a retry gets this code, the client "
-            "built the request differently. Fix that first, because a new key after an "
-            "uncertain outcome can make the same change twice."
+            "built the retry differently from the first request. Fix the client first, because "
+            "a new key after an uncertain outcome can make the same change twice."
         ),
         specified=frozenset({"status", "retryable", "suggested_action"}),
     ),
@@ -207,15 +210,16 @@ ROWS: Final = (
         suggested_action="Wait a little and send the same request again.",
         meaning=(
             "Our reading: the service cannot reserve or confirm the project's handle at the "
-            "moment. A handle that another project holds would be `project_handle_taken`."
+            "moment. If another project held the handle, the code would be "
+            "`project_handle_taken`."
         ),
         when=(
-            "This code belongs to creating or renaming a project, which are not among the eight calls. "
+            "This code belongs to creating or renaming a project, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
             "Retry with exponential backoff and the same Idempotency-Key. Do not make the user "
-            "invent another handle: this handle may still be free."
+            "invent another handle, because this handle may still be free."
         ),
     ),
     Problem(
@@ -247,7 +251,7 @@ ROWS: Final = (
             "Our reading: the deployment plan that the request refers to is too old to be applied."
         ),
         when=(
-            "This code belongs to deploying from a prepared plan, which is not among the eight calls. "
+            "This code belongs to deploying from a prepared plan, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -266,7 +270,7 @@ ROWS: Final = (
             "the source or the settings changed after the plan was made."
         ),
         when=(
-            "This code belongs to deploying from a prepared plan, which is not among the eight calls. "
+            "This code belongs to deploying from a prepared plan, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -285,8 +289,8 @@ ROWS: Final = (
             "the request is too old."
         ),
         when=(
-            "This code belongs to changes that require a confirmation. None of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to changes that require a confirmation. None of the eight "
+            f"calls requires a confirmation. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Show the user the current effect of the change and ask again. Never renew a "
@@ -304,8 +308,8 @@ ROWS: Final = (
             "different change."
         ),
         when=(
-            "This code belongs to changes that require a confirmation. None of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to changes that require a confirmation. None of the eight "
+            f"calls requires a confirmation. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Check that the client sends the confirmation unchanged and with the request for "
@@ -318,17 +322,18 @@ ROWS: Final = (
         retryable=False,
         title="Version does not match",
         suggested_action=(
-            "Take the current version from the detail, or from the last result that names it, "
-            "decide again, and send the request with it."
+            "Take the current version from the detail, or from the last result that names the "
+            "version. Decide again, and send the request with the current version."
         ),
         meaning=(
-            "The request was made for a version of the resource that is no longer current. The "
-            "status 409 instead of 412 is our choice."
+            "The request was made for a version of the resource that is no longer current. Our "
+            "choice of status is 409 rather than 412."
         ),
         when=(
-            "`initialize_managed_source`, when `expected_source_generation` is not the "
-            "project's current source generation. Here that number is 0 before the first "
-            "initialization and increases by one with each successful initialization."
+            "`initialize_managed_source` returns this code if `expected_source_generation` is "
+            "not the project's current source generation. In this emulator, the generation is "
+            "0 before the first initialization and increases by one with each successful "
+            "initialization."
         ),
         advice=(
             "No call shows the source generation. `detail` and the result of each "
@@ -342,12 +347,12 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Promotion source is stale",
-        suggested_action="Read the source deployment again and promote the current one.",
+        suggested_action="Read the source deployment again and promote the current deployment.",
         meaning=(
             "Our reading: the deployment to promote has been superseded since the client read it."
         ),
         when=(
-            "This code belongs to promoting a deployment, which is not among the eight calls. "
+            "This code belongs to promoting a deployment, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -363,15 +368,15 @@ ROWS: Final = (
         suggested_action="Read the target environment again and repeat the promotion.",
         meaning=(
             "Our reading: the target environment has changed since the client read it, so the "
-            "promotion would overwrite something unseen."
+            "promotion would overwrite changes that the client has not seen."
         ),
         when=(
-            "This code belongs to promoting a deployment, which is not among the eight calls. "
+            "This code belongs to promoting a deployment, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read what the target serves now and ask whether to replace it. Two concurrent "
-            "promotions are the likely cause."
+            "Read what the target serves now, and ask the user whether to replace it. The "
+            "likely cause is two concurrent promotions."
         ),
     ),
     Problem(
@@ -385,7 +390,7 @@ ROWS: Final = (
             "state."
         ),
         when=(
-            "This code belongs to promoting a deployment, which is not among the eight calls. "
+            "This code belongs to promoting a deployment, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice="Offer only valid targets, and treat this response as a bug in the client.",
@@ -395,15 +400,17 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Mail domain conflict",
-        suggested_action="Find out where the mail domain is in use, and free it or use another.",
+        suggested_action=(
+            "Find out where the mail domain is in use, and free it there or use another domain."
+        ),
         meaning=(
             "Our reading: the mail hostname is already in use elsewhere, for example by "
             "another project."
         ),
         when=(
             "The closest call is `apply_project_domains`, which also applies the mail "
-            "hostname. But the hostnames are derived from the project and never collide. "
-            f"{BY_FAULT_ONLY}"
+            "hostname. However, the hostnames are derived from the project, so they never "
+            f"collide. {BY_FAULT_ONLY}"
         ),
         advice="Show `detail` to the user, who must decide where to use the domain.",
     ),
@@ -415,8 +422,8 @@ ROWS: Final = (
         suggested_action="Set up the project's mail domain first, then repeat the request.",
         meaning="Our reading: the request needs a mail domain that the project does not have yet.",
         when=(
-            "This code belongs to the service's email features. The contract does not show their calls. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to the service's email features, whose calls the contract does "
+            f"not show. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Guide the user to the mail setup. The call `apply_project_domains` applies the "
@@ -450,12 +457,12 @@ ROWS: Final = (
             "jurisdiction of the project's storage."
         ),
         when=(
-            "This code belongs to choosing where data is stored, which is not among the eight calls. "
+            "This code belongs to choosing where data is stored, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
             "Never choose another jurisdiction for the user, because the place of storage is a "
-            "legal question. Show both and ask."
+            "legal question. Show both jurisdictions and let the user decide."
         ),
     ),
     Problem(
@@ -469,8 +476,8 @@ ROWS: Final = (
             "only by a promotion."
         ),
         when=(
-            "This code belongs to deploying, which is not among the eight calls. A project "
-            f"whose compute has the `data_mode` `shared` could get it. {BY_FAULT_ONLY}"
+            "This code belongs to deploying, which none of the eight calls does. A project "
+            f"whose compute has the `data_mode` `shared` could get this code. {BY_FAULT_ONLY}"
         ),
         advice="Read `data_mode` before offering a direct change, and offer the promotion instead.",
     ),
@@ -481,11 +488,13 @@ ROWS: Final = (
         title="Production deployment required",
         suggested_action="Deploy the project to production first, then repeat the request.",
         meaning=(
-            "Our reading: the request acts on the production site, and the project has none yet."
+            "Our reading: the request acts on the production site, but the project has no "
+            "production site yet."
         ),
         when=(
-            "This code belongs to changes to a live production site. Here the flag can be set "
-            f"and domains can be applied before the first deployment. {BY_FAULT_ONLY}"
+            "This code belongs to changes to a live production site. In this emulator, the "
+            "flag can be set and domains can be applied before the first deployment. "
+            f"{BY_FAULT_ONLY}"
         ),
         advice=(
             "Offer the production deployment as the next step, wait until its operation has "
@@ -503,7 +512,7 @@ ROWS: Final = (
             "been converted."
         ),
         when=(
-            "This code belongs to importing and deploying source code, which are not among the eight calls. "
+            "This code belongs to importing and deploying source code, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -522,7 +531,7 @@ ROWS: Final = (
             "build or deploy it."
         ),
         when=(
-            "This code belongs to deploying from a repository, which is not among the eight calls. "
+            "This code belongs to deploying from a repository, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -541,7 +550,7 @@ ROWS: Final = (
             "the service needs to order migrations."
         ),
         when=(
-            "This code belongs to deploying source code with migrations, which is not among the eight calls. "
+            "This code belongs to deploying source code with migrations, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -554,13 +563,13 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Environment secret cannot be changed",
-        suggested_action="Remove the cause of the block that the detail names, and try again.",
+        suggested_action="Remove the obstacle that the detail names, and try again.",
         meaning=(
             "Our reading: the environment's secret cannot be changed, for example because the "
             "service itself manages it."
         ),
         when=(
-            "This code belongs to changing an environment's secrets, which is not among the eight calls. "
+            "This code belongs to changing an environment's secrets, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -577,7 +586,7 @@ ROWS: Final = (
             "Our reading: the built code needs a feature that the target runtime does not offer."
         ),
         when=(
-            "This code belongs to building and deploying, which are not among the eight calls. "
+            "This code belongs to building and deploying, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -596,7 +605,7 @@ ROWS: Final = (
             "not show these rules."
         ),
         when=(
-            "This code belongs to creating or renaming a project, which are not among the eight calls. "
+            "This code belongs to creating or renaming a project, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -612,7 +621,7 @@ ROWS: Final = (
         suggested_action="Choose another handle.",
         meaning="Our reading: another project already has the requested handle.",
         when=(
-            "This code belongs to creating or renaming a project, which are not among the eight calls. "
+            "This code belongs to creating or renaming a project, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -625,17 +634,18 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Project handle is unchanged",
-        suggested_action="Choose a handle that differs from the current one, or do nothing.",
+        suggested_action="Choose a handle that differs from the current handle, or do nothing.",
         meaning=(
             "Our reading: the project already has the requested handle, so there is nothing to "
             "rename."
         ),
         when=(
-            f"This code belongs to renaming a project, which is not among the eight calls. {BY_FAULT_ONLY}"
+            f"This code belongs to renaming a project, which none of the eight calls does. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "After a retry, this suggests that the first attempt succeeded. Read the project "
-            "and continue. Otherwise tell the user that no change was needed."
+            "If the request was a retry, this code suggests that the first attempt succeeded. "
+            "Read the project and continue. If the request was not a retry, tell the user that "
+            "no change was needed."
         ),
     ),
     Problem(
@@ -643,17 +653,17 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Project cannot be renamed",
-        suggested_action="Remove the cause of the block that the detail names, and try again.",
+        suggested_action="Remove the obstacle that the detail names, and try again.",
         meaning=(
             "Our reading: something that depends on the project's handle, such as a connected "
             "domain or work in progress, currently prevents renaming."
         ),
         when=(
-            f"This code belongs to renaming a project, which is not among the eight calls. {BY_FAULT_ONLY}"
+            f"This code belongs to renaming a project, which none of the eight calls does. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show `detail` and let the user decide. Do not poll for the end of the block, "
-            "because a person may have to remove the cause."
+            "Show `detail` and let the user decide. Do not poll until the project can be "
+            "renamed, because a person may have to remove the obstacle."
         ),
     ),
     Problem(
@@ -667,12 +677,12 @@ ROWS: Final = (
             "but not the limit."
         ),
         when=(
-            "Every call. Here a body of more than 1 MiB is refused before it is parsed. The "
-            "contract's request bodies are much smaller."
+            "Every call can return this code. By default, a body of more than 1 MiB is refused "
+            "before it is parsed. The contract's request bodies are much smaller."
         ),
         advice=(
-            "Treat it as a bug in the client: the largest request body of the eight calls "
-            "contains only a key's name of 64 characters."
+            "Treat this response as a bug in the client. The largest request body of the eight "
+            "calls contains only a key's name of 64 characters."
         ),
     ),
     Problem(
@@ -681,21 +691,23 @@ ROWS: Final = (
         retryable=True,
         title="Rate limited",
         suggested_action=(
-            "Wait for the seconds given in retry_after_seconds, then send the same request again."
+            "Wait for the number of seconds in retry_after_seconds, then send the same request "
+            "again."
         ),
         meaning=(
             "The caller has sent too many requests in a given period. The contract does not "
             "give any numbers."
         ),
         when=(
-            "Every call, but only if the rate limit is enabled by its assumption or by a "
-            "fault. It is off by default. The response contains `retry_after_seconds`, 1 to "
-            "86400, and the same number in the Retry-After header."
+            "Every call can return this code if a rate limit is enabled, by the assumption "
+            "`rate_limit` or by a fault. By default, there is no rate limit. The response "
+            "contains `retry_after_seconds`, from 1 to 86400, and the same number in the "
+            "Retry-After header."
         ),
         advice=(
-            "Wait at least that long, add a little random delay, and send the same request with "
-            "the same Idempotency-Key. Slow down everything that uses the same token, not only "
-            "this request."
+            "Wait at least `retry_after_seconds`, add a small random delay, and send the same "
+            "request with the same Idempotency-Key. Slow down everything that uses the same "
+            "token, not only this request."
         ),
     ),
     Problem(
@@ -706,8 +718,9 @@ ROWS: Final = (
         suggested_action="Add credits to the organization, then repeat the request.",
         meaning="Our reading: the request costs more credits than the organization has.",
         when=(
-            "The organization has no credits, and the call would start an operation. According "
-            "to the contract, `create_user_api_key` is available at zero credits."
+            "A call that would start an operation returns this code if the organization has no "
+            "credits. According to the contract, `create_user_api_key` is available at zero "
+            "credits."
         ),
         advice=(
             "Tell the user that credits are missing, and guide a user who may buy credits to "
@@ -720,10 +733,12 @@ ROWS: Final = (
         retryable=False,
         title="Paid plan required",
         suggested_action="Move the workspace to a paid plan, then repeat the request.",
-        meaning="Our reading: the request is for something that a Free workspace does not include.",
+        meaning=(
+            "Our reading: the request is for a feature that a Free workspace does not include."
+        ),
         when=(
-            "`apply_project_domains` in a Free workspace, if the assumption `domains_plan` is "
-            "`paid`."
+            "`apply_project_domains` returns this code in a Free workspace, if the assumption "
+            "`domains_plan` is `paid`."
         ),
         advice=(
             "Explain the feature and its requirements before asking for money. A Free "
@@ -797,12 +812,12 @@ ROWS: Final = (
             "not overtake it."
         ),
         when=(
-            "This code belongs to writing to a project's database, which is not among the eight calls. "
+            "This code belongs to writing to a project's database, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Retry with exponential backoff. The request itself is valid. If this lasts for "
-            "minutes, show that a write is pending instead of retrying forever."
+            "Retry with exponential backoff. The request itself is valid. If the write is "
+            "pending for minutes, show that a write is pending instead of retrying forever."
         ),
     ),
     Problem(
@@ -818,8 +833,8 @@ ROWS: Final = (
             "maximum number is in use. This limits the database, not the caller's requests."
         ),
         when=(
-            "This code belongs to direct access to a project's database, which is not among the eight calls. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to direct access to a project's database, which none of the eight "
+            f"calls gives. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Close connections that are no longer needed, then retry with exponential backoff. "
@@ -833,8 +848,8 @@ ROWS: Final = (
         title="Compute change pending",
         suggested_action="Wait until the compute change in progress is done, then try again.",
         meaning=(
-            "Our reading: an earlier change of compute is still in progress, so a second "
-            "change cannot start."
+            "Our reading: an earlier change of the compute configuration is still in progress, "
+            "so a second change cannot start."
         ),
         when=(
             "This code belongs to changing compute. `read_database_compute` shows a change in "
@@ -875,7 +890,7 @@ ROWS: Final = (
             "changed the basis of this purchase."
         ),
         when=(
-            "This code belongs to buying credits or plans, which is not among the eight calls. "
+            "This code belongs to buying credits or plans, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -894,7 +909,7 @@ ROWS: Final = (
             "change of the recharge settings."
         ),
         when=(
-            f"This code belongs to recharging credits, which is not among the eight calls. {BY_FAULT_ONLY}"
+            f"This code belongs to recharging credits, which none of the eight calls does. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the balance and the settings before doing anything, because the recharge may "
@@ -925,8 +940,8 @@ ROWS: Final = (
         title="Git host connection revoked",
         suggested_action="Connect the Git host again, then repeat the request.",
         meaning=(
-            "Our reading: there was a connection to the Git host, but it was revoked there. "
-            "The caller's own login is still valid."
+            "Our reading: the connection to the Git host was revoked on the Git host. The "
+            "caller's own login is still valid."
         ),
         when=(
             "This code belongs to projects whose source is on an external Git host. "
@@ -952,7 +967,7 @@ ROWS: Final = (
         ),
         when=(
             "This code belongs to projects whose source is on an external Git host. The "
-            f"contract shows no calls for them. {BY_FAULT_ONLY}"
+            f"contract shows no calls for such projects. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Name the repository and guide the user to the installation's settings on the Git "
@@ -965,14 +980,14 @@ ROWS: Final = (
         retryable=False,
         title="Edge zone not bound",
         suggested_action="Bind a DNS zone to the project first, then repeat the request.",
-        meaning=("Our reading: the request changes edge DNS, and the project has no zone."),
+        meaning=("Our reading: the request changes edge DNS, but the project has no zone."),
         when=(
             "This code belongs to changing DNS. For such a project, `get_dns_authorization` "
             f"returns 200 with the status `not_authorized` and a null zone. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the DNS authorization, show that no zone is bound, and let the user start "
-            "the authorization there."
+            "the authorization."
         ),
     ),
     Problem(
@@ -1002,7 +1017,7 @@ ROWS: Final = (
         suggested_action="Read the current notes, merge both versions and save again.",
         meaning="Our reading: another user saved the project's notes after the client read them.",
         when=(
-            "This code belongs to editing a project's notes, which is not among the eight calls. "
+            "This code belongs to editing a project's notes, which none of the eight calls does. "
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
@@ -1018,11 +1033,11 @@ ROWS: Final = (
         suggested_action="Wait until the export is ready, then send the same request again.",
         meaning="Our reading: the export was requested, but there is nothing to download yet.",
         when=(
-            f"This code belongs to exporting a project, which is not among the eight calls. {BY_FAULT_ONLY}"
+            f"This code belongs to exporting a project, which none of the eight calls does. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Poll at a moderate rate until it is ready. Do not request another export, which "
-            "would only start over."
+            "Poll at a moderate rate until the export is ready. Do not request another export, "
+            "because a new export would only start over."
         ),
     ),
     Problem(
@@ -1036,9 +1051,9 @@ ROWS: Final = (
             "depends on it. The code for this refusal is our reading of the contract."
         ),
         when=(
-            "`set_project_powered_by_flag` with `enabled` false while a Free workspace's "
-            "domain depends on the flag. Nothing changes: the flag stays on and `enabled_at` "
-            "stays the same."
+            "`set_project_powered_by_flag` returns this code if `enabled` is false and a Free "
+            "workspace's domain depends on the flag. Nothing changes: the flag stays on and "
+            "`enabled_at` stays the same."
         ),
         advice=(
             "Show the switch as on, and tell the user what to do before hiding the flag: "
@@ -1058,13 +1073,13 @@ ROWS: Final = (
             "to one. The code for this rule is our reading of the contract."
         ),
         when=(
-            "`create_user_api_key` with a user API key, with an access token that does not "
-            "belong to an interactive session (here: it has no `sid` claim), or with an access "
-            "token whose session has ended because the user signed out."
+            "`create_user_api_key` returns this code for a user API key, for an access token "
+            "that does not belong to an interactive session (it has no claim `sid`), and for "
+            "an access token whose session has ended because the user signed out."
         ),
         advice=(
-            "Open a login for the user. A script cannot get past this, so let it fail early and "
-            "say that only a logged-in user can create a key."
+            "Ask the user to log in. A script cannot get past this check, so the script should "
+            "fail early and say that only a logged-in user can create a key."
         ),
     ),
     Problem(
@@ -1078,7 +1093,7 @@ ROWS: Final = (
         meaning="Our reading: the service cannot tell whether the key was created.",
         when=(
             "`create_user_api_key` could return this code. This emulator always knows the "
-            f"outcome, so it never does so by itself. {BY_FAULT_ONLY}"
+            f"outcome, so it never returns this code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "According to the contract, the same name and Idempotency-Key are reused after any "
@@ -1101,8 +1116,9 @@ ROWS: Final = (
             "cannot be revalidated."
         ),
         when=(
-            "`create_user_api_key`, when no product permission is enabled for the "
-            "organization. All permissions are enabled until an intervention disables them."
+            "`create_user_api_key` returns this code if no product permission is enabled for "
+            "the organization. All permissions are enabled until an intervention disables "
+            "them."
         ),
         advice=(
             "Retry with exponential backoff, with the same name and Idempotency-Key. A caller "
@@ -1120,8 +1136,8 @@ ROWS: Final = (
             "has given up."
         ),
         when=(
-            "Reading an operation returns 200 and shows this in `reconciliation.state` instead. "
-            f"{BY_FAULT_ONLY}"
+            "Reading an operation returns 200 and shows the exhausted reconciliation in "
+            f"`reconciliation.state`. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Stop automatic retries and show the operation and the request id to a person. The "
@@ -1139,9 +1155,9 @@ ROWS: Final = (
             "code for a provider's failure is our reading of the contract."
         ),
         when=(
-            "`read_database_compute` while the database provider is failing, because the "
-            "contract requires a problem there and never invented defaults. Also every call "
-            "during an outage that a scenario or a fault arms."
+            "`read_database_compute` returns this code while the database provider is failing, "
+            "because the contract requires a problem instead of invented defaults. Every call "
+            "returns this code during an outage that a scenario or a fault arms."
         ),
         advice=(
             "Retry with exponential backoff and a limit. Honor Retry-After if the response has "

@@ -1,6 +1,6 @@
 """Problems by code, and the exception that refuses a request with a problem.
 
-The rows are in `problem_table.py`. Both files must stay cheap to import.
+The table of problems is in `problem_table.py`. Both modules must stay cheap to import.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 from hosting_emulator.contract.problem_table import ROWS, Problem
 
-#: Bounds of `retry_after_seconds`, up to one day (contract, Limits).
+#: The bounds of `retry_after_seconds`, from one second to one day (contract, Limits).
 RETRY_AFTER_MIN: Final = 1
 RETRY_AFTER_MAX: Final = 86_400
 #: Every problem by its code, in the contract's order. Read-only.
@@ -19,12 +19,12 @@ PROBLEMS: Final[Mapping[str, Problem]] = MappingProxyType({row.code: row for row
 
 
 class Refused(Exception):
-    """Raised anywhere in the core to respond to a request with a problem (contract, Errors).
+    """Raise this anywhere in the core to respond to a request with a problem (contract, Errors).
 
-    `status` and `action` override those of the code's row. `status` is None if nothing overrides it.
-    `field` is the header, parameter or body field at fault. `why` is for the request log only and is
-    never sent to the client. `assumption` names the assumption without which the request would not
-    be refused.
+    `status` and `action` override the status and the suggested action of the code. If `status` is
+    None, the code's status applies. `field` is the header, parameter or body field at fault. `why`
+    is for the request log only and is never sent to the client. `assumption` names the assumption
+    without which the request would not be refused.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class Refused(Exception):
     ) -> None:
         """Create a refusal.
 
-        Raises ValueError if the contract specifies a different status, or if a number is out of
-        bounds.
+        Raises ValueError if the contract fixes a different status for the code, or if a number is
+        out of bounds.
         """
         super().__init__(code, detail)
         if status is not None:

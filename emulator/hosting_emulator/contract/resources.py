@@ -1,6 +1,6 @@
 """The declarations of the contract's resources, which quote the contract's rows.
 
-A type declares presence, null and bounds; `declarations.py` explains how. `tests/contract` compares
+`declarations.py` explains how a type declares presence, null and bounds. `tests/contract` compares
 each declaration with the rows that it quotes, and `tests/lab` compares the rows with the contract.
 """
 
@@ -122,7 +122,8 @@ class InitializeManagedSourceRequest(Struct, frozen=True, kw_only=True):
         int,
         FieldSpec(
             description=(
-                "The project's current source generation; 0 before the first initialization."
+                "The project's current source generation, which is 0 before the first "
+                "initialization."
             ),
             assumption="source_generation",
             examples=(0,),
@@ -203,7 +204,10 @@ class OperationError(Struct, frozen=True, kw_only=True):
     presence="open",
 )
 class ProgressResource(Struct, frozen=True, kw_only=True):
-    """Current deployment dependency observation. Mail readiness does not mean application activation."""
+    """Current observation of a deployment's dependencies.
+
+    Mail readiness does not mean application activation.
+    """
 
     phase: Annotated[
         str,
@@ -253,7 +257,10 @@ _OPERATION_TIMES = Sentence(key="operation.times", text="| created_at, updated_a
 
 @resource(key="operation", presence="open")
 class OperationResource(Struct, frozen=True, kw_only=True):
-    """Durable record of an accepted asynchronous mutation. Poll it until its state is terminal."""
+    """Durable record of an accepted asynchronous mutation.
+
+    Poll the operation until its state is terminal.
+    """
 
     id: Annotated[Ulid, FieldSpec(sentence="| id | Ulid | operation identifier |", essential=True)]
     state: Annotated[
@@ -288,7 +295,7 @@ class OperationResource(Struct, frozen=True, kw_only=True):
                 "or rollback), present in every state; diagnostics of a failed one are read via "
                 "deployment logs (appears on operation 2's response) |"
             ),
-            description="The deployment this operation created.",
+            description="The deployment that this operation created.",
             essential=True,
         ),
     ] = UNSET
@@ -423,17 +430,19 @@ class UserApiKey(Struct, frozen=True, kw_only=True):
     organization_id: Ulid
     name: Annotated[str, FieldSpec(examples=("ci",), our_bounds=Meta(min_length=1, max_length=64))]
     obfuscated_value: Annotated[
-        str, FieldSpec(description="The part of the token that distinguishes it from other tokens.")
+        str, FieldSpec(description="The key's value with most characters hidden.")
     ]
     permissions: Annotated[list[str], FieldSpec(assumption="key_permissions", may_differ="value")]
-    expires_at: Annotated[Timestamp, FieldSpec(description="90 days after creation.")]
+    expires_at: Annotated[
+        Timestamp, FieldSpec(description="The time of expiry, 90 days after creation.")
+    ]
     created_at: Timestamp
     last_used_at: Timestamp | UnsetType = UNSET
 
 
 @resource(key="key", presence="assumed")
 class UserApiKeyCreation(Struct, frozen=True, kw_only=True):
-    """A user API key was created, or its creation was replayed."""
+    """The result of creating a user API key, or of replaying the creation."""
 
     replayed: Annotated[
         bool,
@@ -549,7 +558,7 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
                 "43 characters from A-Z a-z 0-9 _ - |"
             ),
             description=(
-                "Opens the dev origin, once. The URL contains the ticket, which is not shown again."
+                "This URL opens the dev origin once. The ticket in the URL is not shown again."
             ),
             essential=True,
             assumption="dev_origin_port",
@@ -562,7 +571,7 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
         Timestamp,
         FieldSpec(
             sentence="| expires_at | timestamp | ten minutes after issuance |",
-            description="Ten minutes after issuance.",
+            description="The time of expiry, ten minutes after issuance.",
         ),
     ]
 
@@ -578,7 +587,7 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
     presence="open",
 )
 class DatabasePlacement(Struct, frozen=True, kw_only=True):
-    """Observed settings of a managed database. They do not describe a completed resize operation."""
+    """Observed settings of a managed database, not a completed resize operation."""
 
     min_cu: AnyNumber
     max_cu: AnyNumber
@@ -601,7 +610,7 @@ class DatabasePlacement(Struct, frozen=True, kw_only=True):
     pending_state: Annotated[
         str | UnsetType,
         FieldSpec(
-            description="The state to which the database is changing. An open set, like state.",
+            description="The state to which the database is changing. An open set, like `state`.",
             assumption="database_states",
             may_differ="word",
         ),
@@ -624,7 +633,8 @@ class DatabaseCompute(Struct, frozen=True, kw_only=True):
                 "the same physical database for both environments |"
             ),
             description=(
-                "An open set. With shared, both environments resolve to the same physical database."
+                "An open set. With `shared`, both environments resolve to the same physical "
+                "database."
             ),
             assumption="data_modes",
             may_differ="word",
@@ -705,7 +715,7 @@ class ProblemDetails(Struct, frozen=True, kw_only=True):
         RequestId,
         FieldSpec(
             sentence="| request_id | string | yes | 1 to 128 characters |",
-            description="Equal to the header X-Request-Id.",
+            description="Correlation identifier, equal to the header X-Request-Id.",
             required=True,
             may_differ="value",
             examples=("req_01JGFJJZ000000000000000002",),
@@ -728,7 +738,9 @@ class ProblemDetails(Struct, frozen=True, kw_only=True):
                 "| retry_after_seconds | integer | no | 1 to 86400; for a rate limit; matches "
                 "Retry-After |"
             ),
-            description="For a rate limit; matches Retry-After.",
+            description=(
+                "The number of seconds to wait after a rate limit, equal to the header Retry-After."
+            ),
             may_differ="value",
             bound_key="limit.retry-after",
         ),

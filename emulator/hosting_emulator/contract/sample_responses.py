@@ -1,6 +1,7 @@
 """Sample responses of a call: a success with every field, and a problem for each problem code.
 
-Each sample has two variants, whose values differ wherever the contract does not fix them.
+Each sample has two variants, which have different values wherever the contract does not fix the
+value.
 """
 
 from __future__ import annotations

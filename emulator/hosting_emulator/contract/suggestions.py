@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-#: This is more than twice the length of our longest name. Comparing a string of 1 MiB would take a
-#: third of a second.
+#: The maximum number of characters to compare, more than twice the length of our longest name.
+#: Comparing a string of 1 MiB would take a third of a second.
 _COMPARED_CHARACTERS = 200
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str:
     """Return `; did you mean …?` if a candidate resembles `word`, otherwise an empty string."""
-    # Imported here because only an error needs it, and the import takes a millisecond.
+    # Import difflib here, because only errors need it and the import takes a millisecond.
     from difflib import get_close_matches
 
     matches = get_close_matches(word[:_COMPARED_CHARACTERS], list(candidates), n=1, cutoff=0.55)
@@ -19,7 +19,10 @@ def nearest(word: str, candidates: Iterable[str]) -> str:
 
 
 def unknown(noun: str, word: str, candidates: Iterable[str]) -> str:
-    """Return the message that a name does not exist, with the nearest name or all names."""
+    """Return the message that a name does not exist.
+
+    The message suggests the nearest name, or lists all names.
+    """
     names = list(candidates)
     hint = nearest(word, names)
     if not hint:

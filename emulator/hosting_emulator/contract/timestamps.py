@@ -14,27 +14,30 @@ _RFC_3339 = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,30})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: 9999-12-31T23:59:59.999Z, the latest time in milliseconds that RFC 3339 can express.
+#: The latest time in milliseconds that RFC 3339 can express: 9999-12-31T23:59:59.999Z.
 LATEST_MS = 253_402_300_799_999
 _EARLIEST_MS = -62_135_596_800_000
 
 
 def format_timestamp(at_ms: int) -> str:
-    """Format a time in the form used by records:
+    """Format a time in the form that records use: in UTC, with milliseconds and `Z`.
 
-    UTC with milliseconds and `Z`, in the years 1 to 9999.
+    A time outside the years 1 to 9999 becomes the nearest time in these years.
     """
     seconds, ms = divmod(min(max(at_ms, _EARLIEST_MS), LATEST_MS), 1000)
     return f"{_second(seconds)}.{ms:03d}Z"
 
 
 def respell_timestamp(text: str, form: TimestampForm) -> str:
-    """Return a stored timestamp in another valid RFC 3339 form for the same time."""
+    """Return a stored timestamp in another RFC 3339 form, which denotes the same time."""
     return text[:-1] + {"milliseconds": "Z", "microseconds": "000Z", "offset": "+00:00"}[form]
 
 
 def parse_timestamp(text: str) -> int:
-    """Parse an RFC 3339 string (with an offset or `Z`). Return ms since 1970. Raises ValueError."""
+    """Parse an RFC 3339 timestamp, and return milliseconds since 1970.
+
+    Raises ValueError if `text` has another form, or is outside the years 1970 to 9999.
+    """
     try:
         moment = datetime.fromisoformat(text.upper()) if _RFC_3339.fullmatch(text) else None
     except ValueError:
@@ -49,7 +52,7 @@ def parse_timestamp(text: str) -> int:
     return at_ms
 
 
-@lru_cache(maxsize=256)  # most timestamps of a run fall into a few distinct seconds
+@lru_cache(maxsize=256)  # most timestamps of a run fall into the same few seconds
 def _second(seconds: int) -> str:
     moment = datetime.fromtimestamp(seconds, UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")

@@ -1,4 +1,4 @@
-"""Checks whether the contract allows a value in a response. The response may come from any service."""
+"""Checks whether the contract allows a value in a response, which may come from any service."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from hosting_emulator.contract.fields import Kind
 from hosting_emulator.contract.ids import is_ulid
 from hosting_emulator.contract.resources import RESOURCES
 
-#: The start of a complaint about a value whose kind is correct, but not its length or size.
+#: The start of a complaint about a value whose kind is correct, but whose length or size is not.
 BOUNDS = "out of bounds"
 _REDEEM = "/.service/dev-access/redeem?stage=dev&ticket="
-#: Also matches strings with the wrong length for a zone, which get a complaint about the length.
+#: Also matches strings that are too short or too long, because a zone's length is checked
+#: separately.
 _ZONE = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}|.{0,3}|.{254,}", re.DOTALL)
 _CURSOR = re.compile("[A-Za-z0-9_-]+")
 _ORIGIN = re.compile(r"https://dev-[a-z]+-[a-z]+-[a-z]+\.[a-z0-9.-]+(:[0-9]+)?")
-# RFC 3339, which allows lowercase letters and a space instead of the T, and ISO 8601 without the
-# seconds. The emulator's own parser accepts less: no time before 1970, and no leap second.
+# Timestamps according to RFC 3339, which allows lowercase letters and a space instead of the T. As
+# in ISO 8601, the seconds may be missing. The emulator's own parser is stricter: it accepts no time
+# before 1970 and no leap second.
 _TIMESTAMP = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[Tt ](?P<minute>([01]\d|2[0-3]):[0-5]\d)"
     r"(:(?P<second>[0-5]\d|60)([.,](?P<fraction>\d{1,30}))?)?"
@@ -44,13 +46,16 @@ def is_integer(value: Any) -> bool:
 def is_timestamp(value: Any) -> bool:
     """Tell whether a value is a date with a time of day and an offset or Z. Any year is valid."""
     match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
-    # The year 0000 is valid and a leap year, but `datetime` does not support it.
+    # RFC 3339 allows the leap year 0000, which `datetime` does not support.
     day = match["day"].replace("0000-", "2000-", 1) if match else ""
     return match is not None and _minute(day, match["minute"]) is not None
 
 
 def moment(value: Any) -> int | None:
-    """Return a timestamp as ms since 1970, or None if it is invalid or lacks seconds."""
+    """Return a timestamp in milliseconds since 1970.
+
+    Return None if `value` is not a timestamp, or if the seconds are missing.
+    """
     match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
     began = _minute(match["day"], match["minute"]) if match else None
     if match is None or began is None or match["second"] is None:
@@ -68,9 +73,9 @@ def _minute(day: str, minute: str) -> int | None:
 
 
 def complaint(kind: Kind, value: Any) -> str | None:
-    """Return a complaint about a value that does not fit a kind, or None.
+    """Return a complaint if a value does not fit a kind, or None if it does.
 
-    It never shows a secret or a ticket.
+    The complaint never shows a secret or a ticket.
     """
     schema = kind.schema
     if kind.name == "redeem_url":
@@ -84,10 +89,10 @@ def complaint(kind: Kind, value: Any) -> str | None:
     if isinstance(value, str):
         least, most = schema.get("minLength", 0), schema.get("maxLength")
         if most is not None and not least <= len(value) <= most:
-            return f"{BOUNDS}: it has {len(value)} characters"
+            return f"{BOUNDS}: the string has {len(value)} characters"
         return "it is empty" if len(value) < least else None
     if isinstance(value, list) and len(value) > schema.get("maxItems", len(value)):
-        return f"{BOUNDS}: it has {len(value)} entries"
+        return f"{BOUNDS}: the array has {len(value)} entries"
     if "minimum" in schema and not schema["minimum"] <= value <= schema.get("maximum", value):
         return f"{BOUNDS}: {brief(value)}"
     items = (complaint(kind.items, item) for item in value) if kind.items else ()
@@ -95,15 +100,15 @@ def complaint(kind: Kind, value: Any) -> str | None:
 
 
 def redeem_url_complaint(value: Any) -> str | None:
-    """Return a complaint about a ticket's URL, or None if the URL is correct."""
+    """Return a complaint about a ticket's redeem_url, or None if the URL is correct."""
     if not isinstance(value, str):
-        return "it is not a string"
+        return "the URL is not a string"
     origin, between, ticket = value.partition(_REDEEM)
     if not between or not _ORIGIN.fullmatch(origin):
-        return f"it is not <origin>{_REDEEM}<ticket>"
+        return f"the URL does not have the form <origin>{_REDEEM}<ticket>"
     if len(ticket) != 43:
-        return f"its ticket has {len(ticket)} characters"
-    return None if _CURSOR.fullmatch(ticket) else "its ticket has invalid characters"
+        return f"the ticket has {len(ticket)} characters instead of 43"
+    return None if _CURSOR.fullmatch(ticket) else "the ticket has invalid characters"
 
 
 def _is_uri_reference(value: Any) -> bool:
@@ -117,10 +122,13 @@ def _matching(pattern: re.Pattern[str]) -> Callable[[Any], object]:
     return lambda value: isinstance(value, str) and pattern.fullmatch(value)
 
 
-#: The check of each kind, and the complaint about a value that fails it.
+#: For each kind: the check, and the complaint about a value that fails the check.
 _KINDS: dict[str, tuple[Callable[[Any], object], str]] = {
     "text": (lambda value: isinstance(value, str), "is not a string"),
-    "secret": (lambda value: isinstance(value, str) and value, "it must be a non-empty string"),
+    "secret": (
+        lambda value: isinstance(value, str) and value,
+        "the value must be a non-empty string",
+    ),
     "boolean": (lambda value: isinstance(value, bool), "is not a boolean"),
     "integer": (is_integer, "is not an integer"),
     "number": (lambda value: type(value) in (int, float), "is not a number"),
@@ -147,7 +155,7 @@ _CREDENTIAL = re.compile(
 )
 _IDENTIFIER = re.compile(r"token|provider|(^|_)(id|arn)$", re.I)
 _PROVIDER = re.compile(r"provider\w*_(id|arn)$", re.I)
-#: The members in which the contract returns credentials.
+#: The members in which the contract returns credentials to the client.
 _HANDED_OUT = ("value", "redeem_url")
 _FIELD_NAMES = {field.name for resource in RESOURCES.values() for field in resource.fields}
 
