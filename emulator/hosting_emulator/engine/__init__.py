@@ -1,1 +1,1 @@
-"""The engine handles one exchange at a time and owns the worlds. It opens no socket."""
+"""The engine handles one exchange at a time and owns the worlds. The engine itself opens no socket."""

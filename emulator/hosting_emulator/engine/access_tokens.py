@@ -1,7 +1,7 @@
 """Access tokens and API keys of one world: signing tokens, and authenticating requests.
 
-Each world signs with its own key, which is derived from its seed and name. Every other world therefore
-refuses its tokens. Expiry follows the world's clock.
+Each world signs tokens with its own key, which is derived from the world's seed and name. Every
+other world therefore refuses these tokens. Tokens expire by the world's clock.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ ALGORITHM = "EdDSA"
 #: The maximum number of verified tokens in the cache.
 _CACHE_SIZE = 4096
 _LONGEST_TOKEN = 8192
-#: Base64url without padding (RFC 7515). PyJWT alone would accept other spellings too.
+#: Three parts in Base64url without padding (RFC 7515). PyJWT alone would also accept other
+#: spellings of a token.
 _TOKEN = re.compile(r"[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*")
-#: The reason for refusing an access token, by the name of PyJWT's exception.
+#: The reasons for refusing an access token, by the name of PyJWT's exception.
 _REFUSALS = {
     "InvalidSignatureError": "The access token was not signed by this issuer.",
     "InvalidAudienceError": "The access token is for another audience.",
@@ -46,7 +47,11 @@ _OPTIONS: Any = {**NO_TIME_CHECKS, "require": ["iss", "aud", "sub", "iat", "exp"
 
 @dataclass(frozen=True, slots=True)
 class _VerifiedToken:
-    """The content of an access token. `grant` is the key of its sign-in's grant, or None."""
+    """The content of a verified access token.
+
+    `grant` is the key of the grant from the user's browser sign-in. It is None for a token that was
+    issued without a browser sign-in.
+    """
 
     principal: Principal
     not_before_ms: int
@@ -61,7 +66,7 @@ class AccessTokens:
         self._seed = seed
         self._world_name = world_name
         self._key: Ed25519PrivateKey | None = None
-        #: Verified tokens by token string and audience.
+        #: Verified tokens by Authorization header and audience.
         self._verified: dict[tuple[str, str], _VerifiedToken] = {}
 
     @property
@@ -99,14 +104,14 @@ class AccessTokens:
         return jwt.encode(claims, self._private_key, ALGORITHM, headers={"kid": self.kid})
 
     def scope_of(self, token: str) -> str | None:
-        """Return the scope of an authenticated access token, or None if it has no scope."""
+        """Return the scope of an authenticated access token, or None if the token has no scope."""
         scope = unverified_claims(token).get("scope")
         return scope if isinstance(scope, str) else None
 
     def authenticate(
         self, change: Change, credentials: Sequence[str]
     ) -> tuple[Principal, ApiKey | None]:
-        """Return the principal that Authorization headers identify, and the API key if they carry one.
+        """Return the principal that the Authorization headers identify, and the API key or None.
 
         Raises Refused `unauthenticated`.
         """
@@ -140,12 +145,12 @@ class AccessTokens:
             claims = jwt.decode(
                 token,
                 self._private_key.public_key(),
-                algorithms=[ALGORITHM],  # exactly one: neither `none` nor a confused HS256
+                algorithms=[ALGORITHM],  # so that a token cannot choose `none` or HS256 instead
                 audience=audience,
                 options=_OPTIONS,
             )
         except (jwt.PyJWTError, LookupError, RuntimeError, TypeError, ValueError) as error:
-            # Hostile tokens make parsers raise all kinds of exceptions.
+            # A malicious token can make the parsers raise any of these exceptions.
             default = "The bearer token is not an access token."
             detail = _REFUSALS.get(type(error).__name__, default).format(error)
             why = None
@@ -155,7 +160,7 @@ class AccessTokens:
         return self._read_claims(claims)
 
     def _read_claims(self, claims: dict[str, Any]) -> _VerifiedToken:
-        """Return the content of verified claims. Raises Refused `unauthenticated`."""
+        """Return the content of a token with these verified claims. Raises Refused `unauthenticated`."""
         if _path_of(claims["iss"]) != issuer_path(self._world_name):
             raise _unauthenticated("The access token comes from another issuer.")
         expires_s = claims["exp"]
@@ -166,7 +171,7 @@ class AccessTokens:
             if not (type(moment) in (int, float) and abs(moment) <= 1e12):
                 raise _unauthenticated("The access token's times are not numbers.")
         texts = [claims["sub"], *(claims.get(name, "") for name in ("org_id", "sid", "jti"))]
-        # JSON parsers accept a lone surrogate in a string, but it cannot be encoded.
+        # A JSON string may contain a lone surrogate, which cannot be encoded in UTF-8.
         if not all(isinstance(text, str) and text.isprintable() for text in texts):
             raise _unauthenticated("The access token's claims are not printable strings.")
         session_id = claims.get("sid") or None
@@ -179,17 +184,20 @@ class AccessTokens:
         )
 
     def _describe_signer(self, token: str) -> str | None:
-        """Describe the signer of a token that this world did not sign. For the request log only."""
+        """Return a sentence for the request log about the signer of a token that this world did not sign.
+
+        Returns None if the issuer in the token is not a URL.
+        """
         path = _path_of(unverified_claims(token).get("iss"))
         if path is None:
             return None
         if path == issuer_path(self._world_name):
-            return "its issuer is this world, but it was signed with the key of another emulator or seed"
+            return "the token names this world as its issuer, but was signed with the key of another emulator or seed"
         match = _ISSUER_PATH.fullmatch(path)
         if match is None:
-            return "it comes from another issuer"
+            return "the token comes from another issuer"
         name = match[1] or DEFAULT_WORLD
-        return f"it is a token of world {name}, but this is world {self._world_name}"
+        return f"the token is for world {name}, but this is world {self._world_name}"
 
 
 def issuer_path(world_name: str) -> str:

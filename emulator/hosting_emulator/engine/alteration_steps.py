@@ -1,7 +1,8 @@
-"""The steps in which armed faults alter the response that a call has returned.
+"""The steps in which armed faults alter the response of a call.
 
-Alterations that the contract allows happen before the response is remembered for its Idempotency-Key, so
-that a replay equals the first response. Other alterations happen afterwards, and to each replay anew.
+Alterations that the contract allows happen before the response is remembered for its
+Idempotency-Key, so that a replay equals the first response. Alterations that break the contract
+happen after that, and happen again to each replay.
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ _MAX_VALUE_LENGTH = 80
 
 
 def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking: bool) -> None:
-    """Let the armed faults alter a call's response, within the contract or beyond it (`breaking`).
+    """Let the armed faults alter a call's response.
 
-    `count_alterations` commits the counts of these faults after the call.
+    With `breaking`, only faults that may break the contract act. Without it, only faults that stay
+    within the contract act. `count_alterations` commits the counts of these faults after the call.
     """
     world = engine.world
     if not world.has_faults_or_timeline or ctx.decision is None or ctx.spec is None:
@@ -50,7 +52,7 @@ def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking:
     faults = altering_faults(world, breaking=breaking)
     if not faults:
         return
-    # The variation must not change an altered header, so it runs first.
+    # Vary the headers first, so that the variation does not change an altered header.
     vary_response_headers(engine, reply, ctx)
     change = ctx.alteration_counts or Change(world, ctx.at_ms)
     subject = fault_subject(engine, ctx)
@@ -76,7 +78,7 @@ def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking:
 
 
 def skip_alterations(engine: Engine, ctx: ExchangeContext, fault_id: str) -> None:
-    """Note that no fault alters the call's response, because the fault `fault_id` replaces it."""
+    """Record that no fault alters the call's response, because the fault `fault_id` replaced the response."""
     faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == "response"]
     if not faults:
         return
@@ -102,7 +104,7 @@ def count_alterations(engine: Engine, ctx: ExchangeContext) -> None:
     for table in (FAULTS, STREAMS):
         for key, record in counts.writes.get(table.name, {}).items():
             change.put(table, key, record)
-    # The call itself is already committed, so a failure here must not change its response.
+    # The call is already committed, so a failure to store the counts must not change its response.
     with suppress(StoreFailed):
         engine.commit(change, FAULTS_COUNTED)
 
@@ -113,7 +115,7 @@ def _sent_response(reply: Reply) -> SentResponse:
 
 
 def _take(engine: Engine, ctx: ExchangeContext, reply: Reply, response: SentResponse) -> None:
-    """Replace the content of a reply with that of an altered response."""
+    """Copy the status, headers and body of an altered response into a reply."""
     if not ctx.own_status:
         ctx.own_status = reply.status
     reply.status = response.status
@@ -125,7 +127,7 @@ def _take(engine: Engine, ctx: ExchangeContext, reply: Reply, response: SentResp
 
 
 def _code_of(response: SentResponse) -> str | None:
-    """Return the code of a problem, or None if the code is not in the contract."""
+    """Return the problem code in a response, or None if the response has no code from the contract."""
     try:
         document = msgspec.json.decode(response.body)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -135,7 +137,7 @@ def _code_of(response: SentResponse) -> str | None:
 
 
 def _note(engine: Engine, ctx: ExchangeContext, altered: AlteredBy) -> None:
-    """Note the fault that altered a response, and its changes without secrets."""
+    """Record which fault altered a response, and the changes without secrets."""
     fault = altered.fault
     redactor = Redactor(engine.world)
     parts = [_part(redactor, fault.id, change) for change in altered.changes]

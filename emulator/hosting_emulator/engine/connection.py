@@ -9,8 +9,8 @@ class Connection:
     """A client's connection.
 
     A position is a number from a sequence (`http.protocol.next_position`) that all connections of
-    the process share. Positions order connection events and the arrivals and departures of requests.
-    Position 0 means that the event has not happened.
+    the process share. Comparing positions shows the order of connection events, arriving requests
+    and departing responses. Position 0 means that the event has not happened.
     """
 
     __slots__ = ("began", "closed_by_client", "ended")
@@ -31,10 +31,10 @@ NO_CONNECTION = Connection()
 
 
 class Passage:
-    """A request's way through its connection: the positions of its arrival and departure.
+    """The positions at which a request arrived and its response departed.
 
     The departure is the position at which the last byte of the response was handed to the
-    connection. It is 0 if that has not happened yet, or if a fault cut the response off.
+    connection. The departure is 0 until then, and stays 0 if a fault cuts the response off.
     """
 
     __slots__ = ("_connection", "arrival", "arrived_s", "departure")
@@ -53,9 +53,10 @@ class Passage:
         return closed > 0 and (self.departure == 0 or closed < self.departure)
 
     def end(self, lost: str | None) -> float:
-        """Return the position at which the client stopped waiting, or infinity while it is waiting.
+        """Return the position at which the client stopped waiting, or infinity if it is still waiting.
 
-        If a fault lost the response (`lost`), the client may wait until it closes the connection.
+        `lost` is the kind of the fault that lost the response, or None. After such a fault, the
+        client stops waiting only when it closes the connection.
         """
         closed = self._connection.closed_by_client or inf
         if lost is not None:

@@ -1,4 +1,4 @@
-"""Requests that a fault delivers twice. The second delivery is another exchange in the log.
+"""Requests that a fault delivers twice. The log lists the second delivery as a separate exchange.
 
 The client receives the response to one delivery, and the other response is discarded. Armed faults see
 only the delivery whose response the client receives. Counts of client requests do not include the second
@@ -16,7 +16,7 @@ from hosting_emulator.faults.kinds.deliver_twice import DeliverTwice
 def prepare_second_delivery(ctx: ExchangeContext, decision: Decision) -> None:
     """Prepare the second delivery of a request, if a fault asks for one.
 
-    The request is copied before its steps run, because the log may shorten its body.
+    The request is copied before its steps run, because the log may truncate the request's body.
     """
     kind = decision.effect
     if not isinstance(kind, DeliverTwice):
@@ -34,13 +34,14 @@ def prepare_second_delivery(ctx: ExchangeContext, decision: Decision) -> None:
     )
     second.why = (f"{fault.id} ({fault.kind}) sent it: the second delivery of request {ctx.n}",)
     if ctx.is_discarded:
-        # The wait before a retry depends on the response that the client receives.
+        # Move the key to the second delivery, because the wait before a retry depends on the
+        # response that the client receives.
         second.wait_key = ctx.wait_key
         ctx.wait_key = ""
 
 
 def refuse_second_delivery(ctx: ExchangeContext, refused: Refused) -> None:
-    """Refuse the second delivery of a request like the first, without counting the second."""
+    """Refuse the second delivery of a request like the first, without counting it for the rate limit."""
     second = ctx.second_delivery
     if isinstance(second, ExchangeContext):
         second.refused = refused

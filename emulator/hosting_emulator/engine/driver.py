@@ -1,7 +1,7 @@
-"""The driver runs the steps of one exchange, waits when they ask for it, and records the exchange.
+"""The driver runs the steps of one exchange, waits when a step asks for a wait, and records the exchange.
 
-Steps make decisions, and only the driver awaits. There is no `await` between reading the world and
-replacing it. Therefore no locks are needed, and concurrent requests change the world one at a time.
+Steps make decisions, and only the driver awaits. There is no `await` between reading a world and
+replacing the world. Therefore concurrent requests change the world one at a time, without locks.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ async def run_exchange(
     steps: Sequence[Step] = CALL_STEPS,
     wait: Wait = yield_effect,
 ) -> Reply:
-    """Return the response to one request of the public API. No client request makes this raise.
+    """Handle one request of the public API, and return the response.
 
-    `wait` awaits the effects that the exchange asks for. A caller that does not need to wait passes
-    the coroutine to `effects.run_through`.
+    No client request makes this function raise an exception. `wait` awaits the effects that the
+    exchange asks for. A caller that does not need to wait passes the coroutine to
+    `effects.run_through`.
     """
     try:
         outcome = _run_steps(engine, ctx, steps)
@@ -64,9 +65,10 @@ async def run_exchange(
 async def _deliver_again(
     engine: Engine, ctx: ExchangeContext, second: Entry, steps: Sequence[Step], wait: Wait
 ) -> Reply:
-    """Handle the second delivery of a request, and return the response to it.
+    """Handle the second delivery of a request, and return its response.
 
-    If the client receives that response, the faults of the second delivery act on the connection.
+    If the client receives the response to the second delivery, `ctx` takes over the effect of the
+    second delivery at the connection.
     """
     assert isinstance(second, ExchangeContext)
     engine.log.hold(ctx)
@@ -78,7 +80,7 @@ async def _deliver_again(
 
 
 def _release_key(engine: Engine, ctx: ExchangeContext) -> None:
-    """Note that no request with the Idempotency-Key of this one is in progress."""
+    """Release the Idempotency-Key of an exchange, because the exchange is no longer in progress."""
     if engine.in_flight.get(ctx.storage_key) is ctx:
         del engine.in_flight[ctx.storage_key]
 
@@ -93,7 +95,7 @@ def _release(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.change = RELEASED
     ctx.record = RELEASED
     ctx.reply = RELEASED
-    # An exception refers to its traceback, which keeps the request and its bytes in memory.
+    # The traceback of an exception would keep the request and its bytes in memory.
     ctx.refused = None
     ctx.decision = None
     ctx.upload = None
@@ -115,9 +117,9 @@ def list_arrival(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _run_steps(engine: Engine, ctx: ExchangeContext, steps: Sequence[Step]) -> Delay | Reply:
-    """Run the steps until one of them ends the exchange, then record the exchange.
+    """Run the steps until a step ends the exchange, record the exchange, and return the response.
 
-    Returns a Delay if the exchange has to wait first.
+    Returns a Delay if the exchange must wait first. The caller then runs the steps again.
     """
     engine.protect()
     engine.current_exchange = ctx

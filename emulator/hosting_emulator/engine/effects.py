@@ -1,4 +1,4 @@
-"""The effects that an exchange waits for. A step returns an effect, and the caller awaits it."""
+"""The effects that an exchange waits for: a delay, or the storing of a change on disk."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Durable:
-    """Await the result of `await_durable`, unless it is None. It may raise OSError."""
+    """Await the result of `await_durable()`, unless the result is None. The awaitable may raise OSError."""
 
     await_durable: Callable[[], Awaitable[None] | None]
 
 
-#: A running exchange. If its `wait` is `yield_effect`, it yields its effects.
+#: A running exchange. The coroutine yields its effects if its `wait` function is `yield_effect`.
 Exchange: TypeAlias = Coroutine[Delay | Durable, None, Reply]
 Wait: TypeAlias = Callable[[Delay | Durable], Awaitable[None]]
 
@@ -37,7 +37,7 @@ def yield_effect(effect: Delay | Durable) -> Generator[Delay | Durable, None, No
 
 
 def run_through(exchange: Exchange) -> Reply:
-    """Run an exchange to its end without waiting for its effects."""
+    """Run an exchange to its end without waiting for its effects, and return the response."""
     try:
         while True:
             exchange.send(None)

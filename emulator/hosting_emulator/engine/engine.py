@@ -1,7 +1,7 @@
 """The engine of one world: its time, its commits and its access tokens.
 
-The engine knows nothing about the steps of an exchange (see `driver` and `pipeline`). No method awaits,
-so nothing can happen between reading the world and replacing it.
+The engine knows nothing about the steps of an exchange (see `driver` and `pipeline`). No method
+awaits, so no other code runs between reading the world and replacing the world.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ _log = logging.getLogger("hosting_emulator.worlds")
 
 
 def anchored(world: World, world_ms: int, machine_ms: int) -> World:
-    """Return a world whose scaled clock continues from `world_ms`. Other clocks need no anchor."""
+    """Return a world whose scaled clock shows `world_ms` at the machine time `machine_ms`.
+
+    A world with any other clock is returned unchanged.
+    """
     if world.clock.mode != "scaled":
         return world
     clock = replace(world.clock, world_ms=world_ms, machine_ms=machine_ms)
@@ -54,7 +57,7 @@ def anchored(world: World, world_ms: int, machine_ms: int) -> World:
 
 
 def mark_beginning(world: World) -> World:
-    """Return a world that records its current commit as its beginning (see `Engine.has_changed`)."""
+    """Return a world that records its current commit as its initial state (see `Engine.has_changed`)."""
     origin = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     origin = replace(origin, commit=world.commit)
     return apply(
@@ -63,7 +66,7 @@ def mark_beginning(world: World) -> World:
 
 
 class Engine:
-    """One world while it runs: its clock, keeper, history, request log and identity provider."""
+    """A running world with its clock, keeper, history, request log and identity provider."""
 
     def __init__(
         self,
@@ -80,13 +83,14 @@ class Engine:
         self.tally = tally or Tally()
         #: The events of this world, for listeners.
         self.feed = Feed(machine() * 1000)
-        #: The exchange whose steps are running. Commits are attributed to it.
+        #: The exchange whose steps are running. New commits are attributed to this exchange.
         self.current_exchange: ExchangeContext | None = None
         self._read_machine = machine
-        #: Real milliseconds that did not pass on the machine (see `pass_real_time`).
+        #: The real milliseconds that were added by `pass_real_time`.
         self._passed_ms = 0
         self._shown_ms = keeper.shown_ms
-        #: The machine's time at the last reading, and the world's clock at that time.
+        #: The machine's time when world time was last read, and the world's clock record at that
+        #: moment.
         self.machine_ms = 0
         self._read_clock: ClockRecord | None = None
         self.access_tokens = AccessTokens(world.seed, world.name)
@@ -96,8 +100,9 @@ class Engine:
         self.usage = UsageCounter()
         #: The unfinished exchanges by the storage key of their Idempotency-Key.
         self.in_flight: dict[str, CallRequest] = {}
-        #: The number of times that this world was read back from disk. It keeps request ids unique:
-        #: after a restart the log counts from 1 again, and a frozen clock shows the same time.
+        #: The number of times that this world was loaded from disk. This number keeps request ids
+        #: unique. After a restart, the log counts from 1 again, and a frozen clock shows the same
+        #: time.
         self.starts = keeper.starts
         #: Whether the world is kept in memory only.
         self.ephemeral = False
@@ -107,16 +112,19 @@ class Engine:
         self.ttl_ms: int | None = None
         #: Cancels the timer that would delete the idle world.
         self.cancel_expiry: Callable[[], None] = lambda: None
-        #: The number of control API requests about this world.
+        #: The number of control API requests for this world.
         self.control_requests = 0
         self._unlogged_responses = 0
-        #: Returns the engines of all worlds of the process.
+        #: Returns the engines of all worlds in the process.
         self.worlds: Callable[[], Iterable[Engine]] = tuple
 
     # --- time -----------------------------------------------------------------------------------
 
     def pass_real_time(self, ms: int) -> None:
-        """Behave as if `ms` real milliseconds had passed. A clock that moves with real time moves too."""
+        """Behave as if `ms` real milliseconds had passed.
+
+        A real or scaled clock moves accordingly.
+        """
         self._passed_ms += ms
 
     def _machine(self) -> int:
@@ -143,7 +151,7 @@ class Engine:
         return (self.now_ms() + self.world.clock.date_skew_ms) // 1000
 
     def run_due(self) -> int:
-        """Run all due events and return world time."""
+        """Run all due events, and return world time in milliseconds since 1970."""
         now_ms = self.now_ms()
         schedule = self.world.schedule
         if schedule and schedule[0][0] <= now_ms:
@@ -154,7 +162,7 @@ class Engine:
     # --- commits --------------------------------------------------------------------------------
 
     def begin_change(self) -> Change:
-        """Run all due events, and return a change of the world at the current world time."""
+        """Run all due events, and return an empty change of the world at the current world time."""
         now_ms = self.run_due()
         return Change(self.world, now_ms)
 
@@ -163,7 +171,7 @@ class Engine:
     ) -> None:
         """Store a change, then replace the world. On failure, raises StoreFailed and changes nothing.
 
-        `manual_change` describes a change made by hand, in the form of a story's step.
+        `manual_change` describes a change that a user made by hand, in the form of a story's step.
         """
         react(change)
         writes = change.writes
@@ -200,7 +208,7 @@ class Engine:
 
     @property
     def has_changed(self) -> bool:
-        """Whether there was a commit since the world's beginning, or the beginning is unknown."""
+        """Whether the world was changed after its initial state. True if the initial state is unknown."""
         origin = self.world.get(ORIGIN, SINGLETON_KEY)
         return origin is None or origin.commit is None or origin.commit < self.world.commit
 
@@ -224,9 +232,9 @@ class Engine:
     ) -> None:
         """Replace the world with another world, as a new commit, and clear the request log.
 
-        With `restored`, the world returns to that earlier state and the request log continues.
-        Otherwise observers of the log first receive the `reason`. On failure, raises StoreFailed and
-        changes nothing.
+        With `restored`, the world returns to that earlier state, and the request log is kept.
+        Without `restored`, the observers of the log first receive the `reason`. On failure, raises
+        StoreFailed and changes nothing.
         """
         world = replace(world, commit=max(world.commit, self.world.commit + 1))
         if reason in ("loaded", "reset") and self.keeper.is_on_disk:
@@ -252,16 +260,17 @@ class Engine:
             self.log.rewinds.append(self.log.count)
             return
         self.log.clear()
-        # Clearing the old counter would be wrong, because an observation may still refer to it.
+        # Create a new counter instead of clearing the old one, because an observation may still use
+        # the old one.
         self.usage = UsageCounter()
         self.starts = 0
         self._unlogged_responses = 0
 
     def restore(self, snapshot: SavedState, title: str = "restored") -> None:
-        """Return to an earlier state of this world, as a new commit. The request log continues.
+        """Restore an earlier state of this world, as a new commit. The request log is kept.
 
-        World time continues from that state, but a real clock shows the machine's time. Raises
-        StoreFailed.
+        World time continues from the time of the restored state, except that a real clock shows the
+        machine's time. Raises StoreFailed.
         """
         world = anchored(snapshot.world, snapshot.at_ms, self._machine())
         self.replace_world(world, title, snapshot)
@@ -269,9 +278,10 @@ class Engine:
     # --- moving time ----------------------------------------------------------------------------
 
     def due_of(self, operation_id: str) -> int | None:
-        """Return the time of the next step of an operation, or of the operation that it waits for.
+        """Return the time of the next event that moves an operation, in milliseconds of world time.
 
-        Returns None if nothing is scheduled. The time is world time in milliseconds.
+        For an operation that waits in a queue, this is the next event of the operation that holds
+        the claim. Returns None if no event is scheduled.
         """
         world = self.world
         operation = world.get(OPERATIONS, operation_id)
@@ -287,15 +297,15 @@ class Engine:
     def move_to(self, at_ms: int | None, mode: str | None = None, rate: float | None = None) -> int:
         """Move world time to `at_ms`, change the clock's mode and rate, and run all due events.
 
-        An argument of None leaves that property unchanged. Returns the number of events that ran.
-        Raises ClockRefused, for example if `at_ms` is in the past.
+        An argument that is None leaves its property unchanged. Returns the number of events that
+        ran. Raises ClockRefused, for example if `at_ms` is in the past.
         """
         return self._move(self.run_due(), at_ms, mode, rate)
 
     def move_by(self, by_ms: int) -> int:
         """Move world time forward by `by_ms` milliseconds, and return the number of events that ran.
 
-        Raises ClockRefused past the year 9999.
+        Raises ClockRefused for a time after the year 9999.
         """
         now_ms = self.run_due()
         return self._move(now_ms, now_ms + by_ms)
@@ -303,8 +313,8 @@ class Engine:
     def move_up_to(self, due_ms: int) -> int:
         """Move world time forward to `due_ms`, and return the number of events that ran.
 
-        If that time has already passed, world time stays the same. `move_to` refuses such a time. Raises
-        ClockRefused past the year 9999.
+        If `due_ms` is in the past, world time does not change, while `move_to` raises an error.
+        Raises ClockRefused for a time after the year 9999.
         """
         now_ms = self.run_due()
         return self._move(now_ms, max(due_ms, now_ms))
@@ -312,7 +322,7 @@ class Engine:
     def move_until_ended(self, operation_id: str) -> int | None:
         """Move world time forward until an operation ends, and return the number of events that ran.
 
-        Returns None if no scheduled event moves the operation any further.
+        Returns None if the operation cannot end because no event is scheduled for it.
         """
         events = 0
         while not is_finished(self.world.tables[OPERATIONS.name][operation_id]):
@@ -331,10 +341,13 @@ class Engine:
         return self.set_clock(clock)
 
     def set_clock(self, clock: ClockRecord) -> int:
-        """Set the clock and run all events that are due by its time, in one commit."""
+        """Set the clock, and run all events that are due by its new time, in one commit.
+
+        Returns the number of events that ran.
+        """
         change, count = run_due(self.world, clock.world_ms, run_timeline_entry)
         change.now_ms = max(change.now_ms, clock.world_ms)
-        # A due event may have skewed a clock. A skew does not end when world time moves.
+        # A due event may have changed the skew of a clock, so keep the latest skew.
         change.put(
             CLOCK, SINGLETON_KEY, clocks.with_skew_of(clock, change.get(CLOCK, SINGLETON_KEY))
         )
@@ -344,9 +357,10 @@ class Engine:
     # --- access tokens and API keys --------------------------------------------------------------
 
     def owner_of(self, token: str) -> str | None:
-        """Describe an API key of another world, or return None if the token is not such a key.
+        """Return a sentence that names the world of an API key, or None.
 
-        For the request log only.
+        The sentence is for the request log. Returns None if the token is not an API key of another
+        world.
         """
         name = self.world.name
         index_key = f"api_key:{digest(token)}"
@@ -355,7 +369,7 @@ class Engine:
         ]
         if not owners or name in owners:
             return None
-        return f"it is an API key of world {owners[0]}, but this is world {name}"
+        return f"the token is an API key of world {owners[0]}, but this is world {name}"
 
     @property
     def token_lifetime_s(self) -> int:
@@ -372,11 +386,12 @@ class Engine:
         lifetime_s: int | None = None,
         redeemed: RedeemedGrant | None = None,
     ) -> str:
-        """Return a new access token for a user, issued under a base URL.
+        """Return a new access token for a user. Its issuer is the identity provider under `base_url`.
 
         `lifetime_s` is in seconds of world time. An `interactive` token names the user's current
-        session, if there is one. `redeemed` is the grant of a browser sign-in. With it, the token
-        also names the grant's client and scope (RFC 9068, 2.2), and is revoked with the grant.
+        session, if the user has a session. `redeemed` is the grant of a browser sign-in. A token
+        with a grant also names the grant's client and scope (RFC 9068, 2.2), and is revoked with
+        the grant.
         """
         issued = (self.now_ms() + self.world.clock.token_skew_ms) // 1000
         claims: dict[str, Any] = {
@@ -413,10 +428,11 @@ class Engine:
         name: str,
         permissions: Sequence[str] | None = None,
     ) -> dict[str, Any]:
-        """Create an API key for a user, with `permissions` or with all permissions of the organization.
+        """Create an API key for a user.
 
-        Returns the key and its value, which is not stored. Raises ValueError for a permission that
-        the organization does not have.
+        The key has the given `permissions`, or all permissions of the organization if `permissions`
+        is None. Returns the key and its full value, which is not stored. Raises ValueError for a
+        permission that the organization does not have.
         """
         unknown = sorted(set(permissions or ()) - set(organization.permissions))
         if unknown:
@@ -438,7 +454,7 @@ class Engine:
     def request_id(self) -> str:
         """Return a new request id for a response that the request log does not list.
 
-        The id does not use up a request number, so the log has no gaps.
+        The id does not use up a request number, so the numbers in the log have no gaps.
         """
         self._unlogged_responses += 1
         number = f"beside/{self._unlogged_responses}"

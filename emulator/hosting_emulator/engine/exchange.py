@@ -1,6 +1,7 @@
 """One exchange: its entry in the request log, and the context that the steps read and fill in.
 
-Both are plain data. The server creates the context and performs the effects.
+Entries and contexts are plain data. The server creates a context, and carries out the effects of
+its exchange.
 """
 
 from __future__ import annotations
@@ -30,40 +31,42 @@ RELEASED: Any = None
 class Entry(CallRequest, kw_only=True):
     """One exchange in the request log.
 
-    Request: `raw_headers` are all headers as received. With `headers_cut`, long headers are shortened
-    and state their full length. `subject_id` is the id in the path; it identifies a `subject`. The
-    principal is NOBODY until the request is authenticated. `judged` is true if the exchange reached
-    the access check.
+    Request: `raw_headers` are all headers as received. With `headers_cut`, the values of long
+    headers are truncated and state their full length. `subject_id` is the id in the path, and
+    `subject` is the kind of resource that has this id. The principal is NOBODY until the request is
+    authenticated. `judged` is true if the exchange reached the access check.
 
-    Response: `code` is the code of its problem. `lost` is the connection fault that destroyed the
-    response. `response_number` is its ordinal among all responses of the log, starting at 1, or 0
-    before the response is decided. Bodies are truncated to `request_log.BODY_KEPT` bytes and stored
-    with their full lengths.
+    Response: `code` is the code of a problem response, or None for any other response. `lost` is
+    the kind of the connection fault that destroyed the response, or None. `response_number` is the
+    ordinal of the response among all responses of the log, starting at 1. It is 0 before the
+    response is decided. Bodies are truncated to `request_log.BODY_KEPT` bytes, and their full
+    lengths are stored too.
 
     Reasons: `why` lists the notes in chronological order. `acted` are the faults that acted, with
-    their hits at that time. `altered` are the parts of the response that faults altered. `unaltered`
-    maps the id of an alteration fault to the reason why it did not act. `own_status` is the status
-    before any alteration, or 0 if nothing was altered. `varied` are the points at which the response
-    was varied. `assumption` is the assumption that decided the response; it is set only if nothing
-    but the call itself can know it.
+    their hit counts at that time. `altered` are the parts of the response that faults altered.
+    `unaltered` pairs the id of each fault that could have altered the response with the reason why
+    the fault did not act. `own_status` is the status before any alteration, or 0 if nothing was
+    altered. `varied` are the variation points at which the response was varied. `assumption` is the
+    assumption that decided the response, if only the call itself can tell which assumption did.
 
-    Time: `came_ms` is the world time at the arrival, before a skip clock moved for this request.
-    `real_ms` is the machine's time at the arrival. `late_ms` is the real time by which faults delayed
-    the response. `took_ns` is the real time spent in the engine. Until the response is decided, it is
-    the start of that time.
+    Time: `came_ms` is the world time when the request arrived, before a skip clock moved for this
+    request. `real_ms` is the machine's time when the request arrived. `late_ms` is the real time by
+    which faults delayed the response. `took_ns` is the real time spent in the engine. Until the
+    response is decided, `took_ns` is the stopwatch reading at the start.
 
     `from_emulator` means that a user sent the request from the emulator's page or with a replay.
-    `passage` is the request's way through its connection, or None if it did not arrive over a socket.
-    `is_connection_reused` means that the connection carried an earlier request, or is None if there is
-    no connection. `in_progress` means that the exchange waits for its body, a delay or the disk, and
-    that its response has not left.
+    `passage` has the positions of the request's arrival and departure on its connection, or is None
+    for a request that did not arrive over a socket. `is_connection_reused` is True if the
+    connection carried an earlier request, and None if there is no connection. `in_progress` means
+    that the exchange waits for its body, a delay or the disk, and that no response has been sent.
 
     `stale_at_ms` is the world time of the earlier state that a fault let the response show, or None if
     the response shows the current state.
 
-    A fault can deliver a request twice. `second_delivery` is then the other exchange, and its
-    `second_delivery_of` is the number of this one, or 0 if a client sent the request. `is_discarded`
-    means that the client received the response to the other delivery.
+    A fault can deliver a request twice. In the first exchange, `second_delivery` is then the second
+    exchange. In the second exchange, `second_delivery_of` is the number of the first exchange. It
+    is 0 for a request that a client sent. `is_discarded` means that the client received the
+    response to the other delivery.
     """
 
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
@@ -116,7 +119,7 @@ class Entry(CallRequest, kw_only=True):
 
     @property
     def delivered(self) -> Entry:
-        """The exchange whose response the client received: this one, or its second delivery."""
+        """The exchange whose response the client received: this exchange or its second delivery."""
         if self.is_discarded and self.second_delivery is not None:
             return self.second_delivery
         return self
@@ -125,7 +128,7 @@ class Entry(CallRequest, kw_only=True):
     def gave_up(self) -> bool:
         """Whether the client closed the connection before the whole response had been sent.
 
-        False if a fault lost the response, because then the client has no choice.
+        False if a fault lost the response, because the client then has nothing to wait for.
         """
         if self.lost is not None or self.passage is None or self.in_progress:
             return False
@@ -133,26 +136,26 @@ class Entry(CallRequest, kw_only=True):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The notes of the exchange, and that the client gave up, which is known only afterwards."""
+        """The notes of the exchange, with an additional note if the client gave up."""
         if self.gave_up:
             return (*self.why, GAVE_UP_NOTE)
         return self.why
 
     @property
     def project(self) -> str | None:
-        """The id of the project that the path names."""
+        """The id of the project that the path names, or None if the path names no project."""
         return self.subject_id if self.subject == "project" else None
 
     @property
     def operation(self) -> str | None:
-        """The id of the operation that the path names."""
+        """The id of the operation that the path names, or None if the path names no operation."""
         return self.subject_id if self.subject == "operation" else None
 
     def about(self, world: World) -> tuple[str | None, str | None]:
-        """Return the ids of the project and the organization that the request is about.
+        """Return the ids of the project and the organization to which the request refers.
 
         The project is in the path, or belongs to the operation in the path. The organization is in
-        the path, or is the principal's.
+        the path, or is the principal's organization. Either id may be None.
         """
         project = None
         organization = self.principal.organization_id
@@ -167,10 +170,11 @@ class Entry(CallRequest, kw_only=True):
 
 
 class ExchangeContext(Entry, kw_only=True):
-    """One exchange while its steps run, with the rest of its request and the results of the steps.
+    """An exchange whose steps are running, with its whole request and the results of the steps so far.
 
-    `refused` is a problem that a later step raises, such as an oversized body or a missing token. Armed
-    faults can act before that. `docs_url` returns the URL of our own documentation.
+    `refused` is a problem that a later step raises, such as an oversized body or a missing token.
+    Armed faults can act before the step raises the problem. `docs_url` returns the URL of our own
+    documentation.
     """
 
     refused: Refused | None = None
@@ -181,34 +185,34 @@ class ExchangeContext(Entry, kw_only=True):
     credentials: str = "token"
     #: The change that the call writes to.
     change: Change = cast("Change", None)
-    #: The record that the call is about.
+    #: The record of the project, organization or operation on which the call acts.
     record: Any = None
     reply: Reply | None = None
     #: Whether the request has a body that has not been read yet.
     announces_body: bool = False
-    #: The faults that act on the request body, once that is decided.
+    #: The decision which faults act on the request body. None before the decision.
     upload: Decision | None = None
-    #: The faults that act before the commit, once that is decided.
+    #: The decision which faults act before the commit. None before the decision.
     decision: Decision | None = None
     #: The fault that acts on the response at the connection.
     effect: FaultKind | None = None
-    #: Real milliseconds that the response waits after it is decided.
+    #: The delay of the response after it is decided, in real milliseconds.
     delay_ms: int = 0
     #: The key of this request's `RetryWait` with a skip clock, or empty with any other clock.
     wait_key: str = ""
-    #: Whether other requests must arrive before the response leaves.
+    #: Whether other requests must arrive before the response is sent.
     held: bool = False
-    #: The name from which the variation of the response is drawn.
+    #: The name of the response. The variation draws the changes of the response from its name.
     response_name: str = ""
-    #: The counts of faults that could alter the response, before they are committed.
+    #: The uncommitted counts of the faults that could alter the response.
     alteration_counts: Change | None = None
-    #: The age that the state in a stale response should have, in milliseconds of world time.
+    #: The age of a stale response that the fault asks for, in milliseconds of world time.
     stale_age_ms: int = 0
     #: Whether the headers of the response have been varied.
     headers_varied: bool = False
-    #: The refusal that is remembered for the call's Idempotency-Key, in the form that is sent.
+    #: The refusal that is remembered for the call's Idempotency-Key, as a response.
     remembered_refusal: Reply | None = None
-    #: The varied page size of a list.
+    #: The varied page size and cursor length of a list.
     paging: Paging | None = None
 
     def discard_alterations(self) -> None:
@@ -219,7 +223,10 @@ class ExchangeContext(Entry, kw_only=True):
         self.headers_varied = False
 
     def copy_request(self, refused: Refused | None = None) -> ExchangeContext:
-        """Return a context for the same request, to be handled again, or to be refused."""
+        """Return a new context for the same request.
+
+        If `refused` is given, the new exchange is refused with this problem.
+        """
         return ExchangeContext(
             method=self.method,
             path=self.path,

@@ -25,7 +25,7 @@ from hosting_emulator.world.value import Change
 
 
 def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
-    """Let the armed faults act before the call runs. Faults on the upload come first."""
+    """Let the armed faults act before the call runs. Faults on the request body act first."""
     if ctx.decision is None:
         if engine.world.has_faults_or_timeline and not ctx.second_delivery_of:
             outcome = _faults_on_upload(engine, ctx)
@@ -50,7 +50,8 @@ def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply 
 def _faults_on_upload(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
     """Let the armed faults act on the body of a request.
 
-    For a request over a socket, the faults are chosen and their delay has passed before the steps begin.
+    For a request over a socket, these faults were chosen, and their delay has passed, before the
+    steps start.
     """
     if ctx.upload is None:
         ctx.upload = decide_upload(engine, ctx)
@@ -69,10 +70,10 @@ def decide_upload(engine: Engine, ctx: ExchangeContext) -> Decision:
 
 
 def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
-    """Let the armed faults act on a successful response, after its commit.
+    """Let the armed faults act on a successful response, after the commit of the call.
 
-    A refused request counts as a match, but no fault acts on it. A fault that decided the response
-    before the commit ends the search.
+    A refused request is counted by matching faults, but no fault acts on it. If an earlier fault
+    already acts on the response at the connection, no other fault is considered.
     """
     if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults_or_timeline:
         return None
@@ -110,10 +111,11 @@ def decide_at(
     refused: bool = False,
     number: int | None = None,
 ) -> Decision:
-    """Choose the armed faults that act, and commit their counts, regardless of the request's result.
+    """Choose the armed faults that act at a stage, and commit their counts.
 
-    `number` is the number of the request in the request log, if it has one. Raises StoreFailed, except
-    after the commit of the call.
+    The counts stay committed even if the request is refused afterwards. `number` is the number of
+    the request in the request log, or None if the log does not list the request. Raises
+    StoreFailed, but not at the stage `after_commit`.
     """
     faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == stage]
     decision = NO_EFFECT
@@ -134,7 +136,7 @@ def decide_at(
 
 
 def observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> None:
-    """Count a request that starts an operation as a candidate for the armed outcomes."""
+    """Record that the armed outcomes were considered for a request that starts an operation."""
     if not engine.world.tables[OUTCOMES.name]:
         return
     applied_id = None if ctx.outcome is None else ctx.outcome.id
@@ -147,9 +149,9 @@ def observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> 
 def _act(
     engine: Engine, ctx: ExchangeContext, decision: Decision, commit_phase: CommitPhase
 ) -> Reply | None:
-    """Return the fault's response that replaces the call's, or None to send the call's own response.
+    """Return the response with which a fault replaces the call's response, or None if no fault does.
 
-    `ctx.effect` may still break the call's own response at the connection.
+    If no fault replaces the response, `ctx.effect` may still break the response at the connection.
     """
     ctx.acted += decision.acted
     for fault in decision.acted:
@@ -170,7 +172,7 @@ def _act(
 
 
 def reply_of(effect: FaultKind) -> Reply | None:
-    """Return the response that an effect sends, with status 0 if it sends nothing.
+    """Return the response that the effect of a fault sends. Its status is 0 if the effect sends nothing.
 
     Returns None if the effect only breaks the call's own response, or sends a problem.
     """

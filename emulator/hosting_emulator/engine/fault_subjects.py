@@ -1,4 +1,4 @@
-"""The properties of a request that the conditions of faults compare."""
+"""The properties of a request that are compared with the conditions of faults."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hosting_emulator.faults.matching import FaultSubject
 
 
 def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
-    """Return the properties of a request that the conditions of faults compare."""
+    """Return the properties of a request that are compared with the conditions of faults."""
     project, organization = ctx.about(engine.world)
     return FaultSubject(
         call=str(ctx.call),
@@ -28,7 +28,7 @@ def fault_subject(engine: Engine, ctx: ExchangeContext) -> FaultSubject:
 
 
 def _connection_word(ctx: ExchangeContext) -> str | None:
-    """Return `new` or `reused` for the connection of a request, or None if it has none."""
+    """Return `new` or `reused` for the connection of a request, or None if the request has no connection."""
     if ctx.is_connection_reused is None:
         return None
     return "reused" if ctx.is_connection_reused else "new"

@@ -1,4 +1,4 @@
-"""The events of one world, for listeners. Without a listener, an event only costs a check of `awake`."""
+"""The events of one world, for listeners. Without a listener, an event costs only a check of `awake`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     pass
 from hosting_emulator.engine.history import planned_in
 
-#: The maximum number of events in a feed, for listeners that are slow or that reconnect.
+#: The maximum number of past events that a feed keeps for listeners that are slow or that
+#: reconnect.
 RING = 1000
 #: The kinds of events, in the order used in the documentation.
 KINDS = ("request", "commit", "clock", "fault", "outcome", "world", "worlds")
@@ -25,10 +26,10 @@ KINDS = ("request", "commit", "clock", "fault", "outcome", "world", "worlds")
 
 @dataclass(slots=True)
 class FeedEvent:
-    """One event. `facts` describes the event, and `text` caches its encoded form.
+    """One event. `facts` is the content of the event, and `text` caches the encoded event.
 
-    The facts of a `request` are its entry in the log. A `clock` event has no facts, because its
-    readers query the clock.
+    The content of a `request` event is an entry of the request log. A `clock` event has no content,
+    because listeners then query the clock.
     """
 
     id: int
@@ -60,7 +61,7 @@ class Feed:
         self.awake = True
 
     def leave(self, wake: Callable[[], None]) -> None:
-        """Remove a listener. The feed stays awake for RING more events, in case it reconnects."""
+        """Remove a listener. The feed stays awake for RING more events, in case the listener reconnects."""
         self._listeners.remove(wake)
 
     @property
@@ -69,14 +70,17 @@ class Feed:
         return len(self._listeners)
 
     def since(self, id_: int, limit: int) -> list[FeedEvent] | None:
-        """Return up to `limit` events after an id, oldest first, or None if some of them were dropped."""
+        """Return up to `limit` events after an id, oldest first.
+
+        Returns None if the feed has already dropped some of the events after this id.
+        """
         if not 0 <= self.last_id - id_ <= len(self._ring):
             return None
         start = len(self._ring) - (self.last_id - id_)
         return list(islice(self._ring, start, start + limit))
 
     def emit_commit(self, title: str, writes: Writes, world: World) -> None:
-        """Emit a commit, and its changes to the clock, the schedule, faults and outcomes."""
+        """Emit events for a commit, and for its changes to the clock, the schedule, faults and outcomes."""
         refused = [str(entry.message) for entry in planned_in(writes) if entry.refused]
         commit = {
             "commit": world.commit,
@@ -106,7 +110,7 @@ class Feed:
             wake()
 
     def emit(self, kind: str, facts: Any) -> None:
-        """Add an event and wake all listeners. `FeedEvent` describes the facts of each kind."""
+        """Add an event with this content (see `FeedEvent`), and wake all listeners."""
         self.last_id += 1
         self._ring.append(FeedEvent(self.last_id, kind, facts))
         for wake in self._listeners:

@@ -1,8 +1,8 @@
 """The history of one world: its latest commits, and the snapshots that a user took.
 
-States share all unchanged rows, so a stored state takes only the memory for the rows that its commit
-wrote. The history exists only in memory. Old commits are dropped, and the history is lost when the
-process ends.
+States share all unchanged rows, so a state needs memory only for the rows that its commit wrote.
+The history exists only in memory. Old commits are dropped, and the history is lost when the process
+ends.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ RATE_COUNTED = "requests counted"
 WAIT_NOTED = "wait noted"
 #: The maximum number of commits in a world's history.
 CAPACITY = 1000
-#: The maximum number of rows in a history from worlds that an import or a reset replaced. A row takes
-#: about 1 KB.
+#: The maximum number of rows that a history keeps from replaced worlds. A reset or an import
+#: replaces the world. A row takes about 1 KB.
 MOST_ROWS_REPLACED = 100_000
 #: The maximum number of snapshots of a world. A test that takes more probably forgets to delete them.
 MOST_SNAPSHOTS = 1000
 
 
 def planned_in(writes: Writes) -> list[TimelineEntry]:
-    """Return the entries of the timeline that a commit carried out, in order."""
+    """Return the timeline entries that a commit carried out, in order."""
     rows = writes.get(TIMELINE.name, {}).values()
     return [entry for entry in rows if entry is not None and entry.happened]
 
 
 class SavedState(msgspec.Struct, frozen=True):
-    """A state of a world, and the world time at which it was saved."""
+    """A state of a world, and the world time at which the state was saved."""
 
     world: World
     at_ms: int
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """One accepted change of a world: its title, the rows it wrote, and the world before and after.
+    """One accepted change of a world: its title, the rows that it wrote, and the world before and after.
 
     `entered` lists the states that operations entered during the commit, in order. The world after
-    the commit shows only the last state of each operation. `manual_change` describes a change made
-    by hand, in the form of a story's step. `restored` is the earlier state to which the world
-    returned. `request` is the number of the request that made the commit, if any.
+    the commit shows only the last state of each operation. `manual_change` describes a change that
+    a user made by hand, in the form of a story's step. `restored` is the earlier state that the
+    commit restored, if any. `request` is the number of the request that made the commit, if any.
     """
 
     title: str
@@ -65,12 +65,15 @@ class Commit(msgspec.Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """The number of the commit, counting from the beginning of the world."""
+        """The number of the commit among the commits of its world."""
         return self.world.commit
 
     @property
     def is_listed(self) -> bool:
-        """Whether lists of the history show the commit. They omit commits that only change counts."""
+        """Whether lists of the history show the commit.
+
+        Lists omit commits that change only counts or noted waits.
+        """
         return self.title not in (FAULTS_COUNTED, RATE_COUNTED, WAIT_NOTED)
 
 
@@ -83,7 +86,8 @@ class History(deque[Commit]):
     def append_replacement(self, replacement: Commit) -> None:
         """Add a commit that replaced the whole world.
 
-        Drops the oldest commits if replaced worlds have more than MOST_ROWS_REPLACED rows.
+        Drops the oldest commits if the replaced worlds in the history together have more than
+        MOST_ROWS_REPLACED rows.
         """
         self.append(replacement)
         rows = 0
@@ -98,35 +102,35 @@ class History(deque[Commit]):
                 return
 
     def find(self, number: int) -> Commit | None:
-        """Return the commit with a number, or None if it was dropped or never existed."""
+        """Return the commit with this number, or None if the commit was dropped or never existed."""
         return next((commit for commit in self if commit.number == number), None)
 
     def world_at(self, at_ms: int) -> World:
-        """Return the world after its last commit up to a given world time.
+        """Return the world as it was at a given world time, after the last commit up to this time.
 
-        Commits that were rewound do not count. If the world began later, or the history no longer
-        holds the moment, it is the oldest state that the history holds.
+        Commits that a rewind undid are ignored. If the world was created later, or if the history
+        no longer contains this time, the result is the oldest state in the history.
         """
         oldest = self[-1].world
         latest_number = oldest.commit
         for commit in reversed(self):
             if commit.number > latest_number:
-                continue  # it was rewound
+                continue  # a rewind undid this commit
             oldest = commit.world
             if oldest.at_ms <= at_ms:
                 return oldest
             if commit.restored is not None:
                 latest_number = commit.restored.world.commit
             elif not commit.writes:
-                return oldest  # the world began here
+                return oldest  # the world was created or replaced here
         return oldest
 
     def state_after(self, number: int) -> World | None:
         """Return the world after a commit, or None if the history does not contain the commit.
 
-        The state after a listed commit includes the hit counts that the commit's request recorded
-        after it.
-        The state after the latest listed commit is the current world, with all counts.
+        The state after a listed commit includes the hit counts that the commit's own request
+        recorded afterwards. The state after the latest listed commit is the current world, with all
+        counts.
         """
         later = iter(self)
         commit = next((commit for commit in later if commit.number == number), None)
@@ -146,7 +150,7 @@ class History(deque[Commit]):
 
 
 class TooManySnapshots(Exception):
-    """A world has the maximum number of snapshots."""
+    """A world already has the maximum number of snapshots."""
 
 
 class Snapshots(dict[str, SavedState]):
@@ -157,7 +161,7 @@ class Snapshots(dict[str, SavedState]):
         self._taken = 0
 
     def take(self, world: World, at_ms: int) -> str:
-        """Save a state and return its id. Raises TooManySnapshots."""
+        """Save a state, and return the id of the snapshot. Raises TooManySnapshots."""
         if len(self) >= MOST_SNAPSHOTS:
             raise TooManySnapshots(
                 f"a world can have at most {MOST_SNAPSHOTS} snapshots; delete some"

@@ -1,10 +1,10 @@
 """The key that signs ID tokens: the published test key `testRSA2048` of RFC 9500, section 2.1.
 
-This key is public, so it protects nothing. That is fine for an emulator, where anyone who can reach it
-gets a token for any user without a password. In return, every world, process and seed has the same JWKS
-immediately, and secret scanners can recognize the key as a test key. The emulator itself accepts no ID
-token as a credential. The issuer in an ID token distinguishes worlds, and every OpenID client must check
-the issuer.
+Everyone knows this private key, so an ID token proves nothing. That is acceptable, because anyone
+who can reach the emulator gets a token for any user without a password. A fixed key takes no time
+to generate, and secret scanners can recognize the key as a test key. The emulator itself accepts no
+ID token as a credential. All worlds use this key. The issuer in an ID token distinguishes worlds,
+and every OpenID client must check the issuer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 KEY_ID = "rfc9500-test-rsa-2048"
-#: PKCS #1 in DER. Without a PEM header, scanners do not mistake it for a leaked secret.
+#: The key in PKCS #1 DER. Without a PEM header, scanners do not mistake the key for a leaked
+#: secret.
 _TEST_RSA_2048 = """
 MIIEowIBAAKCAQEAsPnoGUOnrpiSqt4XynxA+HRP7S+BSObI6qJ7fQAVSPtRkqso
 tWxQYLEYzNEx5ZSHTGypibVsJylvCfuToDTfMul8b/CZjP2Ob0LdpYrNH6l5hvFE
@@ -49,7 +50,7 @@ UjmopwKBgAqB2KYYMUqAOvYcBnEfLDmyZv9BTVNHbR2lKkMYqv5LlvDaBxVfilE0
 
 @cache
 def id_token_key() -> RSAPrivateKey:
-    """Return the private key."""
+    """Return the private key that signs ID tokens."""
     # Imported lazily so that a process that never signs an ID token never loads cryptography.
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
     from cryptography.hazmat.primitives.serialization import load_der_private_key

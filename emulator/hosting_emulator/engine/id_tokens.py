@@ -1,7 +1,7 @@
 """ID tokens (OpenID Connect Core 1.0, section 2).
 
-They are signed with RS256, which every OpenID client supports. Access tokens use a different key and
-algorithm, so that neither kind of token can be mistaken for the other.
+ID tokens are signed with RS256, which every OpenID client supports. Access tokens use a different
+key and algorithm, so that neither kind of token can be mistaken for the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OPTIONS = {**NO_TIME_CHECKS, "require": ["aud", "sid"], "verify_aud": False}
 
 
 def id_token_jwk() -> dict[str, Any]:
-    """Return the public key of ID tokens as a JSON Web Key (RFC 7517)."""
+    """Return the public key that verifies ID tokens, as a JSON Web Key (RFC 7517)."""
     numbers = id_token_key().public_key().public_numbers()
     return {
         "kty": "RSA",
@@ -30,7 +30,7 @@ def id_token_jwk() -> dict[str, Any]:
 
 
 def sign_id_token(claims: dict[str, Any], access_token: str) -> str:
-    """Return an ID token with these claims, bound to its access token by `at_hash`."""
+    """Return an ID token with these claims, bound to its access token by the claim `at_hash`."""
     # Imported lazily so that a process that signs no token never loads PyJWT and cryptography.
     import jwt
 
@@ -43,7 +43,7 @@ def sign_id_token(claims: dict[str, Any], access_token: str) -> str:
 def read_id_token(token: str, issuer: str) -> dict[str, Any] | None:
     """Return the claims of an ID token, or None if the token is not an ID token from this issuer.
 
-    The token may have expired. It must have an audience and a session. Anyone can sign an ID token
+    The token may have expired, but must have an audience and a session. Anyone can sign an ID token
     (see `id_token_key`), so the claims prove nothing.
     """
     public_key = id_token_key().public_key()

@@ -1,4 +1,4 @@
-"""Decoding JSON Web Tokens without time checks. Callers check the times against the world's clock.
+"""Decodes JSON Web Tokens without time checks. Callers check the times against the world's clock.
 
 PyJWT is imported lazily so that a process that only sees API keys never loads cryptography.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from typing import Any
 
-#: PyJWT has no injectable clock, so its time checks are off.
+#: PyJWT checks times only against the machine's clock, so its time checks are off.
 NO_TIME_CHECKS: Any = {
     "verify_exp": False,
     "verify_nbf": False,
@@ -24,7 +24,7 @@ def verified_claims(
     issuer: str | None = None,
     options: Any = NO_TIME_CHECKS,
 ) -> dict[str, Any] | None:
-    """Return the claims of a token signed with a key, or None if the token or signature is invalid."""
+    """Return the claims of a token, or None if the token or its signature is invalid."""
     import jwt
 
     try:
@@ -37,7 +37,7 @@ def verified_claims(
 
 
 def unverified_claims(token: str) -> dict[str, Any]:
-    """Return the claims of a token without checking its signature, or {} if it is not a token."""
+    """Return the claims of a token without checking its signature, or {} if the token cannot be decoded."""
     import jwt
 
     try:
@@ -48,5 +48,5 @@ def unverified_claims(token: str) -> dict[str, Any]:
 
 
 def base64url(value: bytes) -> str:
-    """Return bytes in Base64url without padding (RFC 7515)."""
+    """Encode bytes as Base64url without padding (RFC 7515)."""
     return urlsafe_b64encode(value).rstrip(b"=").decode()

@@ -1,4 +1,4 @@
-"""The interface for storing a world. The class in this module stores nothing beyond the process."""
+"""The interface for storing a world. The class in this module keeps nothing on disk."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hosting_emulator.engine.history import Commit
 
 
 class Keeper:
-    """Stores the commits of one world. This base class stores nothing. `storage` writes to disk.
+    """Stores the commits of one world. This base class stores nothing. A subclass writes to disk.
 
-    A method that cannot store a commit raises OSError. `starts` is the number of times that the world
-    was read back, which is 0 in the process that created it. `shown_ms` is the latest world time that
-    a client saw, and is set by the engine. With `waits`, responses must wait for `durable`. With
-    `is_on_disk`, the commits outlive the process.
+    A method that cannot store a commit raises OSError. `starts` is the number of times that the
+    world was loaded from disk: 0 in the process that created the world. `shown_ms` is the latest
+    world time that a client saw, and is set by the engine. With `waits`, responses must wait for
+    `durable`. With `is_on_disk`, the commits outlive the process.
     """
 
     starts = 0
@@ -33,7 +33,7 @@ class Keeper:
         """Store a whole world in place of all earlier commits."""
 
     def durable(self) -> Awaitable[None] | None:
-        """Return an awaitable that ends when all commits so far are durable, or None if they already are."""
+        """Return an awaitable that completes once all commits are durable, or None if they already are."""
         return None
 
 

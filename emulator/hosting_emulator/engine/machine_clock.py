@@ -1,4 +1,4 @@
-"""The machine's clocks. Nothing else in the kernel reads them."""
+"""The machine's clocks. No other module of the kernel reads these clocks."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from hosting_emulator.engine.exchange import Entry
 
 _log = logging.getLogger("hosting_emulator.observers")
 
-#: The reason why a world's life under its name ended.
+#: The reason why a world's request log ended.
 EndReason: TypeAlias = Literal["deleted", "reset", "loaded", "replaced"]
 
 
@@ -29,7 +29,7 @@ class LogObserver(Observer, Protocol):
     """Observes the request log of one world."""
 
     def on_evict(self, entry: Entry) -> None:
-        """Handle an exchange that is about to leave the full log."""
+        """Handle an exchange that the full log is about to drop."""
 
     def on_end(self, reason: EndReason) -> None:
         """Handle the end of the log, which is about to be cleared or deleted with its world."""
@@ -39,7 +39,7 @@ _Observer = TypeVar("_Observer", bound=Observer)
 
 
 def notify(observers: Iterable[_Observer], call: Callable[[_Observer], None]) -> None:
-    """Call every observer. If an observer raises an error, log and record it, and call the others."""
+    """Call every observer. An error in an observer is logged and recorded, and does not stop the others."""
     for observer in tuple(observers):
         try:
             call(observer)

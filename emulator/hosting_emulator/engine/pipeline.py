@@ -1,8 +1,9 @@
-"""The steps of one exchange. Every request passes through the same named steps with one context.
+"""The steps of one exchange. Every request passes through a sequence of steps with one context.
 
-A step reads and fills in the context. It refuses the request by raising Refused, and ends the exchange
-by returning a response. It asks for a wait by returning a Delay. The world may change during the wait,
-so the steps then start over. A step itself never waits, and does not know how a response is sent.
+A step reads the context and fills it in. A step refuses the request by raising Refused, ends the
+exchange by returning a response, and asks for a wait by returning a Delay. The world may change
+during a wait, so all steps run again after a wait. A step itself never waits, and does not know how
+a response is sent.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def admit(engine: Engine, ctx: ExchangeContext) -> None:
         if world.clock.mode == "skip" and not ctx.second_delivery_of:
             move_to_end_of_wait(engine, ctx)
     else:
-        # The steps start over after a delay.
+        # The steps have started over after a delay, so measure how late the request is.
         ctx.late_ms = engine.machine_ms - ctx.real_ms
     request_ids = ctx.headers.getall("X-Request-Id", ())
     if request_ids:
@@ -105,7 +106,7 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _misplaced(path: str) -> Refused | None:
-    """Return the refusal of a path that was meant for an unknown world or for a dev origin."""
+    """Return the refusal of a path of an unknown world or a dev origin, or None for any other path."""
     _, first, name, *_ = [*path.split("/"), "", ""]
     if first == "worlds" and name:
         detail = f"There is no world {name[:64]!r}; GET /_emulator/worlds lists all worlds."
@@ -145,8 +146,9 @@ def refuse_misdirected(engine: Engine, ctx: ExchangeContext) -> None:
     """Refuse a request that is not for this server, regardless of its credentials."""
     refused = ctx.refused
     assert refused is not None
+    # Resolve the route so that the request log can name the call.
     with suppress(Refused):
-        route(engine, ctx)  # so that the request log can name the call
+        route(engine, ctx)
     raise refused
 
 
@@ -159,7 +161,7 @@ def read(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _count_for_rate_limit(engine: Engine, ctx: ExchangeContext) -> None:
-    """Count a request for the rate limit of the service. Raises Refused over the limit."""
+    """Count a request for the rate limit of the service. Raises Refused if the limit is exceeded."""
     counted = Change(engine.world, ctx.at_ms)
     try:
         count_request(counted, ctx.principal.user_id)
@@ -171,7 +173,11 @@ def _count_for_rate_limit(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
-    """Find the record that the call is about, if the caller has access. A poll moves a skip clock."""
+    """Find the record on which the call acts, and check that the caller may make the call.
+
+    A poll of an unfinished operation moves a skip clock to the next event of the operation. Raises
+    Refused.
+    """
     ctx.judged = True
     if ctx.change.world is not engine.world:
         ctx.change = Change(engine.world, ctx.at_ms)
@@ -185,7 +191,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
         due_ms = engine.due_of(ctx.record.id)
         if due_ms is None:
             return
-        # The response shows the world at the new time.
+        # Move time before the call runs, so that the response shows the world at the new time.
         engine.move_up_to(min(due_ms, LATEST_MS))
         ctx.change = Change(engine.world, engine.now_ms())
         ctx.record = authorize(ctx.change, ctx)
@@ -194,7 +200,7 @@ def authorize_caller(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def perform(engine: Engine, ctx: ExchangeContext) -> None:
-    """Run the call, or replay the response remembered for its Idempotency-Key."""
+    """Run the call, or replay the response that is remembered for its Idempotency-Key."""
     variation = engine.world.variation
     if variation is not None:
         _vary_request(engine, ctx, variation)
@@ -210,7 +216,7 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
         reply = _call(engine, ctx)
         if engine.world.has_faults_or_timeline:
             reply = read_stale(engine, ctx, reply)
-    # A remembered response keeps its first variation.
+    # A remembered response keeps its first variation, so it is not varied again.
     if variation is not None and reply.varied is None:
         reply.body, reply.varied = vary_body(
             variation, ctx.response_name, ctx.spec.response, reply.body, ctx.paging
@@ -218,7 +224,8 @@ def perform(engine: Engine, ctx: ExchangeContext) -> None:
     ctx.varied = reply.varied or ()
     ctx.assumption = reply.assumption
     if reply.status >= 400:
-        # The header of a remembered refusal must agree with its body.
+        # Headers are not remembered, so take the X-Request-Id of a remembered refusal from its
+        # body.
         problem = msgspec.json.decode(reply.body)
         ctx.code = problem["code"]
         reply.headers = (*NO_STORE, ("X-Request-Id", problem["request_id"]))
@@ -260,7 +267,7 @@ def _call(engine: Engine, ctx: ExchangeContext) -> Reply:
 
 
 def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) -> None:
-    """Remember a refusal for its Idempotency-Key, if the world's assumptions require it.
+    """Remember a refusal for the Idempotency-Key of its request, if the world's assumptions say so.
 
     A retryable refusal is never remembered, because a retry may succeed.
     """
@@ -280,12 +287,12 @@ def _remember_refusal(engine: Engine, ctx: ExchangeContext, refused: Refused) ->
 
 
 def _is_retryable(reply: Reply) -> bool:
-    """Return whether a problem document is marked as retryable. A fault may have altered the mark."""
+    """Return the member `retryable` of a problem document, which a fault may have altered."""
     return bool(msgspec.json.decode(reply.body).get("retryable"))
 
 
 def commit(engine: Engine, ctx: ExchangeContext) -> None:
-    """Commit the change of the call, unless a fault loses the response before the commit."""
+    """Commit the change of the call, unless a fault before the commit loses the response."""
     change = ctx.change
     reply = ctx.reply
     assert reply is not None
@@ -311,7 +318,7 @@ def commit(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _note_use_of_key(change: Change, key_id: str) -> None:
-    """Note when an API key was last used. The time is in whole seconds, so that reads rarely write."""
+    """Store when an API key was last used, at most once a second, so that reads rarely write."""
     now = format_timestamp(change.now_ms)
     key = change.row(API_KEYS, key_id)
     if key.last_used_at is None or key.last_used_at[:19] != now[:19]:

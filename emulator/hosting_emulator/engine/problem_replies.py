@@ -15,7 +15,7 @@ from hosting_emulator.contract.problems import PROBLEMS, Refused
 
 
 def retry_after_s(headers: Iterable[tuple[str, str]]) -> int | None:
-    """Return the seconds in a response's Retry-After header, or None if it has no valid number.
+    """Return the seconds in a response's Retry-After header, or None if no header has a valid number.
 
     A number with ten or more digits is ignored, because no client waits that long.
     """
@@ -43,7 +43,7 @@ def problem_reply(
     assumptions: Assumptions,
     spec: CallSpec | None = None,
 ) -> Reply:
-    """Return a refusal as a problem document (contract, Errors; RFC 9457).
+    """Return the response to a refused request: a problem document (contract, Errors; RFC 9457).
 
     `spec` is the call that the request matches, if any. `own_docs_url` is the URL of our own
     documentation, without a trailing slash.

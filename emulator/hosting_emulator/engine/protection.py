@@ -1,11 +1,12 @@
 """Protected faults: faults, outcomes and interventions that a judge adds to all worlds of a process.
 
-A client cannot remove them. They return after a reset, a scenario load, a state import, a rewind or
-the removal of faults, and are added to new worlds too. All worlds share the counts, so the n-th request
-of a call is the n-th request of this call that the client sends to any world.
+A client cannot remove protected faults. They are added again after a reset, a scenario load, a
+state import, a rewind or the removal of all faults, and are also added to new worlds. All worlds
+share the counts. A protected fault for the n-th request of a call therefore counts the requests
+that the client sends to all worlds.
 
-Protected faults belong to the process and not to a world. An exported state contains none, and a world
-on disk never gets any.
+Protected faults belong to the process and not to a world. An exported state contains no protected
+faults, and a world on disk never gets protected faults.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class ProtectedFault:
         self.names = None if names is None else set(names)
         #: The fault with its counts from the world of the latest request. None for an intervention.
         self.fault: Fault | None = None
-        #: The number of times that an intervention was applied. Each life of a world counts once.
+        #: The number of times that an intervention was applied: once to each world, and again each
+        #: time the world is reset or replaced.
         self.applied = 0
         self._lives: WeakKeyDictionary[object, int] = WeakKeyDictionary()
 
@@ -75,7 +77,8 @@ class ProtectedFault:
                 change.put(self.family.table, self.id, self.fault)
         elif self._lives.get(engine) != life:
             self._lives[engine] = life
-            # An intervention does not have to make sense in every world.
+            # Ignore the refusal, because an intervention does not have to be possible in every
+            # world.
             with suppress(DocumentRefused):
                 read_intervention(self.document).apply(change)
                 self.applied += 1
@@ -106,7 +109,10 @@ class ProtectedFaults:
         names: Collection[str] | None,
         world: World,
     ) -> ProtectedFault:
-        """Add a document of one of KINDS. Its names are resolved in `world`. Raises DocumentRefused."""
+        """Add a fault, an outcome or an intervention from its document.
+
+        Names in the document are resolved in `world`. Raises DocumentRefused.
+        """
         order = _FIRST_ORDER + self._count
         # A world stores a fault under an id that is derived from the fault's order.
         id_ = f"{kind}-{order + 1}"
@@ -121,7 +127,7 @@ class ProtectedFaults:
         return protected
 
     def get(self, id_: str) -> ProtectedFault | None:
-        """Return the protected fault with an id, or None if there is none."""
+        """Return the protected fault with this id, or None if there is no such fault."""
         return self._by_id.get(id_)
 
     def remove(self, protected: ProtectedFault) -> None:
@@ -135,7 +141,7 @@ class ProtectedFaults:
                 protected.names.add(name)
 
     def put_into(self, change: Change, engine: object, life: int) -> None:
-        """Add all missing protected faults to a world, in the order in which they were added here."""
+        """Add all missing protected faults to a world, in the order in which the judge added them."""
         for protected in self._by_id.values():
             if protected.covers(change.world):
                 protected.put(change, engine, life)
@@ -148,7 +154,7 @@ class ProtectedFaults:
 
 
 def without_protected(world: World) -> World:
-    """Return a world without its protected faults, because these belong to a judge."""
+    """Return a copy of a world without protected faults, which belong to a judge."""
     change = Change(world, world.at_ms)
     for family in _FAMILIES.values():
         for fault in world.tables[family.table.name].values():

@@ -1,8 +1,9 @@
-"""Redaction: removing a world's secrets from text that is shown or exported.
+"""Redaction removes a world's secrets from text that is shown or exported.
 
-Clients put secrets in odd places and encode them in odd ways, and a view of their requests must not
-leak them. A secret is recognized by its value or by its form, anywhere in a text, even inside
-percent-encoding, base64 and JSON escapes. Redaction takes time proportional to the length of the text.
+Clients may put secrets in unexpected places and encode secrets in unexpected ways. A view of a
+client's requests must not leak these secrets. A secret is recognized by its value or by its form,
+anywhere in a text, even inside percent-encoding, base64 and JSON escapes. Redaction takes time
+proportional to the length of the text.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ REDACTED = "<redacted>"
 _SECRET_FIELDS = re.compile(r"(?<=ticket=)[^&\s\"]+|(?<=\"value\":\")[^\"]+(?=\",\"request_id\")")
 #: A run of characters that may contain a secret, encoded or not.
 _RUN = re.compile(r"[\w.~%+/=\\-]{20,}", re.ASCII)
-#: A run of characters that may contain a secret that is not encoded.
+#: A run of characters that may contain an unencoded secret.
 _PIECE = re.compile(r"[\w-]{20,}", re.ASCII)
 #: Dot-separated words, as in a JWT.
 _DOTTED = re.compile(r"(?<![\w-])[\w-]++(?:\.[\w-]*+)+", re.ASCII)
@@ -31,7 +32,7 @@ _KEY = re.compile(rf"(?=([a-z]{{2,8}}_[\w-]{{{SECRET_LENGTH}}}))", re.ASCII)
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _BASE_64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")
 _JOINTS = str.maketrans("/-_", "   ")
-#: The number of characters after a key's prefix that must be secret.
+#: The minimum number of characters after the key prefix for which a text is redacted as an API key.
 _SECRET_CHARACTERS = 20
 #: Longer pieces are not searched for the values of secrets.
 _LONGEST_PIECE = 256
@@ -39,12 +40,13 @@ _LONGEST_PIECE = 256
 _LAST_WORD = re.compile(rb"(?<![\w-])[\w-]+\Z")
 #: The maximum number of nested encodings to decode.
 _MOST_ENCODINGS = 2
-#: Known schemes of Authorization headers. Any other word in that place may be the secret itself.
+#: Known schemes of Authorization headers. Any other first word of the header may be the secret
+#: itself.
 _SCHEMES = frozenset({"bearer", "basic", "digest", "token", "apikey", "negotiate"})
 _SECRET_HEADERS = frozenset({"cookie", "set-cookie", "x-control-token"})
 #: Patterns of secrets that belong to this process rather than to a world (see `keep_secret`).
 _PROCESS_SECRETS: dict[str, re.Pattern[str]] = {}
-#: A shorter secret would match harmless words.
+#: The minimum length of a process secret. A shorter secret would also match harmless words.
 _SHORTEST_SECRET = 6
 
 
@@ -64,7 +66,7 @@ def keep_secret(secret: str) -> None:
 
 
 def decodings(text: str) -> Iterator[str]:
-    """Yield the forms of a text's runs after one and two rounds of decoding.
+    """Yield the long words of a text after one round and after two rounds of decoding.
 
     A round undoes percent-encoding, base64 or JSON escapes.
     """
@@ -75,9 +77,9 @@ def decodings(text: str) -> Iterator[str]:
 
 
 def beginning(text: bytes, length: int) -> bytes:
-    """Return the beginning of a text, without a last word that may be the start of a secret.
+    """Return at most the first `length` bytes of a text, without the last word.
 
-    Redaction would not recognize a part of a secret. The result has at most `length` bytes.
+    The last word may be the first part of a truncated secret, which redaction would not recognize.
     """
     last_word = _LAST_WORD.search(text, max(0, length - _LONGEST_PIECE), length)
     end = length if last_word is None else last_word.start()
@@ -151,7 +153,7 @@ class Redactor:
         return piece
 
     def _contains_value(self, piece: str) -> bool:
-        """Return whether a text contains an API key, a ticket or a dev session of this world."""
+        """Return whether a text contains the value of an API key, a ticket or a dev session of this world."""
         for end in range(SECRET_LENGTH, len(piece) + 1):
             value_digest = digest(piece[end - SECRET_LENGTH : end])
             for kind in ("ticket", "session"):

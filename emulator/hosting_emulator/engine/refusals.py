@@ -1,7 +1,7 @@
 """Refuses a request with a problem document, and applies a world's variation to responses.
 
-`variation` decides what may vary and how. This module gives each response a name, so that its random
-draw depends on the request alone.
+The package `variation` decides what may vary, and how. This module gives each response a name. The
+random draws for a response depend only on the seed and this name.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
 
 
 def name_response(engine: Engine, ctx: ExchangeContext, key: str = "", suffix: str = "") -> str:
-    """Return a name for a response: its request, and its ordinal among identical requests.
+    """Return a name for a response, made of its request and an ordinal among identical requests.
 
-    Its draws therefore do not depend on other earlier requests, or on ids, which contain the time.
-    All responses with the same Idempotency-Key (`key`) share a name.
+    Random draws from this name therefore do not depend on other requests, or on ids, which contain
+    the time. All responses with the same Idempotency-Key (`key`) share a name.
     """
     id_ = ctx.subject_id
     about = id_counter(id_) if ctx.subject == "operation" and is_ulid(id_) else id_
@@ -47,7 +47,7 @@ def name_response(engine: Engine, ctx: ExchangeContext, key: str = "", suffix: s
 
 
 def vary_response_headers(engine: Engine, reply: Reply, ctx: ExchangeContext) -> None:
-    """Vary the headers and media type of a response, and record all points at which it was varied.
+    """Vary the headers and media type of a response, and record all points at which the response varies.
 
     Responses from a proxy or a dev origin are not part of the contract, so they never vary.
     """

@@ -1,6 +1,7 @@
-"""The request log of one world: a ring buffer of its last exchanges. `request_views` shows them.
+"""The request log of one world: a ring buffer of its last exchanges.
 
-An entry is stored unchanged. Secrets are removed when the entry is shown (see `redaction`).
+An entry is stored unchanged. Secrets are removed when an entry is shown (see `request_views` and
+`redaction`).
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from hosting_emulator.engine.redaction import beginning
 
 #: The maximum number of exchanges in a log.
 CAPACITY = 1000
-#: The maximum number of bytes of each body in a log.
+#: The maximum number of bytes that a log stores of each body.
 BODY_KEPT = 16 * 1024
 #: The maximum number of rewinds that a log remembers.
 _MOST_REWINDS = 100
 
 
 def _beginning(body: bytes) -> bytes:
-    """Return the part of a body that the log keeps. It ends with a complete UTF-8 character."""
+    """Return the beginning of a body that the log keeps. The cut is never inside a UTF-8 character."""
     end = BODY_KEPT
     while end > BODY_KEPT - 3 and body[end] & 0xC0 == 0x80:
         end -= 1
@@ -34,7 +35,7 @@ def _beginning(body: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class PastLog:
-    """The last exchanges of a log that was cleared before a judge saw it.
+    """The last exchanges of a log that was cleared before a judge saw the log.
 
     `requests` is the total number of requests in that log.
     """
@@ -56,23 +57,23 @@ class RequestLog:
         self._response_count = 0
         #: The number of times that the log was cleared. Each time, request numbers restart at 1.
         self.cleared = 0
-        #: For each rewind, the number of the latest request before the world returned to an earlier state.
+        #: The number of the latest request before each rewind of the world.
         self.rewinds: deque[int] = deque(maxlen=_MOST_REWINDS)
         #: Observers that must see every exchange before the log drops it.
         self.observers: list[LogObserver] = []
-        #: The logs that were cleared before a judge saw them.
+        #: The past logs, which were cleared before a judge saw them.
         self.past: deque[PastLog] = deque()
-        #: The number of requests in past logs that were dropped.
+        #: The number of requests in the past logs that were dropped to limit memory.
         self.past_unseen = 0
-        #: The exchanges, by number, whose request has arrived and whose response has not left.
+        #: The exchanges in progress, by number. Their responses have not been sent yet.
         self.in_progress: dict[int, Entry] = {}
         self._response_counts = Counter[str]()
         self._names_by_key: dict[str, str] = {}
 
     def name_response(self, request: str, key: str = "") -> str:
-        """Return a name for a response: its request, and its ordinal among identical requests.
+        """Return a name for a response, made of its request and an ordinal among identical requests.
 
-        The same `key` always gets the same name.
+        Responses with the same `key` share a name.
         """
         if key and key in self._names_by_key:
             return self._names_by_key[key]
@@ -83,7 +84,7 @@ class RequestLog:
         return name
 
     def record(self, ctx: ExchangeContext, reply: Reply) -> None:
-        """Record the response of an exchange. A full log first shows its oldest entry to observers."""
+        """Record the response of an exchange. If the log is full, observers first see its oldest entry."""
         request_body = ctx.body
         response_body = reply.body
         ctx.status = reply.status
@@ -132,7 +133,7 @@ class RequestLog:
         self.in_progress[entry.n] = entry
 
     def is_in_progress(self, entry: Entry) -> bool:
-        """Return whether an exchange is listed as in progress. After the log is cleared, it is not."""
+        """Return whether an exchange is listed as in progress. False after the log was cleared."""
         return self.in_progress.get(entry.n) is entry
 
     def release(self, entry: Entry) -> None:
@@ -158,7 +159,7 @@ class RequestLog:
                 self.past_unseen += self.past.popleft().requests
 
     def clear(self) -> None:
-        """Remove all entries, and count from 1 again."""
+        """Remove all entries, and restart the request numbers at 1."""
         self._entries.clear()
         self.varied.clear()
         self._response_counts.clear()
@@ -184,10 +185,10 @@ class RequestLog:
         return list(self._entries)[::-1][:limit]
 
     def after(self, n: int) -> list[Entry]:
-        """Return the entries with a higher number, oldest first."""
+        """Return the entries with a number greater than `n`, oldest first."""
         newest_first = list(takewhile(lambda entry: entry.n > n, reversed(self._entries)))
         return newest_first[::-1]
 
     def find(self, n: int) -> Entry | None:
-        """Return the entry with a number, or None if it was dropped or never existed."""
+        """Return the entry with the number `n`, or None if the entry was dropped or never existed."""
         return next((entry for entry in self._entries if entry.n == n), None)

@@ -16,9 +16,9 @@ from hosting_emulator.messages import ExchangeSummary, Message, ReportedProblem
 from hosting_emulator.world.tables import USERS
 from hosting_emulator.world.value import World
 
-#: The user in filters and views if the request's token is missing or invalid.
+#: The name that filters and views use for the user if the request's token is missing or invalid.
 NOBODY = "nobody"
-#: The call in filters for a path that matches no call.
+#: The name that filters use for the call if the request's path matches no call.
 NO_CALL = "none"
 
 
@@ -26,10 +26,11 @@ NO_CALL = "none"
 class RequestFilter:
     """Selects exchanges of a log. All conditions that are not None must hold.
 
-    `call` may be NO_CALL. `status` and `status_class` (4 for 4xx) are the response's. `user` is an id
-    or NOBODY, and `project` is an id. `since_ms` (inclusive) and `until_ms` (exclusive) are world times
-    in milliseconds. `text` must occur in the exchange as the log shows it; case is ignored. Only
-    exchanges with a number greater than `after` match.
+    `call` is the id of a call, or NO_CALL. `status` is the status of the response, and
+    `status_class` is the first digit of the status (4 for 4xx). `user` is an id or NOBODY, and
+    `project` is an id. `since_ms` (inclusive) and `until_ms` (exclusive) are world times in
+    milliseconds. `text` must occur, in upper or lower case, in the exchange as the log shows it.
+    Only exchanges with a number greater than `after` match.
     """
 
     call: str | None = None
@@ -58,7 +59,7 @@ class RequestFilter:
 
 
 def _contains(entry: Entry, text: str) -> bool:
-    """Return whether a lowercase text occurs in an exchange, outside its secrets."""
+    """Return whether an exchange contains a lowercase text, ignoring case and secrets."""
     parts = [
         f"{entry.method} {_target(entry)}",
         entry.call or "",
@@ -79,7 +80,7 @@ def _target(entry: Entry) -> str:
 
 
 def _user_id(entry: Entry) -> str | None:
-    """Return the id of the user who made a request, or NOBODY if authentication failed."""
+    """Return the user's id for a request, NOBODY if authentication failed, or None if unknown."""
     if entry.principal:
         return entry.principal.user_id
     if entry.code == "unauthenticated":
@@ -88,7 +89,7 @@ def _user_id(entry: Entry) -> str | None:
 
 
 def _user_name(world: World, entry: Entry) -> str | None:
-    """Return the alias of the user who made a request, or NOBODY if authentication failed."""
+    """Return the user's alias for a request, NOBODY if authentication failed, or None if unknown."""
     user_id = _user_id(entry)
     if user_id is None or user_id == NOBODY:
         return user_id
@@ -97,7 +98,7 @@ def _user_name(world: World, entry: Entry) -> str | None:
 
 
 def summary_members(world: World, entry: Entry) -> dict[str, Any]:
-    """Return the members of an exchange's ExchangeSummary."""
+    """Return the members of the ExchangeSummary of an exchange, by name."""
     redactor = Redactor(world)
 
     def redacted(text: str | None) -> str | None:
@@ -132,12 +133,12 @@ def summary_members(world: World, entry: Entry) -> dict[str, Any]:
 
 
 def exchange_summary(world: World, entry: Entry) -> ExchangeSummary:
-    """Return the summary of an exchange, which is the form used by lists."""
+    """Return the summary of an exchange, as it appears in lists."""
     return ExchangeSummary(**summary_members(world, entry))
 
 
 def _took_ns(entry: Entry) -> int:
-    """Return the time that an exchange has spent in the engine, even if it is still in progress."""
+    """Return the nanoseconds that an exchange has spent in the engine so far."""
     if entry.response_number:
         return entry.took_ns
     return stopwatch_ns() - entry.took_ns
@@ -159,7 +160,7 @@ def response_message(world: World, entry: Entry) -> Message:
     """Return the headers and the body of a response."""
     redactor = Redactor(world)
     headers = list(entry.response_headers)
-    # A request without a response has no media type.
+    # The content type is empty if there is no response.
     if entry.content_type:
         headers.append(("Content-Type", entry.content_type))
     return Message(
@@ -171,7 +172,7 @@ def response_message(world: World, entry: Entry) -> Message:
 
 
 def _operation_of(entry: Entry) -> str | None:
-    """Return the id of the operation in the path, or of the operation that the request started."""
+    """Return the id of the operation in the path, or of the operation that the request started, or None."""
     spec = CALLS.get(entry.call or "")
     if entry.operation or spec is None or spec.response != "Operation" or entry.status >= 300:
         return entry.operation
@@ -194,7 +195,7 @@ def document_of(body: bytes) -> Any:
 
 
 def project_of(entry: Entry) -> str | None:
-    """Return the id of the project in the path, or of the project of the operation in the path."""
+    """Return the id of the project in the path, or of the project to which the path's operation belongs."""
     world = entry.commits[-1].world if entry.commits else entry.world
     project, _ = entry.about(world)
     return project
@@ -212,7 +213,7 @@ def problem_of(entry: Entry) -> ReportedProblem | None:
 
 
 def sent_header(entry: Entry, name: bytes) -> str | None:
-    """Return the value of the first request header with a lowercase name, or None if it was not sent."""
+    """Return the value of the first request header called `name` (in lowercase), or None if there is none."""
     for header_name, value in entry.raw_headers:
         if header_name.lower() == name:
             return header_text(value)
@@ -220,7 +221,7 @@ def sent_header(entry: Entry, name: bytes) -> str | None:
 
 
 def header_text(value: bytes) -> str:
-    """Return a header's value decoded as UTF-8 or, if that fails, as Latin-1. Calls do the same."""
+    """Decode a header's value as UTF-8 or, if that fails, as Latin-1. Calls decode headers the same way."""
     try:
         return value.decode()
     except UnicodeDecodeError:

@@ -26,7 +26,8 @@ CODE_LIFETIME_MS = 60_000
 REFRESH_LIFETIME_S = 30 * 86_400
 #: The lifetime of a browser session at the provider, in seconds of world time.
 SESSION_LIFETIME_S = 7 * 86_400
-#: The number of codes after which expired grants are deleted. Each deletion reads all grants.
+#: Expired grants are deleted each time this many codes have been issued, because a deletion reads
+#: all grants.
 _CODES_BETWEEN_DELETIONS = 100
 _SEALING_ALGORITHM = "HS256"
 SealKind = Literal["refresh", "session"]
@@ -50,7 +51,8 @@ class SignIns:
     def __init__(self, seed: str, world_name: str) -> None:
         self._seed = seed
         self._world_name = world_name
-        #: Whether there was a warning that clients will refuse tokens because of this world's time.
+        #: Whether a warning was logged that clients will refuse tokens because of this world's
+        #: time.
         self.has_warned_of_time = False
 
     # --- authorization codes ----------------------------------------------------------------------
@@ -70,7 +72,7 @@ class SignIns:
     def redeem_code(
         self, change: Change, code: str, client_id: str, redirect_uri: str, verifier: str
     ) -> RedeemedGrant:
-        """Redeem a code. Every attempt uses up the code. Raises GrantRefused.
+        """Redeem an authorization code. Every attempt uses up the code. Raises GrantRefused.
 
         A second attempt also revokes the tokens from the first attempt (RFC 6749, 4.1.2). The change
         must be committed even after a refusal.
@@ -89,7 +91,9 @@ class SignIns:
         if grant.client_id != client_id:
             raise GrantRefused("the code was issued to another client_id")
         if grant.redirect_uri != redirect_uri:
-            raise GrantRefused("redirect_uri differs from the one for which the code was issued")
+            raise GrantRefused(
+                "redirect_uri differs from the redirect URI for which the code was issued"
+            )
         if base64url(sha256(verifier.encode()).digest()) != grant.challenge:
             raise GrantRefused("code_verifier does not match the code_challenge")
         return RedeemedGrant(key, redeemed)
@@ -101,9 +105,9 @@ class SignIns:
     ) -> tuple[RedeemedGrant, str | None]:
         """Store a redeemed grant for as long as its tokens are valid.
 
-        Its access token is valid until `until_ms`. Returns the grant and its next refresh token, or
-        None in place of the token if the client may not have a refresh token. All earlier refresh
-        tokens become invalid.
+        The access token of the grant is valid until the world time `until_ms`. Returns the grant
+        and a new refresh token. The refresh token is None if the grant lacks the scope
+        `offline_access`. All earlier refresh tokens of the grant become invalid.
         """
         key = redeemed.key
         grant = redeemed.grant
@@ -120,7 +124,7 @@ class SignIns:
         return RedeemedGrant(key, grant), token
 
     def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> RedeemedGrant:
-        """Redeem a refresh token, which works only once. Raises GrantRefused.
+        """Redeem a refresh token, which can be redeemed only once. Raises GrantRefused.
 
         A second attempt revokes all tokens of the grant (RFC 9700, 4.14.2). The change must be
         committed even after a refusal.
@@ -171,7 +175,10 @@ class SignIns:
 
 
 def home_of(world: World, user: User) -> str | None:
-    """Return the organization for a sign-in that names none: the user's first organization."""
+    """Return the id of the user's first organization, or None if the user has no organization.
+
+    A sign-in that names no organization uses the user's first organization.
+    """
     for organization in in_order(world, ORGANIZATIONS):
         if world.get(MEMBERSHIPS, f"{organization.id}/{user.id}"):
             return organization.id

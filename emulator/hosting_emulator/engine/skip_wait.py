@@ -1,7 +1,7 @@
-"""Skipping the wait before a retry, with a skip clock.
+"""With a skip clock, a world skips the wait before a retry.
 
-When a request is refused, its world notes the time at which a retry makes sense. When the client sends
-the same request again, the clock moves to that time, so that no test has to wait.
+When a request is refused, the world stores the time at which a retry makes sense. When the client
+retries the request, the clock moves to that time, so that no test has to wait.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_WAITS = 1000
 
 
 def move_to_end_of_wait(engine: Engine, ctx: ExchangeContext) -> None:
-    """Move a skip clock to the end of the wait that the previous response to this request required."""
+    """Move a skip clock to the end of the wait after the previous response to the same request."""
     ctx.wait_key = _wait_key(engine, ctx)
     wait = engine.world.get(RETRY_WAITS, ctx.wait_key)
     if wait is None or wait.due_ms <= ctx.at_ms:
@@ -54,10 +54,11 @@ def _wait_key(engine: Engine, ctx: ExchangeContext) -> str:
 
 
 def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
-    """Store the time at which a retry of a refused request, or of a stale read, makes sense.
+    """Store the time at which a retry of a refused request or of a stale read makes sense.
 
-    Any other success needs no retry. The time comes from Retry-After, from the end of the fault that
-    acted, or from the next entry of the timeline. A stale read shows the current state after its age.
+    Any other successful request needs no retry. For a refused request, the time comes from
+    Retry-After, from the end of the fault that acted, or from the next entry of the timeline. For a
+    stale read, the time is reached after the age of the state that the read showed.
     """
     if 200 <= reply.status < 400 and not ctx.stale_age_ms:
         return
@@ -78,7 +79,7 @@ def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
 
 
 def _retry_ms(engine: Engine, ctx: ExchangeContext, reply: Reply) -> int:
-    """Return the world time at which a retry makes sense, or 0 if it is unknown."""
+    """Return the world time at which a retry makes sense, or 0 if this time is unknown."""
     if ctx.stale_age_ms:
         return min(LATEST_MS, ctx.at_ms + ctx.stale_age_ms)
     wait_s = retry_after_s(reply.headers)

@@ -1,6 +1,7 @@
 """Faults that make a read show an earlier state of the world. The history contains these states.
 
-Access is checked and the call is made in the current state. Only then is the response replaced.
+The call first runs in the current state, where access is checked. After that, its response is
+replaced.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from hosting_emulator.world.value import Change, World, apply
 
 
 def read_stale(engine: Engine, ctx: ExchangeContext, reply: Reply) -> Reply:
-    """Return the response to a read from an earlier state if an armed fault acts, or else `reply`.
+    """Return the response that the read has in an earlier state if an armed fault acts, otherwise `reply`.
 
-    `count_alterations` commits the counts of these faults after the call. Raises Refused if the read
-    was not possible in the earlier state and the fault is breaking.
+    `count_alterations` commits the counts of these faults after the call. Raises Refused if a
+    breaking fault acts, and the read is not possible in the earlier state.
     """
     if ctx.spec.method != "GET" or ctx.is_discarded:
         return reply
@@ -73,7 +74,7 @@ def read_stale(engine: Engine, ctx: ExchangeContext, reply: Reply) -> Reply:
 
 
 class _NotStale(Exception):
-    """A stale response is not possible. `reason` completes a sentence."""
+    """A stale response is not possible. `reason` says why, as a clause without a period."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -87,7 +88,11 @@ def _kind_of(fault: Fault) -> StaleRead:
 
 
 def _stale_reply(engine: Engine, ctx: ExchangeContext, kind: StaleRead) -> Reply:
-    """Return the response to a read in an earlier state. Raises _NotStale, and Refused if breaking."""
+    """Return the response to a read in an earlier state.
+
+    Raises _NotStale if a stale response is not possible. For a breaking fault, raises Refused if
+    the read is refused in the earlier state.
+    """
     if not kind.breaking and needs_breaking(ctx.spec.call_id):
         raise _NotStale(FRESH_REASON)
     world, at_ms = _state_at(engine, ctx.at_ms - kind.age_ms)
@@ -112,12 +117,15 @@ def _read(change: Change, ctx: ExchangeContext) -> Reply:
     else:
         record = change.get(PROJECTS, ctx.record.id)
     if record is None:
-        raise not_found(ctx.spec.subject, "it did not exist yet")
+        raise not_found(ctx.spec.subject, "the resource did not exist yet")
     return READ_FUNCTIONS[ctx.spec.call_id](change, ctx, record)
 
 
 def _state_at(engine: Engine, at_ms: int) -> tuple[World, int]:
-    """Return the state of the world at a time, or its oldest known state, and the time of that state."""
+    """Return the state of the world at a time, and the time of that state.
+
+    If the history does not reach back to that time, the state is the oldest state in the history.
+    """
     world = engine.history.world_at(at_ms)
     if world.at_ms >= at_ms:
         return world, world.at_ms
@@ -132,7 +140,7 @@ def _observe(
     subject: FaultSubject,
     acted: tuple[Fault, ...],
 ) -> None:
-    """Count the read for the faults that could make it stale."""
+    """Record that the faults for stale reads were considered for this read."""
     effect = _kind_of(acted[-1]) if acted else None
     engine.usage.observe_faults(
         faults,
@@ -147,7 +155,7 @@ def _observe(
 
 
 def _note(ctx: ExchangeContext, fault: Fault) -> None:
-    """Note the fault that made the response stale, and the state that the response shows."""
+    """Record the fault that made the response stale, and the state that the response shows."""
     assert ctx.stale_at_ms is not None
     ctx.acted += (fault,)
     ctx.stale_age_ms = _kind_of(fault).age_ms

@@ -1,4 +1,7 @@
-"""Counts the exchanges and commits of a process across all worlds. Tests create thousands of worlds."""
+"""Counts the exchanges and commits of a process.
+
+All worlds share the counts, because tests create thousands of worlds.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ BUCKETS_NS = (10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 10_000_000, 1
 
 @dataclass(slots=True)
 class Count:
-    """Statistics for requests with the same call and status: number, total time, and a histogram.
+    """Statistics for requests with the same call and status: number, total time, and a histogram of times.
 
     `buckets` has one more element than BUCKETS_NS, for times above the last bound.
     """
@@ -32,7 +35,7 @@ class Count:
 class Tally:
     """The counts of one process by call and status.
 
-    The call is None if the path matches no call. The status is 0 if there was no response. `listener`
+    The call is "" if the path matches no call. The status is 0 if there was no response. `listener`
     is called with each exchange and its world, after the exchange was counted. `commit_listener` is
     called with each commit.
     """

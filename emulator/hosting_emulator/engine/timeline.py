@@ -1,8 +1,9 @@
 """The timeline of a scenario: faults, outcomes and interventions that are carried out when they are due.
 
-This module only works on a change and does not use the engine. An entry that no longer makes sense is
-marked as refused, for example if its operation has ended. No exception is raised, because time must
-go on. History, events and reports show the refusal, and a story fails.
+This module works only on a change, and does not use the engine. An entry that is no longer possible
+is marked as refused, for example if its operation has ended. No exception is raised, because the
+other events must still run. The history, the events and the reports show the refusal, and a story
+with a refused entry fails.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from hosting_emulator.world.value import Change
 
 
 def run_timeline_entry(change: Change, key: str) -> None:
-    """Carry out an entry of the timeline, and store its result in the entry."""
+    """Carry out a timeline entry, and store the result in the entry."""
     entry = change.row(TIMELINE, key)
     attempt = change.fork()
     try:
@@ -39,9 +40,9 @@ def run_timeline_entry(change: Change, key: str) -> None:
 
 
 def _intervene(change: Change, attempt: Change, entry: TimelineEntry) -> tuple[str, str | None]:
-    """Apply an intervention in a fork of a change.
+    """Apply the intervention of a timeline entry in `attempt`, which is a fork of `change`.
 
-    Returns the result, and the id of the fault that the intervention armed, if any.
+    Returns a text about the result, and the id of the fault that the intervention armed, if any.
     """
     result = read_intervention(entry.document).apply(attempt)
     armed_id = _armed_by(change, attempt)
@@ -53,7 +54,7 @@ def _intervene(change: Change, attempt: Change, entry: TimelineEntry) -> tuple[s
 
 
 def _armed_by(change: Change, attempt: Change) -> str | None:
-    """Return the id of the fault that was armed in a fork of a change, or None."""
+    """Return the id of the fault that was armed in a fork of a change, or None if no fault was armed."""
     ids_before = {id_ for id_, _ in change.applied().rows(FAULTS)}
     new_ids = (id_ for id_, _ in attempt.applied().rows(FAULTS) if id_ not in ids_before)
     return next(new_ids, None)

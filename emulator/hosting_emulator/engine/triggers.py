@@ -34,7 +34,7 @@ def rule_triggers(
 ) -> list[Trigger]:
     """Return the faults or the outcomes of a world, in the order in which they were armed.
 
-    With `with_removed`, the result includes removed entries.
+    With `with_removed`, the result also includes removed faults or outcomes.
     """
     world = engine.world
     entries = faults_in_order(world, category.table)
@@ -112,7 +112,7 @@ def _timeline_trigger(engine: Engine, entry: TimelineEntry, due_ms: int | None) 
 
 
 def _awaited(engine: Engine, entry: TimelineEntry, due_ms: int | None) -> tuple[str, str]:
-    """Describe what a timeline entry waits for, and the reason why it has not acted yet."""
+    """Return what a timeline entry waits for, and why the entry has not acted yet, as two texts."""
     if due_ms is not None:
         due = format_timestamp(due_ms)
         now = format_timestamp(engine.now_ms())

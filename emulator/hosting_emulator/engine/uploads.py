@@ -1,4 +1,4 @@
-"""Faults that act while the body of a request is read. They are chosen before the body is read."""
+"""Faults that act while the body of a request is read. These faults are chosen before the body is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hosting_emulator.faults.uploads import UploadLimits, limits_of_decision
 
 
 def begin_upload(engine: Engine, ctx: ExchangeContext) -> UploadLimits | None:
-    """Choose the faults that act on the body of a request, before it is read, and return its limits.
+    """Choose the faults that act on the body of a request before it is read, and return the upload limits.
 
     The request is then listed as in progress. Returns None if no fault acts on this body.
     """
@@ -27,7 +27,8 @@ def begin_upload(engine: Engine, ctx: ExchangeContext) -> UploadLimits | None:
             step(engine, ctx)
         decision = decide_upload(engine, ctx)
     except (Refused, StoreFailed):
-        # The steps start over once the body has been read, and then refuse the request.
+        # Ignore the refusal, because the steps start over after the body has been read, and then
+        # refuse the request.
         decision = NO_EFFECT
     finally:
         engine.current_exchange = None

@@ -1,4 +1,4 @@
-"""Sets, removes and shows the variation of one world. `variation` decides what a variation may change."""
+"""Sets, removes and shows the variation of one world. The package `variation` decides what may vary."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def vary(engine: Engine, variation: Variation, fixed_assumptions: Collection[str
 
 
 def unvary(engine: Engine) -> bool:
-    """End the variation of a world, and return whether it had a variation. Raises StoreFailed."""
+    """End the variation of a world, and return whether the world had a variation. Raises StoreFailed."""
     change = engine.begin_change()
     was_varied = clear_variation(change)
     engine.commit(change, "variation removed", {"vary": None})

@@ -23,7 +23,8 @@ from hosting_emulator.world.tables import ORIGIN, SINGLETON_KEY
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.worlds")
-#: The maximum number of freshly built worlds to keep for reuse. The least recently used is dropped first.
+#: The maximum number of freshly built worlds to keep for reuse. The least recently used world is
+#: dropped first.
 MOST_PROTOTYPES = 64
 
 
@@ -34,13 +35,13 @@ class WorldStore(Protocol):
         """Return the names of all stored worlds."""
 
     def load(self, name: str) -> World | None:
-        """Return a stored world, or None if it is not stored."""
+        """Return the stored world with this name, or None if there is no such world."""
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
-        """Return the keeper of a world."""
+        """Return the keeper of a world. A `fresh` world is stored immediately."""
 
     def forget(self, name: str) -> None:
-        """Delete a world."""
+        """Delete the stored world with this name."""
 
 
 class WorldsObserver(Observer, Protocol):
@@ -63,14 +64,14 @@ class Worlds:
         self._rebuild = rebuild
         self._machine = machine
         self._engines: dict[str, Engine] = {}
-        #: Returns a world's engine by its name, or None.
+        #: Returns the engine of the world with a name, or None if there is no such world.
         self.get: Callable[[str], Engine | None] = self._engines.get
         self._name_count = 0
         #: Freshly built worlds by the key of their source (see `fresh`).
         self._prototypes: dict[Hashable, World] = {}
         self.tally = Tally()
         self.protected = ProtectedFaults()
-        #: Judges that must know every world (see `conduct.observation`).
+        #: Judges that are notified of every new world (see `conduct.observation`).
         self.observers: list[WorldsObserver] = []
 
     def open(self, seed: str, origin: WorldSource) -> bool:
@@ -91,14 +92,15 @@ class Worlds:
         if world is None:
             return
         keeper = store.keep(world, fresh=False)
-        # A scaled clock does not run while no process runs the world.
+        # A scaled clock stands still while no process runs its world, so continue from the last
+        # time.
         world = anchored(world, max(world.at_ms, keeper.shown_ms), self._machine())
         self._register(Engine(world, keeper, self._machine, self.tally))
 
     def rest(self) -> None:
-        """Bring every world up to date before the process ends.
+        """Run the due events of every world, and store the time of scaled clocks, before the process ends.
 
-        If a world could not be stored, raises StoreFailed after all worlds were tried.
+        If a world cannot be stored, raises StoreFailed, but only after all worlds were tried.
         """
         failure: StoreFailed | None = None
         for engine in self._engines.values():
@@ -142,12 +144,12 @@ class Worlds:
         )
 
     def fresh(self, name: str, key: Hashable, build: Callable[[], World]) -> World:
-        """Return a copy of the world for `key`, with the given name. A new key calls `build`.
+        """Return a copy of the world that was built for `key`, with the given name.
 
-        Building a world takes milliseconds, but a copy only needs a new name. Therefore every test can
-        have its own world. The built world must depend only on `key` and the name. A world whose clock
-        runs starts at a different time each time, so it is not kept for reuse. Exceptions from `build`
-        propagate.
+        For a new key, `build` is called. Building a world takes milliseconds, but copying a world
+        only changes its name. Therefore every test can have its own world. The built world must
+        depend only on `key` and the name. A world with a running clock must start at the current
+        time, so such a world is not kept for reuse. Exceptions from `build` propagate.
         """
         built = self._prototypes.pop(key, None) or build()
         if built.clock.mode in ("frozen", "skip"):
@@ -167,8 +169,8 @@ class Worlds:
     ) -> Engine:
         """Add a world under its own, unused name. Raises StoreFailed.
 
-        If the world is a copy, `source` is the engine of the original. A world that `begins` has no
-        changes yet (see `Engine.has_changed`).
+        If the world is a copy, `source` is the engine of the original. With `begins`, the world
+        counts as unchanged (see `Engine.has_changed`).
         """
         store = None if ephemeral else self._store
         if begins and store is not None:
@@ -213,7 +215,8 @@ class Worlds:
     def reset(self, engine: Engine) -> None:
         """Reset a world to its initial state.
 
-        The world is rebuilt from its scenario, or else from its seed, clock and assumptions.
+        The world is rebuilt from its scenario. A world without a scenario is rebuilt from its seed,
+        clock and assumptions.
         """
         old = engine.world
         origin = replace(old.get(ORIGIN, SINGLETON_KEY) or WorldSource(), commit=None)
@@ -239,7 +242,7 @@ class Worlds:
         _log.info("the world was deleted", extra={"fields": {"world": name}})
 
     def _emit(self, name: str, *, is_new: bool) -> None:
-        """Emit the creation or deletion of a world to the listeners of all worlds."""
+        """Report the creation or deletion of a world to the listeners of all worlds."""
         for engine in self._engines.values():
             if engine.feed.awake:
                 engine.feed.emit("worlds", {"name": name, "made": is_new})
