@@ -134,7 +134,7 @@ def test_an_operation_behind_a_held_claim_offers_only_possible_actions(
         page.read("is free.")
     with dashboard(panel(f"operations/{waiting_operation}")) as page:
         page.click("button", "Advance time until it ends")
-        page.read("that is final")
+        page.read("This state is final")
 
 
 def test_the_api_console_rejects_a_body_that_is_not_json(
@@ -221,7 +221,7 @@ def test_the_operation_panel_sticks_releases_and_advances_an_operation(
         page.read("becomes")
         page.click("button", "Take a step")
         page.click("button", "Advance time until it ends")
-        page.read("that is final")
+        page.read("This state is final")
 
     assert api.poll(operation).json["state"] == "succeeded"
 

@@ -13,8 +13,8 @@ from hosting_emulator.engine.explanations.trail import Explanations
 from tests.support.in_process import InProcess, fresh_world
 
 OUTSIDE = (
-    "The project shop exists in acme, outside the access of outsider, whose token is for hobby. "
-    "Users who can see it: member (maintainer), owner (owner), reader (reader)."
+    "The project shop exists in acme, but outside the access of outsider, whose token is for hobby. "
+    "Users with access: member (maintainer), owner (owner), reader (reader)."
 )
 
 #: The steps that change the world. They stand in the order in which they happened.
@@ -43,7 +43,7 @@ def test_the_trail_of_a_read_states_principal_scope_and_role():
     assert steps(api) == [
         ("user", "reader, with an access token for acme, signed in."),
         ("scope", "The project shop is within the user's access: it belongs to acme."),
-        ("role", "The call needs the role reader; the user is reader."),
+        ("role", "The call needs the role reader, and the user's role is reader."),
     ]
 
 
@@ -79,7 +79,7 @@ def test_the_trail_names_the_project_of_an_operation_outside_the_scope():
     api.poll(operation, user="outsider")
 
     (sentence,) = says(api, "scope")
-    assert sentence.startswith("The operation of the project shop exists in acme, outside")
+    assert sentence.startswith("The operation of the project shop exists in acme, but outside")
 
 
 def test_the_trail_names_the_members_of_an_organization_outside_the_scope():
@@ -87,8 +87,8 @@ def test_the_trail_names_the_members_of_an_organization_outside_the_scope():
     api.create_key(organization="hobby")
 
     assert says(api, "scope") == [
-        "The organization hobby exists, outside the access of owner, whose token is for acme. "
-        "Users who can see it: outsider (owner)."
+        "The organization hobby exists, but outside the access of owner, whose token is for acme. "
+        "Users with access: outsider (owner)."
     ]
 
 
@@ -153,7 +153,7 @@ def test_a_replay_says_that_the_first_request_left_the_log():
         api.send("GET", "/nowhere")
     api.apply_domains(key="k")
 
-    assert "a request no longer in the log" in says(api, "idempotency")[0]
+    assert "a request that is no longer in the log" in says(api, "idempotency")[0]
 
 
 def test_the_trail_names_the_due_events_that_ran_first():
@@ -491,4 +491,4 @@ def test_a_trail_describes_the_world_at_the_time_of_the_request():
     api.dns(user="outsider")
 
     assert says(api, "scope", 1) == [OUTSIDE]
-    assert says(api, "scope", 2)[0].endswith("Users who can see it: owner (owner).")
+    assert says(api, "scope", 2)[0].endswith("Users with access: owner (owner).")

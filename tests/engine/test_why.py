@@ -132,7 +132,9 @@ def test_why_counts_the_polls_of_an_operation_that_moves_by_polls():
 
     explanation = api.why(operation)
 
-    assert "each state lasts 2 polls, and it has had 1" in explanation["sentences"][0]
+    assert (
+        "each state lasts 2 polls, and the current state has had 1" in explanation["sentences"][0]
+    )
 
 
 def test_why_names_an_armed_fault_on_polls_until_it_is_spent():
@@ -153,9 +155,9 @@ def test_why_says_what_ended_a_failed_operation():
     explanation = api.why(operation)
 
     assert explanation["sentences"] == [
-        "It failed at 2026-01-01T00:00:00.000Z; that is final.",
+        "It failed at 2026-01-01T00:00:00.000Z. This state is final.",
         "The intervention fail_operation ended it.",
-        "Its error is operation_failed: No space left. It is not retryable.",
+        "Its error is operation_failed, which is not retryable: No space left.",
     ]
     assert explanation["commands"] == []
 

@@ -114,7 +114,7 @@ def test_a_fault_after_the_commit_does_not_act_on_refused_requests(api: HttpWorl
     assert (fault.seen, fault.hits) == (2, 0)
     [_, entry] = api.emulator.requests.page().items
     trail = " ".join(step.text for step in entry.trail or ())
-    assert "did not act: the request was refused, so nothing was done" in trail
+    assert "did not act: the request was refused, so nothing was committed" in trail
 
     expect_problem(api.set_flag(True), 503, "service_unavailable")
     assert (fault.seen, fault.hits) == (3, 1)

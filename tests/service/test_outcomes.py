@@ -196,12 +196,14 @@ def test_why_names_the_outcome_before_during_and_after_it_acts(api: CheckedWorld
     end_of(api, operation)
     after = api.emulator.why(operation)
 
-    announcement = "outcome-1 is set for it: it becomes failed in deploying with build_broken."
+    announcement = (
+        "outcome-1 applies to the operation: it becomes failed in deploying with build_broken."
+    )
     assert announcement in before.sentences
     assert announcement in during.sentences
     assert during.next is not None
     assert during.next.event == "it changes from running (deploying) to failed"
-    assert "outcome-1 had set this in advance." in after.sentences
+    assert "outcome-1 caused this." in after.sentences
 
 
 def test_the_log_says_which_outcome_a_request_met(api: CheckedWorld) -> None:

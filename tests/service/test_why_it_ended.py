@@ -10,7 +10,7 @@ import pytest
 from tests.support.http_world import HttpWorld
 
 #: The start of the sentence about an outcome that decided.
-OUTCOME = "outcome-1 had set this in advance"
+OUTCOME = "outcome-1 caused this"
 
 
 def started(api: HttpWorld) -> str:
@@ -187,7 +187,7 @@ def test_why_names_an_outcome_that_only_set_times(api: HttpWorld) -> None:
     explanation = says(api, by_time(api))
 
     assert OUTCOME not in explanation
-    assert "outcome-1 had set how long it takes" in explanation
+    assert "outcome-1 determined how long the operation took" in explanation
 
 
 @pytest.mark.parametrize("way", ["fork", "import"])

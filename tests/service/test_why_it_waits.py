@@ -178,7 +178,7 @@ def test_why_announces_that_the_next_step_fails_the_operation(api: HttpWorld, pr
 
     explanation = says(api, operation)
 
-    assert "It fails in its next step" in explanation
+    assert "The operation fails in its next step" in explanation
     assert "becomes running" not in explanation
     if profile.startswith("timed"):
         assert "fails at" in explanation
@@ -199,12 +199,10 @@ def test_why_does_not_announce_outcome_steps_that_can_no_longer_happen(api: Http
     for word in ("run_reconciliation", "complete_reconciliation"):
         api.intervene(word, operation=operation)
 
-    assert "is set for it" not in says(api, operation)
+    assert "applies to the operation" not in says(api, operation)
 
     api.advance("1h")
-    assert "It ended before outcome-1 took the remaining steps set in advance" in says(
-        api, operation
-    )
+    assert "It ended before outcome-1 took its remaining steps" in says(api, operation)
 
 
 @pytest.mark.parametrize("profile", ["manual", "per_poll 2", "immediate"])
@@ -216,7 +214,7 @@ def test_why_attributes_times_of_an_outcome_to_the_outcome(api: HttpWorld, profi
     api.advance("1h")
 
     assert "under its profile" not in says(api, operation)
-    assert "outcome-1 had set how long it takes" in says(api, operation)
+    assert "outcome-1 determined how long the operation took" in says(api, operation)
 
 
 # --- the Idempotency-Key in the trail -------------------------------------------------------------

@@ -192,7 +192,7 @@ class AccessTokens:
         if path is None:
             return None
         if path == issuer_path(self._world_name):
-            return "the token names this world as its issuer, but was signed with the key of another emulator or seed"
+            return "the token names this world, but was signed with the key of another emulator or seed"
         match = _ISSUER_PATH.fullmatch(path)
         if match is None:
             return "the token comes from another issuer"

@@ -32,7 +32,7 @@ def prepare_second_delivery(ctx: ExchangeContext, decision: Decision) -> None:
         f"{fault.id} ({fault.kind}) acted, hit {fault.hits}: the client receives the response to "
         f"the {kind.response} delivery",
     )
-    second.why = (f"{fault.id} ({fault.kind}) sent it: the second delivery of request {ctx.n}",)
+    second.why = (f"{fault.id} ({fault.kind}) sent this second delivery of request {ctx.n}",)
     if ctx.is_discarded:
         # Move the key to the second delivery, because the wait before a retry depends on the
         # response that the client receives.

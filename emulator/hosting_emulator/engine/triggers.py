@@ -57,7 +57,7 @@ def _rule_trigger(engine: Engine, category: RuleCategory, entry: Fault) -> Trigg
     is_removed = world.get(category.table, entry.id) is None
     unused = unused_reason(usage, world, entry, now_ms)
     if is_removed and unused is not None and not entry.hits:
-        unused = f"it was removed before it acted; {unused}"
+        unused = f"{entry.id} was removed before it acted; {unused}"
     return Trigger(
         id=entry.id,
         type="fault" if category is FAULT else "outcome",
@@ -116,9 +116,9 @@ def _awaited(engine: Engine, entry: TimelineEntry, due_ms: int | None) -> tuple[
     if due_ms is not None:
         due = format_timestamp(due_ms)
         now = format_timestamp(engine.now_ms())
-        return f"the world time {due}", f"it is due at {due}, and the world's time is {now}"
+        return f"the world time {due}", f"the entry is due at {due}, and the world time is {now}"
     count = entry.after_calls or 0
     calls = "1 more successful call" if count == 1 else f"{count} more successful calls"
     if entry.call:
         calls += f" of {entry.call}"
-    return calls, f"it waits for {calls}"
+    return calls, f"the entry waits for {calls}"

@@ -57,20 +57,20 @@ def _organization_access(world: World, entry: Entry, spec: CallSpec) -> Iterator
         user = alias_of(world, tables.USERS, principal.user_id)
         reason = _organization_of_token(world, principal)
         visible_to = _users_with_access(Change(world, entry.at_ms), organization_id, None)
-        sentence = f"The organization {name} exists, outside the access of {user}, {reason}. "
+        sentence = f"The organization {name} exists, but outside the access of {user}, {reason}. "
         yield ExplainedStep("scope", sentence + visible_to)
         return
-    sentence = f"{name} is the organization of the token, and the user is a member."
+    sentence = f"The user is a member of {name}, the organization of the token."
     yield ExplainedStep("scope", sentence)
     if not spec.interactive:
         return
     if not principal.interactive:
-        session = "has none"
+        session = "has no session"
     elif is_current(world, principal.session_id, principal.user_id):
-        session = "has one"
+        session = "has a current session"
     else:
         session = "belongs to a session that has ended"
-    sentence = f"Any member may do this. The call needs a current session, and the token {session}."
+    sentence = f"Any member may make this call, but needs a current session. The token {session}."
     yield ExplainedStep("role", sentence)
 
 
@@ -107,13 +107,13 @@ def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Expl
         user = alias_of(world, tables.USERS, principal.user_id)
         visible_to = _users_with_access(change, owner_id, project)
         sentence = (
-            f"{label} exists in {owner}, outside the access of {user}, {reason}. {visible_to}"
+            f"{label} exists in {owner}, but outside the access of {user}, {reason}. {visible_to}"
         )
         yield ExplainedStep("scope", sentence)
         return
     yield ExplainedStep("scope", f"{label} is within the user's access: it belongs to {owner}.")
     needed_role = least_role(spec, world.assumptions)
-    sentence = f"The call needs the role {needed_role}; the user is {role}."
+    sentence = f"The call needs the role {needed_role}, and the user's role is {role}."
     if principal.permissions is not None and spec.permission:
         carries = "carries" if spec.permission in principal.permissions else "lacks"
         sentence += f" The API key {carries} the permission {spec.permission}."
@@ -146,8 +146,8 @@ def _users_with_access(change: Change, owner_id: str, project: Project | None) -
             users.append(f"{alias_of(world, tables.USERS, member.user_id)} ({role})")
     users.sort()
     if not users:
-        return "No user can see it."
+        return "No user has access."
     names = ", ".join(users[:_MOST_USERS])
     if len(users) > _MOST_USERS:
         names += f" and {len(users) - _MOST_USERS} more"
-    return f"Users who can see it: {names}."
+    return f"Users with access: {names}."

@@ -65,7 +65,7 @@ def _idle_reason(
         commit_phase_of(fault) != "after_commit" for fault in entry.acted
     )
     if was_refused and commit_phase == "after_commit":
-        return "the request was refused, so nothing was done"
+        return "the request was refused, so nothing was committed"
     project_id, organization_id = entry.about(commit.before)
     return idle_reason(fault, entry.at_ms, commit.before, project_id, organization_id)
 

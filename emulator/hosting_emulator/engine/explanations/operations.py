@@ -34,13 +34,13 @@ from hosting_emulator.world.value import Change, World
 
 _CLOCK_SENTENCES = {
     "real": "The clock is real, so wait.",
-    "scaled": "The clock is scaled, so wait at the clock's rate.",
-    "frozen": "The clock is frozen, so move it.",
-    "skip": "The clock skips: the next poll of the operation moves time there.",
+    "scaled": "The clock is scaled, so the wait depends on the clock's rate.",
+    "frozen": "The clock is frozen, so advance it.",
+    "skip": "The clock skips, so the next poll of the operation moves the clock to that time.",
 }
 _STALE = (
-    "It fails in its next step, because the source generation that it expects is no longer current "
-    "(assumption source_generation)."
+    "The operation fails in its next step, because the source generation that it expects is no "
+    "longer current (assumption source_generation)."
 )
 
 
@@ -110,7 +110,7 @@ def standstill(engine: Engine, operation_id: str) -> str:
 def _end_sentences(operation: Operation) -> Iterator[str]:
     """Explain an operation's end and its cause."""
     verb = lifecycles.STATE_WORDS[operation.state].ended
-    yield f"It {verb} at {operation.updated_at}; that is final."
+    yield f"It {verb} at {operation.updated_at}. This state is final."
     yield _decision(operation)
     ending = operation.ending
     outcome = operation.outcome
@@ -118,11 +118,11 @@ def _end_sentences(operation: Operation) -> Iterator[str]:
         yield _undecisive_outcome(outcome)
     if ending is not None and ending.leaves is not None:
         left = effects_text(ending.leaves)
-        yield f"It was to leave {left}: {visible_places(ending.leaves)}."
+        yield f"Its partial effect is {left}: {visible_places(ending.leaves)}."
     error = operation.error
     if error is not None:
         retryable = "retryable" if error.retryable else "not retryable"
-        yield f"Its error is {error.code}: {error.message} It is {retryable}."
+        yield f"Its error is {error.code}, which is {retryable}: {error.message}"
 
 
 def _decision(operation: Operation) -> str:
@@ -134,10 +134,10 @@ def _decision(operation: Operation) -> str:
         outcome = operation.outcome
         if outcome is not None and outcome.while_ is not None:
             return (
-                f"{ending.name} had set this in advance, for when {condition_text(outcome.while_)}: "
-                f"that held in {outcome.phase}."
+                f"{ending.name} caused this, because its condition held in {outcome.phase}: "
+                f"{condition_text(outcome.while_)}."
             )
-        return f"{ending.name} had set this in advance."
+        return f"{ending.name} caused this."
     if ending.by == "intervention":
         return f"The intervention {ending.name} ended it."
     if ending.by == "generation":
@@ -155,17 +155,13 @@ def _decision(operation: Operation) -> str:
 def _undecisive_outcome(outcome: OperationOutcome) -> str:
     """Explain the effect of an outcome on an operation whose end it did not decide."""
     if outcome.steps_taken < len(outcome.steps):
-        rest = (
-            "the remaining steps set in advance"
-            if outcome.steps_taken
-            else "the steps set in advance"
-        )
+        rest = "its remaining steps" if outcome.steps_taken else "its steps"
         return f"It ended before {outcome.id} took {rest}: {outcome_text(outcome)}."
     if outcome.steps:
         return (
             f"Before that, {outcome.id} had acted in {outcome.phase}: {', '.join(outcome.steps)}."
         )
-    return f"{outcome.id} had set how long it takes."
+    return f"{outcome.id} determined how long the operation took."
 
 
 # --- an unfinished operation ------------------------------------------------------------------------
@@ -178,7 +174,7 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
     if outcome is not None and (outcome_will_act(operation) or not outcome.steps):
         text = outcome_text(outcome)
         if text:
-            reason.sentences.append(f"{outcome.id} is set for it: {text}.")
+            reason.sentences.append(f"{outcome.id} applies to the operation: {text}.")
         if waits_for_condition(operation):
             reason.sentences.append(_condition_sentence(engine.world, operation, outcome, now_ms))
     for fault in faults_in_order(engine.world):
@@ -186,7 +182,7 @@ def _reason(engine: Engine, operation: Operation, project: Project, now_ms: int)
         is_for_project = fault.rule.project in (None, project.id)
         if is_for_polls and is_for_project and not is_spent(fault, now_ms):
             reason.sentences.append(
-                f"{fault.id} ({fault.kind}) is armed for polls: a client may see something else."
+                f"{fault.id} ({fault.kind}) is armed for polls, so a client may see another state."
             )
             reason.commands.append(f"fault remove {fault.id}")
     return reason
@@ -213,7 +209,7 @@ def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: 
     if operation.kind == HELD:
         sentence = (
             "No call started it. The intervention hold_claim created it, and it "
-            f"holds the mutation claim of {project.alias} until you release it."
+            f"holds the mutation claim of {project.alias} until you release the claim."
         )
         command = f"intervene release_claim project={project.alias}"
         return _Reason([sentence], [command], "the intervention hold_claim")
@@ -249,8 +245,8 @@ def _stuck(operation: Operation) -> _Reason:
         command = f"intervene release_operation operation={operation.id}"
         return _Reason([stopped], [command], stuck_by)
     sentences = [
-        f"Its result is not known yet: its reconciliation is {reconciliation.state} "
-        f"(attempt {reconciliation.attempt_id}), and no clock ends that."
+        f"The operation's result is not known yet. Its reconciliation is {reconciliation.state} "
+        f"(attempt {reconciliation.attempt_id}), and time alone does not end it."
     ]
     if operation.stuck_by != "require_reconciliation":
         sentences.append(stopped)
@@ -400,8 +396,8 @@ def _untimed(engine: Engine, operation: Operation) -> _Reason:
         held_by = None
     else:
         sentences = [
-            f"It is {describe_state(operation)}, and its profile is {mode}: no clock moves it, only the "
-            "intervention step_operation."
+            f"It is {describe_state(operation)}, and its profile is {mode}. Only the intervention "
+            "step_operation moves it, not the clock."
         ]
         commands = [f"intervene step_operation operation={operation.id}"]
         held_by = f"its profile, {mode}"
@@ -415,6 +411,6 @@ def _per_poll(operation: Operation, polls_per_state: int) -> str:
     outcome = operation.outcome
     moves = f"It is {describe_state(operation)} and moves when it is polled"
     if outcome is not None and outcome.steps_taken and outcome_will_act(operation):
-        return f"{moves}: each step that {outcome.id} has set lasts 1 poll."
+        return f"{moves}: each remaining step of {outcome.id} lasts 1 poll."
     polls = "1 poll" if polls_per_state == 1 else f"{polls_per_state} polls"
-    return f"{moves}: each state lasts {polls}, and it has had {operation.polls} in this one."
+    return f"{moves}: each state lasts {polls}, and the current state has had {operation.polls}."

@@ -51,7 +51,7 @@ _ACCESS_CODES = (
 )
 #: A hint for clients that cannot reach a dev origin.
 _REDEMPTION = (
-    "The ticket is redeemed at its redeem_url, or over plain HTTP at the same path and query under "
+    "Redeem the ticket at its redeem_url, or over plain HTTP at the same path and query under "
     "this world's base URL."
 )
 
@@ -159,7 +159,7 @@ class Explanations:
         state = "was unused"
         earlier = self._earlier_use(entry, key)
         if earlier is not None and entry.storage_key in _remembered_keys(earlier):
-            state = f"was free, as the response to #{earlier.n} is no longer remembered"
+            state = f"was free, because the response to #{earlier.n} is no longer remembered"
         return f"New: the key {key} {state}; {response} is remembered for it {until}."
 
     def _earlier_use(self, entry: Entry, key: str) -> Entry | None:
@@ -192,7 +192,7 @@ class Explanations:
         """Name the request that first used a key and whose response is remembered."""
         first = self._earlier_use(entry, key)
         if first is None:
-            return f"the key {key} was first used by a request no longer in the log"
+            return f"the key {key} was first used by a request that is no longer in the log"
         fate = _fate(first)
         rest = f", whose response was {fate}" if fate else ""
         return f"the key {key} was first used by #{first.n}{rest}"
@@ -285,8 +285,10 @@ def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
     kind = kind_of(entry.acted[-1])
     if kind.stage == "upload":
         read = upload_limits(kind).bytes_to_read(entry.body_bytes)
-        sentence = f"It was reset after {read} of the {entry.body_bytes} bytes of its body"
-        yield ExplainedStep("fault", f"{sentence}, so nothing was done.")
+        sentence = (
+            f"The request was cut off after {read} of the {entry.body_bytes} bytes of its body"
+        )
+        yield ExplainedStep("fault", f"{sentence}, so the call did not run.")
     yield ExplainedStep("fault", f"The response did not arrive: {entry.lost}.")
     remark = kind.deviation(entry.response_bytes)
     if remark:
