@@ -28,7 +28,7 @@ ENDS = {
 
 def started(args: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a real process."""
-    words = [*warm.IN_A_TERMINAL, *args]
+    words = [*warm.TERMINAL_SIGNALS_PREFIX, *args]
     return subprocess.run(words, capture_output=True, text=True, check=False, **options)
 
 

@@ -22,7 +22,7 @@ from tests.support.counted_emulator import (
     counted_emulator,
     limit_what_is_kept,
 )
-from tests.support.held_connections import PROC, held_connections
+from tests.support.held_connections import OPEN_DESCRIPTORS, held_connections
 from tests.support.http_world import HttpWorld
 
 #: The size of the request log and of the event ring here, so that a short storm fills them.
@@ -75,7 +75,7 @@ def test_the_request_list_holds_still_and_stays_bounded_under_load(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PROC.exists(), reason="only Linux tells")
+@pytest.mark.skipif(not OPEN_DESCRIPTORS.exists(), reason="only Linux tells")
 @pytest.mark.parametrize("count", [2, pytest.param(10, marks=pytest.mark.torture)])
 def test_pages_under_load_leave_nothing_behind_in_the_server(
     chromium: Chromium, server: CountedEmulator, count: int

@@ -1,4 +1,4 @@
-"""Ports for tests that must name one before anybody listens there."""
+"""Ports for tests that must know a port number before a server listens on it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import socket
 from collections.abc import Iterator
 from random import SystemRandom
 
-#: None of these is given to who asks for any port, as servers and clients of other tests do all the
-#: time: one of those may be in use again as soon as it is known.
+#: These ports are outside the default ephemeral range of Linux. Servers and clients of other tests use
+#: ephemeral ports all the time, so a free ephemeral port may soon be in use again.
 _PORTS = range(20_000, 30_000)
 
 
 def free_ports() -> Iterator[int]:
-    """Yield ports where nobody listens, and which nobody is given by chance."""
+    """Yield ports on which no server listens, and which the system never assigns by itself."""
     for port in SystemRandom().sample(_PORTS, len(_PORTS)):
         with socket.socket() as probe:
             try:

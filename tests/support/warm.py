@@ -1,14 +1,16 @@
-"""Processes from a warm interpreter: forked off in milliseconds, with all that they would import.
+"""Starts processes in milliseconds, by forking an interpreter that has already imported everything.
 
-Most of what a command of ours costs is Python's start and its imports: half a second of processor
-time. Each worker of the tests has one helper process (`tests.support.warm_interpreter`), which has
-everything imported and runs nothing; asked for a process it forks, and the child takes over
-arguments, environment, folder, streams and signals and becomes the command. Tests have such a
-process in hand (`WarmProcess`, `run`), or put a folder of small programs in front of a PATH
-(`programs`), each of which has one forked and stands for it.
+Starting Python and importing our packages takes half a second of processor time, which is most of the
+cost of a command. Therefore each worker of the tests has one helper process, the warm interpreter
+(`tests.support.warm_interpreter`). The helper imports everything, and then waits for jobs. For each
+job it forks a child, which applies the arguments, environment, folder, streams and signals of the job,
+and runs the command. Tests start such a process directly (`WarmProcess`, `run`), or put a folder of
+small programs in front of the PATH (`programs`). Each of these programs starts a warm process and
+behaves as if it were that process.
 
-A test whose subject is the start of a process itself (what is imported, its environment in /proc,
-its descriptors, a terminal) starts a real one, and so does one test of each room at least.
+A test about the start of a process itself must start a real process. Such tests are about imports, the
+environment in /proc, descriptors or terminals. At least one test in each folder also starts a real
+process.
 """
 
 from __future__ import annotations
@@ -30,39 +32,41 @@ from tempfile import mkdtemp
 from threading import Thread
 from typing import IO, Any, Self
 
-from tests.support.warm_program import forked, read_number
+from tests.support.warm_program import fork_process, read_number
 
-#: Our command, as it is installed.
+#: The path of the installed command.
 COMMAND = str(Path(sys.executable).with_name("hosting-emulator"))
 _HELPER = Path(__file__).with_name("warm_interpreter.py")
 _ROOT = Path(__file__).parents[2]
-#: What stands in for which words.
+#: The command that each small program starts, by the name of the program.
 _PROGRAMS = {
     "hosting-emulator": [COMMAND],
     "pytest": [sys.executable, "-m", "pytest"],
     "python": [sys.executable],
 }
-#: What `subprocess.Popen` can do and a fork cannot.
-_REAL_ONLY = {"preexec_fn", "pass_fds"}
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-#: Before the words of a real process: its signals are then as in a terminal, as a warm one's are.
-IN_A_TERMINAL = (
+#: Options of `subprocess.Popen` that the warm interpreter does not support.
+_UNSUPPORTED_OPTIONS = {"preexec_fn", "pass_fds"}
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+#: Precedes the command of a real process, and resets its signals as in a terminal. A warm process
+#: resets them too.
+TERMINAL_SIGNALS_PREFIX = (
     sys.executable,
     "-I",
     "-S",
     "-c",
     "import os, signal, sys\n"
-    f"for number in {[int(number) for number in _ENDING]}:\n"
+    f"for number in {[int(number) for number in _SIGNALS]}:\n"
     "    signal.signal(number, signal.SIG_DFL)\n"
     "os.execvp(sys.argv[1], sys.argv[1:])\n",
 )
 
 
 class WarmProcess:
-    """A process of the warm interpreter: what tests use of `subprocess.Popen`, its streams as text.
+    """A process that the warm interpreter forks. Its streams are text.
 
-    `args` are those of our command (COMMAND …) or of Python (sys.executable, and then `-m`, `-c` or a
-    script). Signals are in it as in a terminal, however the tests themselves were started.
+    The class offers the part of `subprocess.Popen` that tests use. `args` start with COMMAND, or with
+    sys.executable followed by `-m`, `-c` or a script. The process handles signals as if it were started
+    in a terminal, even if the tests themselves ignore signals.
     """
 
     def __init__(
@@ -82,63 +86,74 @@ class WarmProcess:
         self.stdout: IO[str] | None = None
         self.stderr: IO[str] | None = None
         self._readers: dict[str, _Reader] = {}
-        theirs: list[int] = []
+        child_descriptors: list[int] = []
         try:
-            streams = [self._stream("stdin", 0, stdin, theirs)]
-            streams.append(self._stream("stdout", 1, stdout, theirs))
-            streams.append(
-                streams[1] if stderr == STDOUT else self._stream("stderr", 2, stderr, theirs)
-            )
-            order = {
+            streams = [self._stream("stdin", 0, stdin, child_descriptors)]
+            streams.append(self._stream("stdout", 1, stdout, child_descriptors))
+            if stderr == STDOUT:
+                streams.append(streams[1])
+            else:
+                streams.append(self._stream("stderr", 2, stderr, child_descriptors))
+            job = {
                 "args": self.args,
                 "env": dict(os.environ if env is None else env),
                 "cwd": os.fspath(cwd or Path.cwd()),
                 "session": start_new_session,
                 "python": str(_helper().programs / "python"),
             }
-            self.pid, news = forked(_helper().address, order, streams)
-            self._news = socket.socket(fileno=news.detach())
+            self.pid, connection = fork_process(_helper().address, job, streams)
+            self._connection = socket.socket(fileno=connection.detach())
         except BaseException:
             self._close()
             raise
         finally:
-            for descriptor in theirs:
+            for descriptor in child_descriptors:
                 os.close(descriptor)
 
-    def _stream(self, name: str, number: int, stream: Any, theirs: list[int]) -> int:
-        """Return the descriptor that the process gets; what only it is to have goes to `theirs`."""
+    def _stream(self, name: str, number: int, stream: Any, child_descriptors: list[int]) -> int:
+        """Return the descriptor that the process receives as its stream `number`.
+
+        A descriptor that is opened only for the process is added to `child_descriptors`.
+        """
         if stream is None:
             return number
         if stream == DEVNULL:
-            theirs.append(os.open(os.devnull, os.O_RDWR))
+            child_descriptors.append(os.open(os.devnull, os.O_RDWR))
         elif stream == PIPE:
             reading, writing = os.pipe()
-            theirs.append(writing if number else reading)
-            ours = os.fdopen(reading) if number else os.fdopen(writing, "w")
-            setattr(self, name, ours)
+            if number == 0:
+                child_descriptors.append(reading)
+                file = os.fdopen(writing, "w")
+            else:
+                child_descriptors.append(writing)
+                file = os.fdopen(reading)
+            setattr(self, name, file)
         else:
             return stream if isinstance(stream, int) else int(stream.fileno())
-        return theirs[-1]
+        return child_descriptors[-1]
 
     def poll(self) -> int | None:
-        """Return its exit code, -N after signal N; None while it runs."""
-        self._look(0)
+        """Return the exit code, which is -N after signal N, or None while the process is running."""
+        self._read_exit_code(0)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end. Raises subprocess.TimeoutExpired."""
-        self._look(timeout)
+        """Wait for the end of the process, and return its exit code.
+
+        Raises subprocess.TimeoutExpired after `timeout` seconds.
+        """
+        self._read_exit_code(timeout)
         if self.returncode is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0)
         return self.returncode
 
-    def _look(self, timeout: float | None) -> None:
-        if self.returncode is None and select.select([self._news], [], [], timeout)[0]:
-            with self._news:
-                self.returncode = read_number(self._news)
+    def _read_exit_code(self, timeout: float | None) -> None:
+        if self.returncode is None and select.select([self._connection], [], [], timeout)[0]:
+            with self._connection:
+                self.returncode = read_number(self._connection)
 
     def send_signal(self, number: int) -> None:
-        """Send a signal, unless it has ended."""
+        """Send a signal to the process, unless the process has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
@@ -151,8 +166,11 @@ class WarmProcess:
     def communicate(
         self, input: str | None = None, timeout: float | None = None
     ) -> tuple[str, str]:
-        """Write its input, read all it prints, and wait. Raises subprocess.TimeoutExpired."""
-        until = None if timeout is None else time.monotonic() + timeout
+        """Write the input, wait for the end of the process, and return its stdout and stderr.
+
+        Raises subprocess.TimeoutExpired after `timeout` seconds.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
         for name in ("stdout", "stderr"):
             file = getattr(self, name)
             if file is not None and name not in self._readers:
@@ -161,10 +179,10 @@ class WarmProcess:
             with self.stdin:
                 self.stdin.write(input or "")
         for reader in self._readers.values():
-            reader.join(_left(until))
+            reader.join(_seconds_left(deadline))
             if reader.is_alive():
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)
-        self.wait(_left(until))
+        self.wait(_seconds_left(deadline))
         texts = {name: reader.text for name, reader in self._readers.items()}
         return texts.get("stdout", ""), texts.get("stderr", "")
 
@@ -184,17 +202,21 @@ class WarmProcess:
 
 
 def start(args: Sequence[str], *, cold: bool = False, **options: Any) -> Any:
-    """Start a process; one that is `cold`, or that only a real start can make, from nothing."""
-    forkable = args[0] in (COMMAND, sys.executable) and not _REAL_ONLY & options.keys()
-    if forkable and not cold:
+    """Start a process, and return a WarmProcess or a Popen.
+
+    A real process is started if `cold`, or if the warm interpreter does not support the program or an
+    option.
+    """
+    is_known_program = args[0] in (COMMAND, sys.executable)
+    if is_known_program and not cold and not _UNSUPPORTED_OPTIONS & options.keys():
         return WarmProcess(args, **options)
-    return subprocess.Popen([*IN_A_TERMINAL, *args], text=True, **options)
+    return subprocess.Popen([*TERMINAL_SIGNALS_PREFIX, *args], text=True, **options)
 
 
 def run(
     args: Sequence[str], *, input: str | None = None, timeout: float = 120, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run a process (see `start`) to its end, and keep what it prints, as `subprocess.run` does."""
+    """Start a process like `start`, wait for its end, and capture its output like `subprocess.run`."""
     stdin = {} if input is None else {"stdin": PIPE}
     with start(args, **{"stdout": PIPE, "stderr": PIPE, **stdin, **options}) as process:
         try:
@@ -205,12 +227,12 @@ def run(
     return subprocess.CompletedProcess(process.args, process.wait(), stdout, stderr)
 
 
-def _left(until: float | None) -> float | None:
-    return None if until is None else max(0.0, until - time.monotonic())
+def _seconds_left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
 
 
 class _Reader(Thread):
-    """Reads what a process prints, to its end."""
+    """Reads an output stream of a process to its end."""
 
     def __init__(self, file: IO[str]) -> None:
         super().__init__(daemon=True)
@@ -224,25 +246,27 @@ class _Reader(Thread):
 
 
 def programs() -> Path:
-    """Return a folder with `hosting-emulator`, `pytest` and `python`, each from the warm interpreter.
+    """Return a folder with the programs `hosting-emulator`, `pytest` and `python`.
 
-    They stand in for those that are installed, for whoever starts a program by its name.
+    Each of them runs in a warm process. Tests put the folder in front of the PATH, so that these programs
+    replace the installed ones.
     """
     return _helper().programs
 
 
 class _Helper:
-    """The warm interpreter of this process."""
+    """The warm interpreter that belongs to this process."""
 
     def __init__(self) -> None:
         self._folder = Path(mkdtemp(prefix="warm-"))
-        self.address = str(self._folder / "orders")
+        self.address = str(self._folder / "jobs")
         self.programs = self._folder / "programs"
-        self._life, theirs = socket.socketpair()
-        with theirs, socket.socket(socket.AF_UNIX) as orders:
-            orders.bind(self.address)
-            orders.listen(128)
-            numbers = (orders.fileno(), theirs.fileno())
+        # The helper ends when this end of the pair is closed, even if this process is killed.
+        self._lifeline, helper_end = socket.socketpair()
+        with helper_end, socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.address)
+            listener.listen(128)
+            numbers = (listener.fileno(), helper_end.fileno())
             self._process = subprocess.Popen(
                 [sys.executable, str(_HELPER), *map(str, numbers)],
                 pass_fds=numbers,
@@ -252,20 +276,20 @@ class _Helper:
             )
         self.programs.mkdir()
         python = self._folder / "interpreter"
-        python.symlink_to(sys.executable)  # whose own path may have spaces, which end a `#!`
+        python.symlink_to(sys.executable)  # because a `#!` line allows no spaces in the path
         for name, words in _PROGRAMS.items():
             path = self.programs / name
             path.write_text(
                 f"#!{python} -IS\nimport sys\nsys.path.append({str(_ROOT)!r})\n"
-                "from tests.support.warm_program import stand_for\n"
-                f"stand_for({self.address!r}, {words!r})\n",
+                "from tests.support.warm_program import run_as_warm_process\n"
+                f"run_as_warm_process({self.address!r}, {words!r})\n",
                 encoding="utf-8",
             )
             path.chmod(0o755)
         atexit.register(self.close)
 
     def close(self) -> None:
-        self._life.close()
+        self._lifeline.close()
         self._process.wait(30)
         shutil.rmtree(self._folder)
 

@@ -1,8 +1,9 @@
-"""The warm interpreter itself, run by `tests.support.warm`: forks a process for whoever connects to it.
+"""The warm interpreter, which `tests.support.warm` starts: forks a process for each job.
 
-    python warm_interpreter.py ORDERS LIFE
+    python warm_interpreter.py LISTENER LIFELINE
 
-Both are descriptors: of the socket where it listens, and of one that ends when it is to end.
+Both arguments are descriptors of sockets. Clients connect to LISTENER and send a job. The interpreter
+ends when the other end of LIFELINE is closed.
 """
 
 from __future__ import annotations
@@ -25,122 +26,135 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
-_NAMES = (
+_PACKAGES = (
     "hosting_emulator",
     "hosting_emulator_cli",
     "hosting_emulator_lab",
     "pytest_hosting_emulator",
 )
-#: What the tests of the plugin use beside it, where it is installed.
-_MORE = ("xdist.plugin", "xdist.remote", "xdist.workermanage")
-#: Signals that somebody may have let us ignore, and the one that is handled here.
-_PLAIN = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD)
+#: Modules of pytest-xdist that tests of the plugin use, if it is installed.
+_XDIST_MODULES = ("xdist.plugin", "xdist.remote", "xdist.workermanage")
+#: Signals to reset in the child. The parent of this process may have let it ignore the first three,
+#: and this process handles the last one.
+_RESET_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD)
 
 
 class Server:
-    """Forks, and tells how each process ended; one that nobody waits for any more is killed."""
+    """Forks processes, and sends each client the exit code of its process.
 
-    def __init__(self, orders: socket.socket, life: socket.socket) -> None:
-        self._orders = orders
-        self._life = life
-        self._waking, self._wake = os.pipe()
-        os.set_blocking(self._wake, False)
-        self._living: dict[int, socket.socket] = {}
+    If a client closes its connection, its process is killed.
+    """
+
+    def __init__(self, listener: socket.socket, lifeline: socket.socket) -> None:
+        self._listener = listener
+        self._lifeline = lifeline
+        #: A signal writes a byte to this pipe, which wakes the loop of `serve`.
+        self._wakeup_reader, self._wakeup_writer = os.pipe()
+        os.set_blocking(self._wakeup_writer, False)
+        #: The connections to the clients of running processes, by pid.
+        self._clients: dict[int, socket.socket] = {}
 
     def serve(self) -> None:
-        """Fork a process for each order, until life ends, and with it what was forked."""
-        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        """Fork a process for each job. When the lifeline ends, kill all processes and return."""
+        signal.set_wakeup_fd(self._wakeup_writer, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         while True:
-            watched: list[Any] = [self._life, self._orders, self._waking, *self._living.values()]
-            ready, _, _ = select.select(watched, [], [])
-            if self._waking in ready:
-                os.read(self._waking, 4096)
+            inputs: list[Any] = [self._lifeline, self._listener, self._wakeup_reader]
+            ready, _, _ = select.select([*inputs, *self._clients.values()], [], [])
+            if self._wakeup_reader in ready:
+                os.read(self._wakeup_reader, 4096)
             self._reap()
-            for pid, waiting in self._living.items():
-                if self._life in ready or waiting in ready:
+            for pid, client in self._clients.items():
+                if self._lifeline in ready or client in ready:
                     os.kill(pid, signal.SIGKILL)
-            if self._life in ready:
+            if self._lifeline in ready:
                 return
-            if self._orders in ready:
-                self._fork(self._orders.accept()[0])
+            if self._listener in ready:
+                self._fork(self._listener.accept()[0])
 
     def _reap(self) -> None:
-        while self._living:
+        """Send the exit code of each process that has ended to its client."""
+        while self._clients:
             child, status = os.waitpid(-1, os.WNOHANG)
             if child == 0:
                 return
-            with self._living.pop(child) as waiting:
-                _tell(waiting, os.waitstatus_to_exitcode(status))
+            with self._clients.pop(child) as client:
+                _send_number(client, os.waitstatus_to_exitcode(status))
 
-    def _fork(self, asking: socket.socket) -> None:
-        text, streams, _, _ = socket.recv_fds(asking, 65536, 3)
+    def _fork(self, client: socket.socket) -> None:
+        """Read a client's job, and fork a process that runs it."""
+        text, streams, _, _ = socket.recv_fds(client, 65536, 3)
         while text and not text.endswith(b"\n"):
-            text += asking.recv(65536) or b"\n"
+            text += client.recv(65536) or b"\n"
         child = os.fork() if text.strip() else -1
         if child == 0:
             signal.set_wakeup_fd(-1)
-            for other in (self._orders, self._life, *self._living.values()):
-                other.close()
-            os.close(self._waking)
-            os.close(self._wake)
-            asking.close()
-            _become(ast.literal_eval(text.decode()), streams)
+            for connection in (self._listener, self._lifeline, *self._clients.values()):
+                connection.close()
+            os.close(self._wakeup_reader)
+            os.close(self._wakeup_writer)
+            client.close()
+            _run_job(ast.literal_eval(text.decode()), streams)
         for descriptor in streams:
             os.close(descriptor)
         if child > 0:
-            self._living[child] = asking
-            _tell(asking, child)
+            self._clients[child] = client
+            _send_number(client, child)
         else:
-            asking.close()
+            client.close()
 
 
-def _tell(waiting: socket.socket, number: int) -> None:
-    with suppress(OSError):  # nobody asks any more
-        waiting.sendall(number.to_bytes(4, "little", signed=True))
+def _send_number(client: socket.socket, number: int) -> None:
+    with suppress(OSError):  # the client may be gone
+        client.sendall(number.to_bytes(4, "little", signed=True))
 
 
 # --- In the child ----------------------------------------------------------------------------------
 
-#: With what this process ends, once that is known; what nobody catches ends it with 1.
-_ENDED: list[Any] = [1]
+#: The exit code of this process, as the single item. An uncaught exception leaves it at 1.
+_EXIT_CODE: list[Any] = [1]
 
 
-def _become(order: dict[str, Any], streams: list[int]) -> NoReturn:
-    """Be the process that was ordered."""
-    ignored = order.get("ignored", ())
-    for number in _PLAIN:
+def _run_job(job: dict[str, Any], streams: list[int]) -> NoReturn:
+    """Turn this process into the process that a job describes, and run its command."""
+    ignored = job.get("ignored", ())
+    for number in _RESET_SIGNALS:
         signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
     interrupted = signal.SIG_IGN if signal.SIGINT in ignored else signal.default_int_handler
     signal.signal(signal.SIGINT, interrupted)
-    if order.get("session"):
+    if job.get("session"):
         os.setsid()
-    for place, descriptor in enumerate(streams):
-        os.dup2(descriptor, place)
+    for stream_number, descriptor in enumerate(streams):
+        os.dup2(descriptor, stream_number)
     for descriptor in {*streams} - {0, 1, 2}:
         os.close(descriptor)
     sys.stdout.reconfigure(line_buffering=sys.stdout.isatty())  # type: ignore[union-attr]
-    os.chdir(order["cwd"])
+    os.chdir(job["cwd"])
     os.environ.clear()
-    os.environ.update(order["env"])
-    if folders := order["env"].get("PYTHONPATH"):  # as Python does when it starts
+    os.environ.update(job["env"])
+    # Apply PYTHONPATH here, because Python applies it only when it starts.
+    folders = job["env"].get("PYTHONPATH")
+    if folders:
         sys.path[:0] = folders.split(os.pathsep)
         with suppress(ImportError):
             importlib.import_module("sitecustomize")
     try:
-        _run(order["python"], *order["args"])
+        _run_program(job["python"], *job["args"])
         sys.exit()
     except SystemExit as end:
-        _ENDED[:] = [end.code]
+        _EXIT_CODE[:] = [end.code]
         raise
     except KeyboardInterrupt:
-        _ENDED[:] = [-signal.SIGINT]
+        _EXIT_CODE[:] = [-signal.SIGINT]
         raise
 
 
-def _leave() -> None:
-    """End at once, as the last thing at exit: to take apart all that was imported takes as long."""
-    (code,) = _ENDED
+def _exit_immediately() -> None:
+    """End this process, as the last exit handler.
+
+    Without this, Python would delete all imported modules, which takes as long as importing them.
+    """
+    (code,) = _EXIT_CODE
     if isinstance(code, str):
         print(code, file=sys.stderr)
         code = 1
@@ -148,17 +162,18 @@ def _leave() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        code = 120  # as Python does
+        code = 120  # the exit code of Python if stdout cannot be flushed
     if code == -signal.SIGINT:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.raise_signal(signal.SIGINT)
     os._exit(code or 0)
 
 
-def _run(python: str, program: str, *arguments: str) -> None:
-    """Do what a program does: our command, or Python with some options and `-m`, `-c` or a script.
+def _run_program(python: str, program: str, *arguments: str) -> None:
+    """Run our command, or Python with some of its options and `-m`, `-c` or a script.
 
-    What Python starts with `python` comes from here, too.
+    `python` is the program that becomes `sys.executable`, so that processes which the program starts
+    also come from the warm interpreter.
     """
     if Path(program).name == "hosting-emulator":
         sys.argv = [program, *arguments]
@@ -166,77 +181,77 @@ def _run(python: str, program: str, *arguments: str) -> None:
 
         main()
     option, *rest = arguments
-    if not any("hosting_emulator_cli" in word for word in rest):  # it hands on descriptors
+    # Our command passes descriptors to its child processes, which a warm process cannot inherit.
+    if not any("hosting_emulator_cli" in word for word in rest):
         sys.executable = python
-    safe = False
+    is_safe_path = False
     while option in ("-u", "-P", "-W"):
         if option == "-u":
             sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
         elif option == "-P":
-            safe = True
+            is_safe_path = True
         else:
             action = rest.pop(0)
-            assert action == "error", f"the warm interpreter does not know -W {action}"
+            assert action == "error", f"the warm interpreter does not support -W {action}"
             sys.warnoptions.append(action)
             warnings.simplefilter("error")
         option, *rest = rest
     if option == "-m":
-        if not safe:
+        if not is_safe_path:
             sys.path.insert(0, str(Path.cwd()))
         sys.argv = ["-m", *rest[1:]]
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     elif option == "-c":
-        if not safe:
+        if not is_safe_path:
             sys.path.insert(0, "")
         sys.argv = ["-c", *rest[1:]]
         exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
     else:
-        assert not option.startswith("-"), f"the warm interpreter does not know {option}"
+        assert not option.startswith("-"), f"the warm interpreter does not support {option}"
         sys.path.insert(0, str(Path(option).resolve().parent))
         sys.argv = [option, *rest]
         runpy.run_path(option, run_name="__main__")
 
 
-# --- Before any ------------------------------------------------------------------------------------
+# --- Before the first job ------------------------------------------------------------------------
 
 
 def import_all() -> None:
-    """Import what a command or a run of pytest would."""
+    """Import all modules that a command or a run of pytest would import."""
     import pytest
 
-    for name in _NAMES:
+    for name in _PACKAGES:
         package = importlib.import_module(name)
         for member in pkgutil.walk_packages(package.__path__, f"{name}."):
             if not member.name.endswith("__main__"):
                 importlib.import_module(member.name)
-    for name in _MORE:
+    for name in _XDIST_MODULES:
         with suppress(ImportError):
             importlib.import_module(name)
     from pytest_hosting_emulator import BackgroundEmulator
 
-    # What is made when it is first used is made once as well.
+    # Use an emulator once, so that objects that are created at first use exist before the first job.
     with BackgroundEmulator() as emulator, emulator.world():
         pass
-    # A run of pytest would rewrite assertions in what it loads as a plugin, and warns of what is
-    # loaded already.
+    # Exempt our modules from assertion rewriting, because pytest warns if a plugin is already imported.
     for name, module in [*sys.modules.items()]:
-        if name.partition(".")[0] in (*_NAMES, "xdist"):
+        if name.partition(".")[0] in (*_PACKAGES, "xdist"):
             module.__doc__ = f"{module.__doc__}\n\nPYTEST_DONT_REWRITE"
-    # A whole run of no tests: what it loads is loaded then.
+    # Run pytest once without tests, so that everything it loads is loaded before the first job.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with TemporaryDirectory() as folder:
         pytest.main(["-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", folder, folder])
     assert threading.active_count() == 1
     gc.collect()
-    gc.freeze()  # what is never looked at again is never copied either
+    gc.freeze()  # so that collections in child processes do not copy shared pages
 
 
 if __name__ == "__main__":
-    atexit.register(_leave)  # what is registered first comes last
-    del sys.path[0]  # this file's folder
-    _orders, _life = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
-    for _end in (_orders, _life):
-        _end.set_inheritable(False)
+    atexit.register(_exit_immediately)  # registered first, so that it runs last
+    del sys.path[0]  # the folder of this file
+    _listener, _lifeline = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
+    for _socket in (_listener, _lifeline):
+        _socket.set_inheritable(False)
     import_all()
-    Server(_orders, _life).serve()
-    _ENDED[:] = [0]
+    Server(_listener, _lifeline).serve()
+    _EXIT_CODE[:] = [0]

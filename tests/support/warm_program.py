@@ -1,8 +1,8 @@
-"""Has a process forked by the warm interpreter, and may stand for it: until it ends, and as it ends.
+"""Starts a process in the warm interpreter. A program can also behave as if it were that process.
 
-`tests.support.warm` makes small programs of it, which are started by name, hundreds of times: so its imports
-are of what Python has loaded already, or built in. (`signal`, `socket` and `json` take twice as long
-to import as Python takes to start.)
+The small programs of `tests.support.warm` import this module and are started hundreds of times.
+Therefore the module imports only built-in modules, and modules that Python has already loaded.
+Importing `signal`, `socket` and `json` would take twice as long as starting Python.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ if TYPE_CHECKING:
 _SIGNALS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT)
 
 
-def forked(
-    address: str, order: Mapping[str, object], streams: Sequence[int]
+def fork_process(
+    address: str, job: Mapping[str, object], streams: Sequence[int]
 ) -> tuple[int, _socket.socket]:
-    """Have a process forked; return its pid, and where its exit code will be read.
+    """Let the warm interpreter fork a process for a job.
 
-    Whoever closes that first has the process killed. The order is sent as Python writes it.
+    Return the pid of the process, and a connection from which its exit code can be read. Closing the
+    connection kills the process. The job is sent as a Python literal.
     """
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.connect(address)
-        text = ascii(order).encode() + b"\n"
+        text = ascii(job).encode() + b"\n"
         numbers = b"".join(number.to_bytes(4, sys.byteorder) for number in streams)
         sent = connection.sendmsg([text], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
-        # A process may be over, and the connection with it, before nothing more is sent.
-        if rest := text[sent:]:
+        # Send nothing more after the last byte, because the process may already have ended then.
+        rest = text[sent:]
+        if rest:
             connection.sendall(rest)
         return read_number(connection), connection
     except BaseException:
@@ -43,7 +45,7 @@ def forked(
 
 
 def read_number(connection: _socket.socket) -> int:
-    """Wait for a number: a pid, or an exit code, -N after signal N."""
+    """Wait for a number, which is a pid or an exit code. The exit code is -N after signal N."""
     data = b""
     while len(data) < 4:
         piece = connection.recv(4 - len(data))
@@ -53,10 +55,13 @@ def read_number(connection: _socket.socket) -> int:
     return int.from_bytes(data, "little", signed=True)
 
 
-def stand_for(address: str, words: Sequence[str]) -> NoReturn:
-    """Be a process of these words and our arguments: signals are passed on, and its end is ours."""
+def run_as_warm_process(address: str, words: Sequence[str]) -> NoReturn:
+    """Run a command with this program's arguments in a warm process, and end with its exit code.
+
+    `words` are the command. Signals are passed on to the warm process.
+    """
     ignored = [number for number in _SIGNALS if _signal.getsignal(number) == _signal.SIG_IGN]
-    order = {
+    job = {
         "args": [*words, *sys.argv[1:]],
         "env": dict(os.environ),
         "cwd": os.getcwd(),  # noqa: PTH109
@@ -64,11 +69,11 @@ def stand_for(address: str, words: Sequence[str]) -> NoReturn:
         "python": f"{sys.argv[0].rpartition('/')[0]}/python",
     }
     _signal.pthread_sigmask(_signal.SIG_BLOCK, _SIGNALS)
-    pid, news = forked(address, order, (0, 1, 2))
+    pid, connection = fork_process(address, job, (0, 1, 2))
     for number in {*_SIGNALS} - {*ignored}:
         _signal.signal(number, lambda number, _: os.kill(pid, number))
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _SIGNALS)
-    code = read_number(news)
+    code = read_number(connection)
     if code < 0:
         if -code in _SIGNALS:
             _signal.signal(-code, _signal.SIG_DFL)

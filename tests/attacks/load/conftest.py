@@ -8,22 +8,22 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.support.emulator_in_loop import emulator_in_loop
-from tests.support.held_connections import PROC
+from tests.support.held_connections import OPEN_DESCRIPTORS
+from tests.support.server_in_loop import PATIENCE_S, ServerInLoop, assert_nothing_open
 from tests.support.server_internals import ServerInternals
-from tests.support.stage import LONG_S, Stage, assert_nothing_open
 
 
 @pytest.fixture
-async def stage(caplog: pytest.LogCaptureFixture) -> AsyncIterator[Stage]:
-    if not PROC.exists():
+async def server(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ServerInLoop]:
+    if not OPEN_DESCRIPTORS.exists():
         pytest.skip("looks at this process through /proc")
     async with emulator_in_loop() as emulator:
-        stage = Stage(emulator)
-        assert await stage.send_one_request(LONG_S) == "whole"
-        before = await stage.quiet()
-        yield stage
-        assert await stage.send_one_request(LONG_S) == "whole"
-        assert_nothing_open(before, await stage.quiet())
+        server = ServerInLoop(emulator)
+        assert await server.send_one_request(PATIENCE_S) == "whole"
+        before = await server.wait_until_quiet()
+        yield server
+        assert await server.send_one_request(PATIENCE_S) == "whole"
+        assert_nothing_open(before, await server.wait_until_quiet())
         records = [*caplog.get_records("call"), *caplog.records]
         assert [record for record in records if record.levelno >= logging.WARNING] == []
 

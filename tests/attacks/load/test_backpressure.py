@@ -10,8 +10,8 @@ import threading
 import pytest
 
 from tests.support.raw_requests import Requests
+from tests.support.server_in_loop import PATIENCE_S, ResponseRecorder, ServerInLoop
 from tests.support.server_internals import ServerInternals, long_job
-from tests.support.stage import LONG_S, Ear, Stage
 from tests.support.wire import read_responses, read_statuses
 
 STATE = (
@@ -22,85 +22,91 @@ LIBRARY = b"GET /_emulator/scenarios HTTP/1.1\r\nHost: localhost\r\nConnection: 
 LOG = b"requests?limit=1000&text=nobody-said-this"
 
 
-async def connect_without_reading(stage: Stage) -> tuple[asyncio.Transport, Ear]:
+async def connect_without_reading(
+    server: ServerInLoop,
+) -> tuple[asyncio.Transport, ResponseRecorder]:
     """Open a connection with a small receive buffer whose client does not read."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.setblocking(False)
     loop = asyncio.get_running_loop()
-    await loop.sock_connect(connection, ("127.0.0.1", stage.port))
-    transport, ear = await loop.create_connection(Ear, sock=connection)
+    await loop.sock_connect(connection, ("127.0.0.1", server.port))
+    transport, recorder = await loop.create_connection(ResponseRecorder, sock=connection)
     transport.pause_reading()
-    return transport, ear
+    return transport, recorder
 
 
-async def count_successful_responses(transport: asyncio.Transport, ear: Ear) -> int:
+async def count_successful_responses(
+    transport: asyncio.Transport, recorder: ResponseRecorder
+) -> int:
     """Start to read with a large receive buffer, and count the successful responses."""
     connection = transport.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
     transport.resume_reading()
-    await asyncio.wait_for(ear.over, LONG_S)
-    return ear.heard.count(b"HTTP/1.1 200 OK\r\n")
+    await asyncio.wait_for(recorder.closed, PATIENCE_S)
+    return recorder.received.count(b"HTTP/1.1 200 OK\r\n")
 
 
-async def wait_until_idle(stage: Stage) -> int:
+async def wait_until_idle(server: ServerInLoop) -> int:
     """Let the server work until no more requests arrive in the log, and return their number."""
     idle_turns = 0
     while idle_turns < 50:
-        before = stage.engine.log.count
+        before = server.engine.log.count
         await asyncio.sleep(0)
-        idle_turns = idle_turns + 1 if stage.engine.log.count == before else 0
-    return stage.engine.log.count
+        idle_turns = idle_turns + 1 if server.engine.log.count == before else 0
+    return server.engine.log.count
 
 
 async def wait_for_buffered_bytes(internals: ServerInternals) -> None:
     """Wait until the server buffers bytes that a client does not read."""
-    async with asyncio.timeout(LONG_S):
+    async with asyncio.timeout(PATIENCE_S):
         while not internals.buffered_bytes():
             await asyncio.sleep(0)
 
 
 async def test_a_client_that_reads_no_responses_is_not_read_either(
-    stage: Stage, internals: ServerInternals
+    server: ServerInLoop, internals: ServerInternals
 ):
     count = 600
-    page = Requests.of(stage).get.replace(b"/edge-dns", b"/deployments?limit=100")
-    stage.intervene("add_deployments", project="shop", count=10_000)
+    page = Requests.of(server).get.replace(b"/edge-dns", b"/deployments?limit=100")
+    server.intervene("add_deployments", project="shop", count=10_000)
     internals.watch_connections()
-    transport, ear = await connect_without_reading(stage)
+    transport, recorder = await connect_without_reading(server)
 
     transport.write(
         page * (count - 1) + page.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     )
-    answered = await wait_until_idle(stage)
+    answered = await wait_until_idle(server)
 
     assert answered < count / 2
     assert internals.buffered_bytes() < 300_000
     assert internals.unanswered_requests() < count / 2
 
-    assert await count_successful_responses(transport, ear) == count
+    assert await count_successful_responses(transport, recorder) == count
 
 
-async def test_a_large_response_waits_for_its_reader(stage: Stage, internals: ServerInternals):
-    stage.intervene("add_deployments", project="shop", count=10_000)
+async def test_a_large_response_waits_for_its_reader(
+    server: ServerInLoop, internals: ServerInternals
+):
+    server.intervene("add_deployments", project="shop", count=10_000)
     internals.watch_connections()
-    transport, ear = await connect_without_reading(stage)
+    transport, recorder = await connect_without_reading(server)
 
     transport.write(STATE)
     await wait_for_buffered_bytes(internals)
-    await wait_until_idle(stage)
+    await wait_until_idle(server)
 
     assert internals.buffered_bytes() < 300_000
 
-    assert await count_successful_responses(transport, ear) == 1
-    assert len(ear.heard) > 2_000_000
+    assert await count_successful_responses(transport, recorder) == 1
+    assert len(recorder.received) > 2_000_000
 
 
 @pytest.mark.parametrize("path", ["requests?limit=1000", "requests.har"])
 async def test_a_long_list_is_made_as_fast_as_it_is_read(
-    stage: Stage, internals: ServerInternals, path: str
+    server: ServerInLoop, internals: ServerInternals, path: str
 ):
-    await stage.talk(Requests.of(stage).get * 400 + Requests.of(stage).last)
+    await server.send_pieces(Requests.of(server).get * 400 + Requests.of(server).last)
     created_items: list[object] = []
 
     def make_item(*_: object) -> dict[str, str]:
@@ -109,7 +115,7 @@ async def test_a_long_list_is_made_as_fast_as_it_is_read(
 
     internals.replace_log_items(make_item)
     internals.watch_connections()
-    transport, ear = await connect_without_reading(stage)
+    transport, recorder = await connect_without_reading(server)
     transport.write(STATE.replace(b"state", path.encode()))
     await wait_for_buffered_bytes(internals)
     for _ in range(2_000):
@@ -118,18 +124,18 @@ async def test_a_long_list_is_made_as_fast_as_it_is_read(
     assert len(created_items) < 200
     assert internals.buffered_bytes() < 300_000
 
-    assert await count_successful_responses(transport, ear) == 1
+    assert await count_successful_responses(transport, recorder) == 1
     assert len(created_items) > 400
 
 
 async def test_a_list_that_breaks_off_is_a_line_in_the_log(
-    stage: Stage, internals: ServerInternals, caplog: pytest.LogCaptureFixture
+    server: ServerInLoop, internals: ServerInternals, caplog: pytest.LogCaptureFixture
 ):
-    await stage.talk(Requests.of(stage).get * 20 + Requests.of(stage).last)
+    await server.send_pieces(Requests.of(server).get * 20 + Requests.of(server).last)
     texts = iter(["x" * 50_000] * 10)
     internals.replace_log_items(lambda *_: next(texts))
 
-    received = await stage.talk(STATE.replace(b"state", b"requests.har"))
+    received = await server.send_pieces(STATE.replace(b"state", b"requests.har"))
 
     assert received.startswith(b"HTTP/1.1 200")
     assert not received.endswith(b"0\r\n\r\n")
@@ -138,9 +144,9 @@ async def test_a_list_that_breaks_off_is_a_line_in_the_log(
     caplog.clear()
 
 
-async def test_other_requests_are_answered_while_a_list_is_made(stage: Stage):
-    await stage.talk(Requests.of(stage).get * 400 + Requests.of(stage).last)
-    reading = asyncio.gather(*(stage.talk(STATE.replace(b"state", LOG)) for _ in range(5)))
+async def test_other_requests_are_answered_while_a_list_is_made(server: ServerInLoop):
+    await server.send_pieces(Requests.of(server).get * 400 + Requests.of(server).last)
+    reading = asyncio.gather(*(server.send_pieces(STATE.replace(b"state", LOG)) for _ in range(5)))
     turns = 0
     while not reading.done():
         turns += 1
@@ -150,33 +156,40 @@ async def test_other_requests_are_answered_while_a_list_is_made(stage: Stage):
     assert [read_statuses(data) for data in reading.result()] == [[200]] * 5
 
 
-async def test_the_library_is_read_in_another_thread(stage: Stage, internals: ServerInternals):
+async def test_the_library_is_read_in_another_thread(
+    server: ServerInLoop, internals: ServerInternals
+):
     reading_threads = set[int]()
     internals.replace_library(lambda: reading_threads.add(threading.get_ident()))
 
-    [response] = read_responses(await stage.talk(LIBRARY))
+    [response] = read_responses(await server.send_pieces(LIBRARY))
 
     assert response.status == 200
     assert reading_threads
     assert threading.get_ident() not in reading_threads
 
 
-async def test_line_ends_between_requests_are_skipped_and_a_flood_of_them_is_refused(stage: Stage):
+async def test_line_ends_between_requests_are_skipped_and_a_flood_of_them_is_refused(
+    server: ServerInLoop,
+):
     """A server should ignore a few empty lines between two requests (RFC 9112, 2.2)."""
-    requests = Requests.of(stage)
+    requests = Requests.of(server)
 
-    assert read_statuses(await stage.talk(requests.get + b"\r\n\r\n" + requests.last)) == [200, 200]
-    assert read_statuses(await stage.talk(b"\r\n" * 1_000)) == [400]
-    assert read_statuses(await stage.talk(*[b"\r\n"] * 100)) == [400]
+    assert read_statuses(await server.send_pieces(requests.get + b"\r\n\r\n" + requests.last)) == [
+        200,
+        200,
+    ]
+    assert read_statuses(await server.send_pieces(b"\r\n" * 1_000)) == [400]
+    assert read_statuses(await server.send_pieces(*[b"\r\n"] * 100)) == [400]
 
 
 async def test_one_export_serves_every_client_that_requests_it_meanwhile(
-    stage: Stage, internals: ServerInternals
+    server: ServerInLoop, internals: ServerInternals
 ):
     exports: list[None] = []
     internals.on_export(lambda: exports.append(None))
 
-    received = await asyncio.gather(*(stage.talk(STATE) for _ in range(20)))
+    received = await asyncio.gather(*(server.send_pieces(STATE) for _ in range(20)))
 
     assert [read_statuses(data) for data in received] == [[200]] * 20
     assert len({data.partition(b"\r\n\r\n")[2] for data in received}) == 1
@@ -196,24 +209,24 @@ PUT = b"PUT /_emulator/worlds/new/state HTTP/1.1\r\nHost: localhost\r\nConnectio
     ],
 )
 async def test_a_compressed_body_is_unpacked_to_a_limit(
-    stage: Stage, size: int, status: int, words: bytes
+    server: ServerInLoop, size: int, status: int, words: bytes
 ):
     packed = gzip.compress(b" " * size + b"{}")
     head = PUT + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
 
-    [response] = read_responses(await stage.talk(head + packed))
+    [response] = read_responses(await server.send_pieces(head + packed))
 
     assert response.status == status
     assert words in response.body
 
 
-async def test_a_body_compressed_in_many_parts_is_refused(stage: Stage):
+async def test_a_body_compressed_in_many_parts_is_refused(server: ServerInLoop):
     """Without a limit, each part would cost a pass over all parts after it."""
     packed = gzip.compress(b"") * 40_000
-    put = Requests.of(stage).put + b"Connection: close\r\nContent-Encoding: gzip\r\n"
+    put = Requests.of(server).put + b"Connection: close\r\nContent-Encoding: gzip\r\n"
 
     [response] = read_responses(
-        await stage.talk(put + b"Content-Length: %d\r\n\r\n" % len(packed) + packed)
+        await server.send_pieces(put + b"Content-Length: %d\r\n\r\n" % len(packed) + packed)
     )
 
     assert response.status == 400
@@ -221,16 +234,16 @@ async def test_a_body_compressed_in_many_parts_is_refused(stage: Stage):
 
 
 async def test_a_client_with_short_requests_never_waits_for_a_long_job(
-    stage: Stage, internals: ServerInternals
+    server: ServerInLoop, internals: ServerInternals
 ):
     """This also holds if a request takes longer than a slice to parse, as on a busy machine."""
     internals.parse_one_request_at_once()
-    get = Requests.of(stage).get
-    reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
+    get = Requests.of(server).get
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     async with long_job():
         for _ in range(3):
             writer.write(get)
-            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), LONG_S)
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE_S)
             assert head.startswith(b"HTTP/1.1 200")
             await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split()[0]))
     writer.close()

@@ -13,12 +13,12 @@ from contextlib import suppress
 import pytest
 
 from tests.support.emulator_in_loop import emulator_in_loop
-from tests.support.held_connections import PROC
-from tests.support.stage import (
-    AT_A_TIME,
-    BRIEF_S,
-    LONG_S,
-    Stage,
+from tests.support.held_connections import OPEN_DESCRIPTORS
+from tests.support.server_in_loop import (
+    PARALLEL_CLIENTS,
+    PATIENCE_S,
+    SILENCE_S,
+    ServerInLoop,
     assert_nothing_open,
     memory,
 )
@@ -33,15 +33,15 @@ FLAT_RESIDENT_KB = 8_000
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not PROC.exists(), reason="looks at this process through /proc"),
+    pytest.mark.skipif(not OPEN_DESCRIPTORS.exists(), reason="looks at this process through /proc"),
 ]
 
 
 @pytest.fixture
-async def stage() -> AsyncIterator[Stage]:
+async def server() -> AsyncIterator[ServerInLoop]:
     """An emulator without the check at the end, because these tests check it themselves."""
     async with emulator_in_loop() as emulator:
-        yield Stage(emulator)
+        yield ServerInLoop(emulator)
 
 
 @pytest.mark.parametrize(
@@ -58,40 +58,42 @@ async def stage() -> AsyncIterator[Stage]:
     ],
 )
 async def test_a_thousand_requests_through_a_fault_leave_nothing_open(
-    stage: Stage, effect: str, options: dict[str, int], end: str
+    server: ServerInLoop, effect: str, options: dict[str, int], end: str
 ):
-    fault = stage.add_fault(**{effect: options})
-    patience_s = BRIEF_S if end == "silent" else LONG_S
-    await stage.many(WARM_UP, patience_s)
-    before = await stage.quiet()
+    fault = server.add_fault(**{effect: options})
+    patience_s = SILENCE_S if end == "silent" else PATIENCE_S
+    await server.send_requests(WARM_UP, patience_s)
+    before = await server.wait_until_quiet()
     memory_before = memory()
 
-    ends = await stage.many(REQUESTS, patience_s)
+    ends = await server.send_requests(REQUESTS, patience_s)
 
-    after = await stage.quiet()
+    after = await server.wait_until_quiet()
     memory_after = memory()
     print(f"\n{effect}: {memory_before} -> {memory_after}")
     assert ends == {end: REQUESTS}
-    assert stage.hits(fault) == WARM_UP + REQUESTS
+    assert server.hits(fault) == WARM_UP + REQUESTS
     assert_nothing_open(before, after)
     assert memory_after.blocks - memory_before.blocks < FLAT_BLOCKS
     assert memory_after.resident_kb - memory_before.resident_kb < FLAT_RESIDENT_KB
 
 
-async def test_the_measurement_counts_open_tasks_and_connections(stage: Stage):
-    before = await stage.quiet()
-    stage.add_fault(timeout={})
-    clients = asyncio.gather(*(stage.send_one_request(LONG_S) for _ in range(AT_A_TIME)))
+async def test_the_measurement_counts_open_tasks_and_connections(server: ServerInLoop):
+    before = await server.wait_until_quiet()
+    server.add_fault(timeout={})
+    clients = asyncio.gather(
+        *(server.send_one_request(PATIENCE_S) for _ in range(PARALLEL_CLIENTS))
+    )
 
     try:
-        during = await stage.quiet(2 * AT_A_TIME)
+        during = await server.wait_until_quiet(2 * PARALLEL_CLIENTS)
     finally:
         clients.cancel()
         with suppress(asyncio.CancelledError):
             await clients
 
-    assert during.tasks >= before.tasks + 2 * AT_A_TIME
-    assert during.connections == 2 * AT_A_TIME
+    assert during.tasks >= before.tasks + 2 * PARALLEL_CLIENTS
+    assert during.connections == 2 * PARALLEL_CLIENTS
 
 
 @pytest.mark.parametrize(
@@ -103,12 +105,14 @@ async def test_the_measurement_counts_open_tasks_and_connections(stage: Stage):
     ],
     ids=["latency", "slow_response", "timeout"],
 )
-async def test_clients_that_give_up_leave_nothing_open(stage: Stage, fault: dict[str, object]):
-    await stage.many(AT_A_TIME, LONG_S)
-    before = await stage.quiet()
-    stage.add_fault(**fault)
+async def test_clients_that_give_up_leave_nothing_open(
+    server: ServerInLoop, fault: dict[str, object]
+):
+    await server.send_requests(PARALLEL_CLIENTS, PATIENCE_S)
+    before = await server.wait_until_quiet()
+    server.add_fault(**fault)
 
-    ends = await stage.many(4 * AT_A_TIME, BRIEF_S)
+    ends = await server.send_requests(4 * PARALLEL_CLIENTS, SILENCE_S)
 
-    assert ends == {"silent": 4 * AT_A_TIME}
-    assert_nothing_open(before, await stage.quiet())
+    assert ends == {"silent": 4 * PARALLEL_CLIENTS}
+    assert_nothing_open(before, await server.wait_until_quiet())

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.emulator_process import emulator
-from tests.support.held_connections import PROC
-from tests.support.process_limits import Watched, allowed, limited
+from tests.support.held_connections import OPEN_DESCRIPTORS
+from tests.support.server_process import ServerProcess, limit_open_files, raise_open_files_limit
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not PROC.exists(), reason="looks at a process through /proc"),
+    pytest.mark.skipif(not OPEN_DESCRIPTORS.exists(), reason="looks at a process through /proc"),
 ]
 #: The most memory of one idle connection, and the most that may remain after the last round.
 CONNECTION_KB = 10
@@ -26,23 +26,23 @@ SPARE = 200
 )
 def test_idle_connections_cost_little_and_leave_nothing(count: int, rounds: int):
     """Python collects the cycles of closed connections only after some 50,000 connections."""
-    open_files_limit = allowed()
+    open_files_limit = raise_open_files_limit()
     if open_files_limit < count + SPARE:
         count = open_files_limit - SPARE
         print(f"\nonly {count} connections: this process may have {open_files_limit} open files")
     with emulator("--ephemeral") as process:
-        watched = Watched(process)
-        assert watched.answers()
+        server = ServerProcess(process)
+        assert server.is_responsive()
         figures = []
         for _ in range(rounds):
-            resident = watched.resident_kb()
-            with watched.crowd(count):
-                watched.wait_until(lambda: watched.held() >= count)
-                during = watched.resident_kb()
-                assert watched.answers()
-            watched.wait_until(lambda: watched.held() == 0)
-            assert watched.answers()
-            figures.append((resident, during, watched.resident_kb()))
+            resident = server.resident_kb()
+            with server.idle_connections(count):
+                server.wait_until(lambda: server.connection_count() >= count)
+                during = server.resident_kb()
+                assert server.is_responsive()
+            server.wait_until(lambda: server.connection_count() == 0)
+            assert server.is_responsive()
+            figures.append((resident, during, server.resident_kb()))
         print(f"\n{count} connections, resident KB before, during and after: {figures}")
         assert figures[0][1] - figures[0][0] < CONNECTION_KB * count + LEFT_KB
         assert figures[-1][2] - figures[-3][2] < LEFT_KB
@@ -50,15 +50,15 @@ def test_idle_connections_cost_little_and_leave_nothing(count: int, rounds: int)
 
 
 def test_too_many_connections_are_reported_once_and_later_accepted():
-    with emulator("--ephemeral", preexec_fn=limited(100)) as process:
-        watched = Watched(process)
-        assert watched.answers()
-        with watched.crowd(300):
-            watched.wait_until(lambda: watched.descriptors() >= 99)
+    with emulator("--ephemeral", preexec_fn=limit_open_files(100)) as process:
+        server = ServerProcess(process)
+        assert server.is_responsive()
+        with server.idle_connections(300):
+            server.wait_until(lambda: server.descriptor_count() >= 99)
 
-        watched.wait_until(lambda: watched.held() == 0)
+        server.wait_until(lambda: server.connection_count() == 0)
 
-        assert watched.answers()
+        assert server.is_responsive()
         code, errors = process.stop()
     assert code == 0
     assert set(errors.splitlines()) == {
@@ -67,11 +67,13 @@ def test_too_many_connections_are_reported_once_and_later_accepted():
 
 
 def test_the_limit_on_open_files_is_raised():
-    with emulator("--ephemeral", preexec_fn=limited(256)) as process:
+    with emulator("--ephemeral", preexec_fn=limit_open_files(256)) as process:
         # The limit cannot be raised above the hard limit.
         assert _limits(process.popen.pid) == (256, 256)
-    with emulator("--ephemeral", preexec_fn=limited(256, allowed())) as process:
-        assert _limits(process.popen.pid) == (allowed(), allowed())
+    with emulator(
+        "--ephemeral", preexec_fn=limit_open_files(256, raise_open_files_limit())
+    ) as process:
+        assert _limits(process.popen.pid) == (raise_open_files_limit(), raise_open_files_limit())
 
 
 def _limits(pid: int) -> tuple[int, int]:

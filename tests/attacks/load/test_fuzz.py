@@ -13,13 +13,13 @@ import pytest
 from tests.attacks.load.mutations import PLAYGROUND, Templates, mutate
 from tests.support.calls import Response
 from tests.support.emulator_process import emulator
-from tests.support.held_connections import PROC
-from tests.support.process_limits import Watched
+from tests.support.held_connections import OPEN_DESCRIPTORS
+from tests.support.server_process import ServerProcess
 from tests.support.wire import read_responses
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not PROC.exists(), reason="looks at a process through /proc"),
+    pytest.mark.skipif(not OPEN_DESCRIPTORS.exists(), reason="looks at a process through /proc"),
 ]
 #: The most requests on one connection, and the number of requests between two cleanups.
 PIPELINED = 8
@@ -32,12 +32,12 @@ FLAT_KB = 30_000
 class Fuzzer:
     """A seeded stream of requests to one emulator."""
 
-    def __init__(self, watched: Watched, seed: int) -> None:
-        self._watched = watched
+    def __init__(self, server: ServerProcess, seed: int) -> None:
+        self._server = server
         self._random = Random(seed)
-        self._client = watched.process.client()
+        self._client = server.process.client()
         self.clear()
-        ready = watched.process.ready
+        ready = server.process.ready
         page = self.control("GET", "/worlds/default/operations")
         ids = {
             "project": ready["project_id"],
@@ -45,7 +45,7 @@ class Fuzzer:
             "operation": page["items"][0]["id"] if page["items"] else ready["project_id"],
         }
         state = self.control("GET", f"/worlds/{PLAYGROUND}/state")
-        host = f"127.0.0.1:{watched.address[1]}"
+        host = f"127.0.0.1:{server.address[1]}"
         self._templates = Templates(host, ready["token"], ids, state).all
         self.sent = self.answered = 0
         self.statuses: Counter[str] = Counter()
@@ -76,7 +76,7 @@ class Fuzzer:
             self.sent += len(batch)
             data = b"".join(batch)
             try:
-                for response in read_responses(self._watched.say(data)):
+                for response in read_responses(self._server.send_bytes(data)):
                     self._judge(response)
             except AssertionError as error:
                 error.add_note(f"request {self.sent}: {data!r}")
@@ -105,23 +105,23 @@ class Fuzzer:
 def test_every_request_of_the_fuzzer_gets_a_response(count: int, seed: int):
     with ExitStack() as closing:
         process = closing.enter_context(emulator("--ephemeral", "--clock", "frozen"))
-        watched = Watched(process)
-        fuzzer = Fuzzer(watched, seed)
+        server = ServerProcess(process)
+        fuzzer = Fuzzer(server, seed)
         closing.callback(fuzzer.close)
         began_s = time.monotonic()
         fuzzer.run(count // 3)
-        early_kb = watched.resident_kb()
+        early_kb = server.resident_kb()
 
         fuzzer.run(count - count // 3)
 
-        late_kb = watched.resident_kb()
+        late_kb = server.resident_kb()
         duration_s = time.monotonic() - began_s
         figures = f"{fuzzer.answered} answers {dict(fuzzer.statuses)} in {duration_s:.0f} s"
         print(f"\n{fuzzer.sent} requests, {figures},")
         print(f"resident {early_kb} KB after a third, {late_kb} KB at the end")
-        assert watched.answers()
+        assert server.is_responsive()
         fuzzer.close()
-        watched.wait_until(lambda: watched.held() == 0)
+        server.wait_until(lambda: server.connection_count() == 0)
         assert process.stop() == (0, "")
         assert late_kb - early_kb < FLAT_KB
         assert fuzzer.statuses["2xx"] > count / 10

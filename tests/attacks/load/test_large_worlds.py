@@ -10,18 +10,18 @@ import pytest
 
 from tests.support.large_worlds import commit_changes, fill_world
 from tests.support.raw_requests import Requests
+from tests.support.server_in_loop import ServerInLoop
 from tests.support.server_internals import ROWS_AT_ONCE, ServerInternals
-from tests.support.stage import Stage
 
 ROWS = 1_000
 REQUESTS = 200
 WORLD = "/_emulator/worlds/default"
 
 
-async def read(stage: Stage, path: str) -> Any:
+async def read(server: ServerInLoop, path: str) -> Any:
     """Read a document of the world through the control API."""
     request = f"GET {WORLD}/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    response = await stage.talk(request.encode())
+    response = await server.send_pieces(request.encode())
     head, _, body = response.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200"), head
     if b"chunked" in head.lower():
@@ -30,9 +30,9 @@ async def read(stage: Stage, path: str) -> Any:
     return json.loads(body)
 
 
-async def turns_during(stage: Stage, path: str) -> int:
+async def turns_during(server: ServerInLoop, path: str) -> int:
     """Count the iterations of the event loop while a document is made and sent."""
-    reading = asyncio.create_task(read(stage, path))
+    reading = asyncio.create_task(read(server, path))
     turns = 0
     while not reading.done():
         turns += 1
@@ -54,14 +54,14 @@ async def turns_during(stage: Stage, path: str) -> int:
     ],
 )
 async def test_other_requests_are_served_between_the_steps_of_work_on_a_large_world(
-    stage: Stage, internals: ServerInternals, path: str, steps: int
+    server: ServerInLoop, internals: ServerInternals, path: str, steps: int
 ):
-    fill_world(stage.engine, ROWS)
-    requests = Requests.of(stage)
-    await stage.talk(requests.get * REQUESTS + requests.last)
-    commit_changes(stage.engine, REQUESTS)
-    await read(stage, "conduct" if path != "conduct" else "history")
-    at_least = await turns_during(stage, "clock")
+    fill_world(server.engine, ROWS)
+    requests = Requests.of(server)
+    await server.send_pieces(requests.get * REQUESTS + requests.last)
+    commit_changes(server.engine, REQUESTS)
+    await read(server, "conduct" if path != "conduct" else "history")
+    at_least = await turns_during(server, "clock")
     internals.yield_after_each_step()
 
-    assert await turns_during(stage, path) >= at_least + steps
+    assert await turns_during(server, path) >= at_least + steps

@@ -12,9 +12,9 @@ import pytest
 from aiohttp import web
 
 from tests.support.emulator_process import Process, emulator
-from tests.support.held_connections import PROC
-from tests.support.process_limits import Watched
-from tests.support.stage import Stage
+from tests.support.held_connections import OPEN_DESCRIPTORS
+from tests.support.server_in_loop import ServerInLoop
+from tests.support.server_process import ServerProcess
 from tests.support.wire import read_statuses
 
 #: The most memory that a second round of requests may add to the process. The target is 5 MB.
@@ -23,10 +23,10 @@ HEAD_BYTES = 62 * 1024
 _WORLD = "/_emulator/worlds/default"
 
 
-def refused_requests(stage: Stage) -> dict[str, bytes]:
+def refused_requests(server: ServerInLoop) -> dict[str, bytes]:
     """Return requests that different parts of the server refuse; each closes its connection."""
-    token = stage.request.split(b"Bearer ")[1].split(b"\r\n")[0]
-    path = stage.request.split(b" ")[1]
+    token = server.request.split(b"Bearer ")[1].split(b"\r\n")[0]
+    path = server.request.split(b" ")[1]
     project = path.rsplit(b"/", 1)[0]
     anonymous = b"Host: localhost\r\nConnection: close\r\n"
     authorized = anonymous + b"Authorization: Bearer " + token + b"\r\n"
@@ -57,24 +57,24 @@ def alive(kind: type) -> list[object]:
 
 
 @pytest.mark.parametrize("fault", [False, True], ids=["", "faults"])
-async def test_no_request_is_alive_once_it_is_over(stage: Stage, fault: bool):
+async def test_no_request_is_alive_once_it_is_over(server: ServerInLoop, fault: bool):
     if fault:  # Faults inspect refused requests, too.
-        stage.add_fault(abort={"code": "service_unavailable"}, times=3)
-        stage.add_fault(latency={"delay_ms": 1}, phase="before_commit")
-        stage.add_fault(latency={"delay_ms": 1}, phase="after_commit")
-    requests = refused_requests(stage)
+        server.add_fault(abort={"code": "service_unavailable"}, times=3)
+        server.add_fault(latency={"delay_ms": 1}, phase="before_commit")
+        server.add_fault(latency={"delay_ms": 1}, phase="after_commit")
+    requests = refused_requests(server)
     before = len(alive(web.BaseRequest))
 
     for data in requests.values():
         for _ in range(3):
-            assert read_statuses(await stage.talk(data))[0] >= 400
+            assert read_statuses(await server.send_pieces(data))[0] >= 400
     control = f"GET {_WORLD}/conduct HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    assert read_statuses(await stage.talk(control.encode())) == [200]
-    await stage.quiet()
+    assert read_statuses(await server.send_pieces(control.encode())) == [200]
+    await server.wait_until_quiet()
 
-    assert len(stage.engine.log) >= 2 * len(requests)
+    assert len(server.engine.log) >= 2 * len(requests)
     assert len(alive(web.BaseRequest)) == before
-    assert forbidden_objects_of(stage.engine.log.after(0)) == []
+    assert forbidden_objects_of(server.engine.log.after(0)) == []
 
 
 def forbidden_objects_of(entries: Sequence[object]) -> list[str]:
@@ -98,26 +98,26 @@ def forbidden_objects_of(entries: Sequence[object]) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PROC.exists(), reason="looks at a process through /proc")
+@pytest.mark.skipif(not OPEN_DESCRIPTORS.exists(), reason="looks at a process through /proc")
 @pytest.mark.parametrize("count", [1_500, pytest.param(10_000, marks=pytest.mark.torture)])
 def test_refused_requests_with_long_heads_leave_no_memory_behind(count: int):
     with emulator("--ephemeral") as process:
-        watched = Watched(process)
-        assert watched.answers()
-        sizes = [watched.resident_kb()]
+        server = ServerProcess(process)
+        assert server.is_responsive()
+        sizes = [server.resident_kb()]
         for _ in range(2):
-            send_long_heads(process, watched, count)
-            sizes.append(watched.resident_kb())
+            send_long_heads(process, server, count)
+            sizes.append(server.resident_kb())
         print(f"\nresident KB at first, after one round and after two: {sizes}")
         assert sizes[2] - sizes[1] <= MOST_ADDED_KB
         assert process.stop() == (0, "")
 
 
-def send_long_heads(process: Process, watched: Watched, count: int) -> None:
+def send_long_heads(process: Process, server: ServerProcess, count: int) -> None:
     filler = b"".join(b"X-Filler-%d: %s\r\n" % (n, b"x" * 7_700) for n in range(8))
     request = b"GET /v1/projects/x/edge-dns HTTP/1.1\r\nHost: localhost\r\n" + filler + b"\r\n"
     assert abs(len(request) - HEAD_BYTES) < 2_048
-    with closing(watched.connect()) as connection:
+    with closing(server.connect()) as connection:
         stream = connection.makefile("rb")
         for _ in range(count):
             connection.sendall(request)

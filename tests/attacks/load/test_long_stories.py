@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.emulator_process import Process, emulator
-from tests.support.stage import LONG_S, Stage
+from tests.support.server_in_loop import PATIENCE_S, ServerInLoop
 from tests.support.wire import wire
 
 JSON_HEADERS = [("Content-Type", "application/json")]
@@ -38,13 +38,13 @@ def respond(value: str) -> dict[str, Any]:
     return {"respond": options, "call": "list_deployments"}
 
 
-async def run_story(stage: Stage, body: bytes) -> dict[str, Any]:
+async def run_story(server: ServerInLoop, body: bytes) -> dict[str, Any]:
     """Run a story through the control API and return its report."""
     head = (
-        f"POST /_emulator/scenarios/run HTTP/1.1\r\nHost: 127.0.0.1:{stage.port}\r\n"
+        f"POST /_emulator/scenarios/run HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
-    reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(head.encode() + body)
     response = await asyncio.wait_for(reader.read(), 60)
     writer.close()
@@ -63,12 +63,12 @@ async def run_story(stage: Stage, body: bytes) -> dict[str, Any]:
     ids=["many requests", "many requests together", "many looks at the log"],
 )
 async def test_other_clients_are_served_while_a_story_runs(
-    stage: Stage, steps: list[dict[str, Any]]
+    server: ServerInLoop, steps: list[dict[str, Any]]
 ):
-    running = asyncio.create_task(run_story(stage, story(*steps)))
+    running = asyncio.create_task(run_story(server, story(*steps)))
     served = 0
     while not running.done():
-        assert await stage.send_one_request(LONG_S) == "whole"
+        assert await server.send_one_request(PATIENCE_S) == "whole"
         served += 1
 
     assert (await running)["passed"]
