@@ -126,13 +126,15 @@ def test_junit_of_conduct_has_a_case_for_each_rule(ask, control: FakeControl, tm
 def test_a_rule_that_does_not_exist_is_refused_with_the_command_that_lists_them(
     ask, control: FakeControl
 ):
-    detail = "there is no rule 'nope'; /_emulator/contract/conduct-rules lists them"
+    detail = "there is no rule 'nope'; /_emulator/contract/conduct-rules lists the rules"
     control.on(f"{PATH}?skip_rules=nope", refusal(400, detail))
 
     result = ask("conduct", "--skip-rule", "nope")
 
     assert result.exit_code == 2
-    assert "there is no rule 'nope'; `hosting-emulator conduct rules` lists them" in result.stderr
+    assert (
+        "there is no rule 'nope'; `hosting-emulator conduct rules` lists the rules" in result.stderr
+    )
 
 
 @pytest.mark.usefixtures("rules")

@@ -126,7 +126,7 @@ def test_a_variation_does_not_change_assumptions_that_were_set(control: ControlC
 
 
 def test_points_without_a_seed_are_refused(control: ControlClient):
-    with pytest.raises(ControlRefused, match="only needs vary"):
+    with pytest.raises(ControlRefused, match="only requires vary"):
         created(control, only=["page-size"])
 
 

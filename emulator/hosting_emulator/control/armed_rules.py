@@ -1,6 +1,6 @@
-"""Arms, shows and removes the faults or the outcomes of a world, which work the same way.
+"""Arms, shows and removes the faults and the outcomes of a world.
 
-A rule is a fault or an outcome, depending on its category.
+In this module, a rule is a fault or an outcome, depending on the rule's category.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hosting_emulator.world.value import World
 
 
 def list_rules(engine: Engine, category: RuleCategory) -> list[JsonObject]:
-    """Return the armed rules in the order in which they apply."""
+    """Return the armed rules of a category in the order in which they apply."""
     now_ms = engine.run_due()
     engine.protect()
     rules = faults_in_order(engine.world, category.table)
@@ -38,9 +38,9 @@ def arm_rule(
     category: RuleCategory,
     check: Callable[[Fault], None] = lambda _: None,
 ) -> JsonObject:
-    """Arm a rule after the rules that are already armed. Raises ControlRefusal.
+    """Arm a rule, which applies after the rules that are already armed. Raises ControlRefusal.
 
-    `check` can refuse the rule.
+    `check` can raise ControlRefusal to reject the rule.
     """
     change = engine.begin_change()
     with refused_as(400, f"{category.noun.capitalize()} refused", DocumentRefused):
@@ -51,14 +51,17 @@ def arm_rule(
 
 
 def show_rule(engine: Engine, rule_id: str, category: RuleCategory) -> JsonObject:
-    """Return an armed rule. Raises ControlRefusal 404."""
+    """Return the armed rule with an id. Raises ControlRefusal 404 if there is no such rule."""
     rules = {rule["id"]: rule for rule in list_rules(engine, category)}
     detail = category.unknown_id_message(rule_id[:80], rules)
     return require(rules.get(rule_id), f"No such {category.noun}", detail)
 
 
 def remove_rule(engine: Engine, rule_id: str, category: RuleCategory) -> None:
-    """Remove a rule. Raises ControlRefusal 404, or 409 if the rule is protected."""
+    """Remove an armed rule.
+
+    Raises ControlRefusal 404 if there is no such rule, or 409 if the rule is protected.
+    """
     show_rule(engine, rule_id, category)
     if engine.is_protected(rule_id):
         message = f"{rule_id} is protected: only the program that armed it can remove it"
@@ -69,7 +72,7 @@ def remove_rule(engine: Engine, rule_id: str, category: RuleCategory) -> None:
 
 
 def clear_rules(engine: Engine, category: RuleCategory) -> FaultsRemoved:
-    """Remove all rules except protected ones, and return the number of removed rules."""
+    """Remove all rules of a category except protected rules, and return the number of removed rules."""
     change = engine.begin_change()
     rules = [
         rule
@@ -91,9 +94,9 @@ def rule_document(
     *,
     is_protected: bool = False,
 ) -> JsonObject:
-    """Return a rule of a world in the form used by the control API.
+    """Return a rule as a JSON object for the control API.
 
-    `engine` supplies the rule's counts.
+    `engine` supplies the counts of the rule.
     """
     usage = engine.usage.of(rule.id)
     return armed_document(world, rule, now_ms, usage, category, is_protected=is_protected)

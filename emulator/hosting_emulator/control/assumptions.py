@@ -1,4 +1,4 @@
-"""Control of a world's assumptions."""
+"""Endpoints that list and change a world's assumptions."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def list_assumptions(engine: Engine) -> list[AssumptionRow]:
 
 def patch_assumptions(
     engine: Engine,
-    # The names and types of the members are those of the fields of Assumptions.
+    # The body's members have the names and types of the fields of Assumptions.
     body: Annotated[JsonObject, Example({"default_page_size": 5})],
 ) -> list[AssumptionRow]:
-    """Change some assumptions by name, and list them all."""
+    """Change the assumptions that the body names, and list all assumptions."""
     with refused_as(400, "Assumption refused", AssumptionRefused):
         assumptions = engine.world.assumptions.changed(body)
     change = engine.begin_change()

@@ -1,4 +1,4 @@
-"""Control of the chapters of an observation: the state, the report and the exchanges of each."""
+"""Endpoints that show the state, the report and the exchanges of an observation's chapters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hosting_emulator.http.query import LATEST_REQUESTS, SEED, Limit, Query
 from hosting_emulator.messages import Exchange, RequestPage, WholeExchange, WorldReport
 from hosting_emulator.world.value import World
 
-#: An index with more digits is not the index of any chapter.
+#: The maximum number of digits in the index of a chapter.
 _MOST_DIGITS = 9
 
 
@@ -30,10 +30,11 @@ async def get_chapter_state(
     seed: Annotated[bool, SEED] = False,
     began: Annotated[bool, Query("Export the state at the start of the chapter.")] = False,
 ) -> web.Response:
-    """Export the whole state of a chapter's world: the current state, or the state at the chapter's end.
+    """Export the whole state of a chapter's world, now or at the end of the chapter.
 
-    With `began`, export the state at the start of the chapter. Without `seed`, a world imported
-    from the state gets a new seed, so its later ids and secrets differ from the original's.
+    With `began`, the export contains the state at the start of the chapter. Without `seed`, a world
+    that is imported from the state gets a new seed. Ids and secrets that this world creates later
+    differ from those of the original world.
     """
     kept_chapter = _find_chapter(context, observation, chapter)
     world = _chapter_engine(kept_chapter).world
@@ -49,7 +50,7 @@ async def report_chapter(
     chapter: str,
     requests: Annotated[Limit, LATEST_REQUESTS] = 20,
 ) -> WorldReport:
-    """Report the world of a chapter: now, or at the end of the chapter."""
+    """Report the world of a chapter, now or at the end of the chapter."""
     engine = _chapter_engine(_find_chapter(context, observation, chapter))
     return await report(context, engine, requests)
 
@@ -57,7 +58,7 @@ async def report_chapter(
 def list_chapter_requests(
     context: Context, observation: str, chapter: str, limit: Limit = 50
 ) -> RequestPage:
-    """List the latest exchanges of a chapter, newest first, with their total number."""
+    """List the latest exchanges of a chapter, newest first, with the total number of exchanges."""
     kept_chapter = _find_chapter(context, observation, chapter)
     engine = _chapter_engine(kept_chapter)
     return RequestPage(
@@ -80,7 +81,10 @@ def show_exchange(context: Context, observation: str, chapter: str, n: str) -> W
 
 
 def _find_chapter(context: Context, observation_id: str, index: str) -> Chapter:
-    """Return a chapter. Raises ControlRefusal 404, or 410 if its state is no longer stored."""
+    """Return the chapter of an observation with an index.
+
+    Raises ControlRefusal 404 if there is no such chapter, or 410 if its state is no longer stored.
+    """
     observation = find_observation(context, observation_id)
     chapter = None
     if index.isascii() and index.isdigit() and len(index) <= _MOST_DIGITS:
@@ -94,9 +98,9 @@ def _find_chapter(context: Context, observation_id: str, index: str) -> Chapter:
 
 
 def _chapter_engine(chapter: Chapter) -> Engine:
-    """Return a copy of a chapter's world, with the exchanges of the chapter.
+    """Return an engine with a chapter's world and the exchanges of the chapter.
 
-    The clock of a world that no longer exists shows the time at its end.
+    If the chapter has ended, the engine's clock shows the time at the end of the chapter.
     """
     if chapter.ended is None:
         chapter.engine.run_due()

@@ -1,6 +1,7 @@
-"""The scenario that a request names.
+"""The request body that names a scenario.
 
-Another module reads it, so that a start does not load scenarios.
+The module `scenario_worlds` reads the scenario. The two modules are separate so that a start of the
+emulator does not import the code that reads scenarios.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from hosting_emulator.http.endpoint import Body
 
 
 class Chosen(Body):
-    """A scenario: its name in the library, or its text. `file` is the file name in errors."""
+    """A scenario, given by its name in the library or by its text.
+
+    Error messages use `file` as the name of the scenario file.
+    """
 
     name: str | None = None
     text: str | None = None

@@ -1,4 +1,4 @@
-"""The time of a world according to its clock, and the next due event."""
+"""The endpoint that shows a world's clock and its next due event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator.world.value import World
 
 
 def get_clock(engine: Engine) -> messages.ClockState:
-    """Show a world's time."""
+    """Show a world's clock, time and next due event."""
     now_ms = engine.run_due()
     world = engine.world
     next_due_at = None

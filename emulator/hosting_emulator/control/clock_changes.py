@@ -1,4 +1,4 @@
-"""Control of a world's clock: its mode, its rate, and advancing its time."""
+"""Endpoints that change a world's clock and advance its time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hosting_emulator.world.clock import ClockRefused
 class ClockChange(Body):
     """The new settings of the clock. Omitted settings do not change.
 
-    `rate` is world seconds per real second.
+    `rate` is the number of world seconds per real second.
     """
 
     mode: Mode | None = None
@@ -37,7 +37,11 @@ class ClockChange(Body):
 
 
 class Advance(Body):
-    """Exactly one of: a duration (`10m`, `90d`), a timestamp, or the id of an operation that must end."""
+    """How far to advance the clock. Exactly one member is required.
+
+    `by` is a duration, such as `10m` or `90d`. `to` is a timestamp. `until_operation` is the id of
+    an operation that must end.
+    """
 
     by: Duration | None = None
     to: Timestamp | None = None
@@ -74,7 +78,7 @@ def advance_clock(
 
 
 def _advance(engine: Engine, body: Advance) -> int:
-    """Advance time, and return the number of events that ran. Raises ControlRefusal, ClockRefused."""
+    """Advance time, and return the number of events that ran. Raises ControlRefusal or ClockRefused."""
     if body.until_operation is not None:
         return _advance_until(engine, body.until_operation)
     if body.by is None:
@@ -87,7 +91,8 @@ def _advance(engine: Engine, body: Advance) -> int:
 def _advance_until(engine: Engine, operation_id: str) -> int:
     """Advance time until an operation ends, and return the number of events that ran.
 
-    Raises ControlRefusal 404, or 409 if advancing time does not end the operation.
+    Raises ControlRefusal 404 if there is no such operation, or 409 if advancing time does not end
+    the operation.
     """
     require_operation(engine.world, operation_id)
     events_run = engine.move_until_ended(operation_id)

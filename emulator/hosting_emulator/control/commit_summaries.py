@@ -1,4 +1,4 @@
-"""The one-line summary of a commit's changes."""
+"""Summarizes a commit's changes in one line."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from hosting_emulator.engine.history import Commit, planned_in
 from hosting_emulator.world.plans import describe_state
 from hosting_emulator.world.tables import API_KEYS
 
-#: The maximum number of changes in a summary. The other changes are only counted.
+#: The maximum number of changes that a summary describes. The summary gives only the number of the
+#: other changes.
 _MOST_CHANGES = 3
 _LONGEST_VALUE = 80
 
 
 def summarize_commit(commit: Commit) -> str:
-    """Return a commit's changes in one line.
+    """Return a one-line summary of a commit's changes.
 
-    The result is empty if the commit's title says everything.
+    The summary is empty if the commit's title describes all changes.
     """
     changes = list(_changes(commit))
     phrases = changes[:_MOST_CHANGES]
@@ -29,7 +30,7 @@ def summarize_commit(commit: Commit) -> str:
 
 
 def _changes(commit: Commit) -> Iterator[str]:
-    """Describe each change of a commit."""
+    """Yield a phrase for each change of a commit."""
     yield from _intervention_fields(commit)
     for entry in sorted(planned_in(commit.writes), key=lambda entry: not entry.refused):
         yield f"the timeline: {entry.message}"
@@ -39,7 +40,7 @@ def _changes(commit: Commit) -> Iterator[str]:
 
 
 def _intervention_fields(commit: Commit) -> Iterator[str]:
-    """Describe the fields of an intervention in the form used on a command line."""
+    """Yield the fields of an intervention as written on a command line."""
     manual_change = commit.manual_change or {}
     interventions = manual_change.get("intervene") or {}
     for fields in interventions.values():
@@ -63,7 +64,7 @@ def _clock_changes(commit: Commit) -> Iterator[str]:
 
 
 def _operation_changes(commit: Commit) -> Iterator[str]:
-    """Describe the latest state of each operation that entered a state."""
+    """Yield a phrase with the latest state of each operation that entered a state in the commit."""
     latest = {transition.operation.id: transition.operation for transition in commit.entered}
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""
@@ -80,7 +81,10 @@ def _key_uses(commit: Commit) -> Iterator[str]:
 
 
 def _field_value(value: Any) -> str:
-    """Return a short form of a field's value. A record, such as a user, is shown by name."""
+    """Return a field's value on one line of at most 80 characters.
+
+    A record, such as a user, is shown by its alias.
+    """
     if isinstance(value, list):
         return ",".join(map(_field_value, value))
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Control of conduct: the rules that the client of a world broke."""
+"""Endpoints that report the conduct rules that the client of a world broke."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ async def show_conduct(
 ) -> ConductReport:
     """Report the conduct rules that the client broke in all requests so far.
 
-    `skip_rules` skips rules. `final` also reports rules that can be judged only when the client has
-    finished.
+    `skip_rules` contains the ids of rules to skip. With `final`, the report includes rules that can
+    be judged only after the client has finished.
     """
     check_rules(skip_rules, "skip_rules")
     watch = watch_of(engine)
@@ -37,11 +37,11 @@ async def show_conduct(
 
 
 async def judge_in_slices(watches: Iterable[Watch]) -> None:
-    """Judge most of the new exchanges. Other requests are handled in between."""
+    """Judge most of the new exchanges, and handle other requests in between."""
     async with LongJob() as job:
         for watch in watches:
-            # Clients may send requests faster than this function judges them, so it ends after as
-            # many exchanges as a log holds. The report itself judges the rest.
+            # Clients may send requests faster than this loop judges them. Therefore the loop ends
+            # after as many exchanges as a log holds, and the report judges the remaining exchanges.
             for _ in range(CAPACITY // _SLICE):
                 if not watch.judge_some(_SLICE):
                     break
@@ -54,13 +54,13 @@ def clear_conduct(engine: Engine) -> None:
 
 
 def check_rules(ids: Sequence[str], name: str) -> None:
-    """Raise ControlRefusal 400 for an id that is not the id of a rule.
+    """Raise ControlRefusal 400 if an id is not the id of a conduct rule.
 
-    `name` is the field with the ids.
+    `name` is the name of the parameter that contains the ids.
     """
     for id_ in ids:
         if id_ not in RULES:
-            hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists them"
+            hint = nearest(id_, RULES) or "; /_emulator/contract/conduct-rules lists the rules"
             raise ControlRefusal(400, f"Bad {name}", f"there is no rule {id_[:80]!r}{hint}")
 
 

@@ -26,14 +26,15 @@ from hosting_emulator.world.naming import DEFAULT_WORLD
 async def handle(context: Context, path: str) -> web.StreamResponse:
     """Return the response to a request. `path` is the whole path, without the query.
 
-    A change is durable before its response is returned.
+    A change is stored durably before its response is returned.
     """
     method = context.request.method
     if method == "HEAD":
         method = "GET"
     rest = path[len(PREFIX) :]
     if method != "DELETE":
-        # `DELETE …/faults/` means a fault with an empty name, not all faults.
+        # The slash at the end of `DELETE …/faults/` is significant, because this path names a fault
+        # with an empty id. Without the slash, the path names all faults.
         rest = rest.rstrip("/")
     try:
         route, values = _find_route(method, rest)
@@ -61,9 +62,9 @@ async def handle(context: Context, path: str) -> web.StreamResponse:
 
 
 class _WrongMethod(Exception):
-    """The rows of a path do not include the request's method.
+    """The path exists, but it does not accept the request's method.
 
-    `allowed` lists the methods of the rows.
+    `allowed` contains the methods that the path accepts.
     """
 
     def __init__(self, allowed: list[str]) -> None:
@@ -72,9 +73,10 @@ class _WrongMethod(Exception):
 
 
 def _find_route(method: str, path: str) -> tuple[Route, dict[str, str]]:
-    """Return the row for a request, and the values of the names in its path.
+    """Return the route for a request, and the values of the path parameters.
 
-    Raises ControlRefusal 404 for an unknown path, and _WrongMethod for an unknown method.
+    Raises ControlRefusal 404 for an unknown path, and _WrongMethod if the path does not accept the
+    method.
     """
     matched_path = None
     allowed = set()
@@ -114,7 +116,10 @@ async def _respond(context: Context, route: Route, values: Mapping[str, str]) ->
 async def _respond_as_provider(
     context: Context, route: Route, values: Mapping[str, str]
 ) -> web.StreamResponse:
-    """Return a response of the identity provider. It has the time of its world, like its tokens."""
+    """Return a response of the identity provider.
+
+    The Date header is in world time, as are the timestamps in tokens.
+    """
     engine = context.engine(values.get("world", DEFAULT_WORLD))
     body = await context.bytes()
     request = IdentityRequest(context.request, context.query, body, context.site)
@@ -130,9 +135,9 @@ async def _respond_as_provider(
 
 
 def _read_query(context: Context, route: Route, endpoint: Endpoint) -> dict[str, Any]:
-    """Return the parameters of the query. Raises ControlRefusal 400 for an unknown parameter.
+    """Return the values of the query parameters. Raises ControlRefusal 400 for an unknown parameter.
 
-    Pages without parameters ignore their query, because their scripts read it.
+    A page without declared parameters accepts any query, because the page's scripts read the query.
     """
     query = parse_qs(context.query, keep_blank_values=True)
     if endpoint.query or not isinstance(route.response, Media):

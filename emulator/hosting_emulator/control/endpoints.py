@@ -1,13 +1,15 @@
-"""The declaration of the endpoints under `/_emulator`, and the way the server finds and calls them.
+"""Loads the endpoints under `/_emulator`, and reads the declarations of their inputs.
 
-An endpoint is a function. Its docstring is its documentation, and its parameters declare its
-inputs: `context`, `engine` (of the world in the path, or of the default world), `body` (the JSON
-body, decoded as the parameter's type, with an `Example` in its metadata), the names in braces from
-its path, and query parameters (see `http/query.py`). Other parameters keep their defaults.
-Endpoints of the identity provider have `request` instead of `context` and `body`.
+An endpoint is a function. The function's docstring documents the endpoint, and the function's
+parameters declare the inputs. The parameter `context` is the request's context. `engine` is the
+engine of the world in the path, or of the default world if the path names no world. `body` is the
+JSON body, decoded as the parameter's type. The metadata of this type contains an `Example`. A
+parameter with the name of a path parameter receives the value from the path. The module
+`http/query.py` describes query parameters. All other parameters keep their defaults. Endpoints of
+the identity provider have the parameter `request` instead of `context` and `body`.
 
-An endpoint's module is imported at its first request. Importing all of them would make `start` a
-sixth slower.
+The module of an endpoint is imported at the endpoint's first request. Importing all modules at once
+would make `start` a sixth slower.
 """
 
 from __future__ import annotations
@@ -25,9 +27,10 @@ from hosting_emulator.http.query import EndpointParameter, query_parameter, spli
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The function of an endpoint, and the parameters with which it is called.
+    """The function of an endpoint, and the declarations of its inputs.
 
-    `query` holds the parameters that are read from the query. `body` is the type of the JSON body,
+    `parameters` contains the names of the parameters that are passed to the function. `query`
+    contains the declarations of the query parameters, by name. `body` is the type of the JSON body,
     or None if there is no body. `example` is an example of the body.
     """
 
@@ -40,7 +43,7 @@ class Endpoint:
 
 @cache
 def load_endpoint(endpoint: str) -> Endpoint:
-    """Return the endpoint with the name `MODULE:FUNCTION`. The module is under `hosting_emulator`."""
+    """Return the endpoint `MODULE:FUNCTION`, where MODULE is relative to `hosting_emulator`."""
     module, _, function_name = endpoint.partition(":")
     function = getattr(import_module(f"hosting_emulator.{module}"), function_name)
     parameters = dict(signature(function, eval_str=True).parameters)

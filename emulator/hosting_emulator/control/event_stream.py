@@ -1,7 +1,7 @@
-"""A stream of server-sent events to one listener.
+"""Streams server-sent events to one listener.
 
-A listener that reads too slowly does not delay requests: it misses events, and receives a `gap`
-event instead. The connection of a listener that stops reading is closed.
+A listener that reads too slowly does not delay requests. Such a listener misses events, and
+receives a `gap` event instead. The connection of a listener that stops reading is closed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from hosting_emulator.http.protocol import protocol_of
 from hosting_emulator.http.query import Words
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
-#: Seconds of real time between the comments that show that the connection is alive.
+#: The time in real seconds between two comments that show that the connection is alive.
 HEARTBEAT_S = 15.0
-#: Seconds of real time for which a listener may read nothing although events are waiting.
+#: The time in real seconds after which the connection is closed if a listener does not read waiting
+#: events.
 STUCK_S = 30.0
-#: Milliseconds of real time after which a browser reconnects.
+#: The time in real milliseconds after which a browser reconnects.
 _RETRY_MS = 1000
 #: The maximum number of events to write at once.
 _BATCH = 50
@@ -39,10 +40,11 @@ _EVENT_NUMBER = re.compile(r"[0-9]{1,18}")
 class EventWriter:
     """Writes the events of worlds to one listener.
 
-    The name of the world is "" in a stream of one world. `last_ids` maps each world to the number
-    of the last event that the listener has seen, as a string. A world without a valid number starts
-    with its next event. `only` selects kinds of events, and `request_filter` selects requests.
-    Raises ControlRefusal 400 for an unknown kind.
+    In a stream of a single world, the world's name is "". `last_ids` maps each world to the number
+    of the last event that the listener has seen, as a string. If a world has no valid number, the
+    stream starts with the world's next event. `only` contains the kinds of events to write, or is
+    empty for all kinds. `request_filter` selects the requests to report. Raises ControlRefusal 400
+    for an unknown kind.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class EventWriter:
     async def run(self) -> web.StreamResponse:
         """Write events until the client leaves or all worlds of the stream are deleted."""
         response = responses.stream("text/event-stream")
-        # A proxy must forward each event at once.
+        # This header makes a proxy forward each event at once.
         response.headers["X-Accel-Buffering"] = "no"
         await response.prepare(self._request)
         if self._request.method == "HEAD":
@@ -87,7 +89,7 @@ class EventWriter:
         try:
             await self._write_events(response, awake, client_left)
         except ConnectionError:
-            # The client has left.
+            # The client has left, so no more events can be written.
             pass
         except TimeoutError:
             if self._request.transport is not None:
@@ -103,11 +105,12 @@ class EventWriter:
     ) -> None:
         """Write events as they occur.
 
-        Raises ConnectionError, or TimeoutError if the client stops reading.
+        Raises ConnectionError if the client has left, or TimeoutError if the client stops reading.
         """
         text = b"retry: %d\nid: %s\n\n" % (_RETRY_MS, self._id())
         while not client_left.done():
-            # Clear it first, because a later event must wake the stream again.
+            # Clear the flag before reading events, because a later event must wake the stream
+            # again.
             awake.clear()
             self._engines = {
                 name: engine for name, engine in self._engines.items() if not engine.feed.ended
@@ -125,7 +128,11 @@ class EventWriter:
                     text = b": still here\nid: %s\n\n" % self._id()
 
     def _id(self) -> bytes:
-        """Return the id of the last event: its number or, for several worlds, one number per world."""
+        """Return the id of the last event.
+
+        In a stream of a single world, the id is the event's number. In a stream of several worlds,
+        the id contains a number for each world.
+        """
         if "" in self._last_ids:
             return b"%d" % self._last_ids[""]
         parts = [f"{name}={last_id}" for name, last_id in self._last_ids.items()]
@@ -146,7 +153,7 @@ class EventWriter:
             self._last_ids[name] = event.id
             if self._is_selected(name, event):
                 if event.text is None:
-                    # Encode it once for all listeners.
+                    # Encode the event once for all listeners.
                     event.text = msgspec.json.encode(_data(engine, event, explanations))
                 texts.append(self._event(name, event.kind, event.text))
         return b"".join(texts)
@@ -156,8 +163,8 @@ class EventWriter:
         if event.kind not in self._kinds:
             return False
         if event.kind == "worlds":
-            # Every world has this event, but a listener to several worlds must receive it only
-            # once.
+            # Every world's feed contains this event, but a listener to several worlds must receive
+            # the event only once.
             return name in ("", DEFAULT_WORLD)
         if event.kind == "request":
             return self._request_filter.matches(event.facts)

@@ -1,4 +1,4 @@
-"""The events of worlds, as server-sent events."""
+"""Endpoints that stream the events of worlds as server-sent events."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ async def listen(
 ) -> web.StreamResponse:
     """Stream a world's events: `request`, `commit`, `clock`, `fault`, `outcome` and `world`.
 
-    The event `worlds` is sent to every listener when any world is created or deleted. `only` (such
-    as `request,fault`) selects kinds of events, and filters select requests. With the header
-    `Last-Event-ID` the stream continues after an event, if the event is still stored. `gap` means
-    that events were missed and that the client must read everything again. To miss nothing, listen
-    first and then read.
+    The event `worlds` is sent to every listener when any world is created or deleted. `only`, such
+    as `request,fault`, selects kinds of events, and filters select requests. With the header
+    `Last-Event-ID`, the stream continues after the event with this id, if the event is still
+    stored. The event `gap` means that the client missed events and must read the world's state
+    again. To miss nothing, start to listen before you read the state.
     """
     request_filter = read_filter(engine, filters)
     last_ids = {"": context.request.headers.get("Last-Event-ID", "")}
@@ -43,21 +43,22 @@ async def listen_to_worlds(
     worlds: Annotated[
         Words,
         Query(
-            "The worlds to listen to (default: all). `default` also reports new and deleted worlds."
+            "The worlds to listen to. Default: all. The world `default`, which reports new and "
+            "deleted worlds, is always included."
         ),
     ],
     only: Annotated[Words, _EVENT_KINDS],
     seen: Annotated[Text, Query("The id of the last event that the client has seen.")] = None,
 ) -> web.StreamResponse:
-    """Stream the events of several worlds at once: the listed worlds, or all.
+    """Stream the events of the listed worlds, or of all worlds.
 
-    Each event names its `world`. An event id is a position in every world. `seen`, or the header
-    `Last-Event-ID`, continues after it. A world that does not exist is skipped; `worlds` reports
-    its creation.
+    Each event names its `world`. The id of an event is a position in the events of every world.
+    `seen`, or the header `Last-Event-ID`, is the id after which the stream continues. A listed
+    world that does not exist is skipped. The event `worlds` reports when a world is created.
     """
     names = worlds or [engine.world.name for engine in context.worlds]
     engines = {}
-    # The default world reports the creation and deletion of worlds.
+    # Always include the default world, because it reports the creation and deletion of worlds.
     for name in [DEFAULT_WORLD, *names]:
         engine = context.worlds.get(name)
         if engine is not None:

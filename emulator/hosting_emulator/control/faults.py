@@ -1,4 +1,4 @@
-"""Control of a world's faults."""
+"""Endpoints that list, arm, show and remove a world's faults."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def arm_fault(
     context: Context,
     body: Annotated[FaultDocument, Example({"abort": {"code": "rate_limited"}, "times": 1})],
 ) -> JsonObject:
-    """Arm a fault after the faults that are already armed. The body has the form used in scenarios."""
+    """Arm a fault, which applies after the faults that are already armed.
+
+    The body describes the fault as a scenario does.
+    """
     return arm_rule(engine, body, FAULT, partial(check_handshake_fault, context, engine.world.name))
 
 
@@ -51,5 +54,5 @@ def clear_faults(engine: Engine) -> FaultsRemoved:
 
 
 def list_kinds() -> FaultKinds:
-    """List every effect with its options, and all fields for matching and counting."""
+    """List every kind of fault with its options, and all fields for matching and counting."""
     return describe_kinds()

@@ -1,4 +1,4 @@
-"""Copying a world into a new one."""
+"""The endpoint that copies a world into a new world."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hosting_emulator.messages import WorldSummary
 
 
 class NewFork(Body):
-    """A copy of a world. `commit` selects the commit to copy (default: the latest).
+    """A copy of a world to create. `commit` selects the commit to copy (default: the latest).
 
-    With `token`, even `{}`, the response contains an access token.
+    If `token` is present, even as `{}`, the response contains an access token.
     """
 
     name: WorldName | None = None
@@ -30,7 +30,7 @@ def fork_world(
     engine: Engine,
     body: Annotated[NewFork, Example({"token": {"user": "member"}})],
 ) -> WorldSummary:
-    """Copy a world into a new, independent one."""
+    """Copy a world into a new, independent world."""
     name = new_world_name(context, body.name)
     state = None
     if body.commit is not None:

@@ -30,7 +30,8 @@ def check_handshake_fault(context: Context, world_name: str, fault: Fault) -> No
         return
     if context.site.tls_port is None:
         message = (
-            f"{fault.kind} acts at the TLS port, and this server has none: start it with --tls-port"
+            f"{fault.kind} acts at the TLS port, but this server has no TLS port: start it with "
+            "--tls-port"
         )
         raise ControlRefusal(400, "Fault refused", message)
     if fault.rule.project is not None:

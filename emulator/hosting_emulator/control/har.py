@@ -1,7 +1,7 @@
-"""The request log as an HTTP Archive 1.2, which browsers can open in their network panel.
+"""Exports the request log as an HTTP Archive 1.2, which browsers can open in their network panel.
 
-The archive's format is not ours, so the document is built as plain JSON. Members whose names begin
-with an underscore are our own.
+The document is built as plain JSON, because its format is defined elsewhere. Members whose names
+start with an underscore are extensions of the emulator.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from hosting_emulator.world.tables import (
 from hosting_emulator.world.value import World, apply
 
 _COMMENT = (
-    "Times are world time; durations are real time in the emulator. Secrets "
-    "are removed, and long bodies are truncated."
+    "Times are in world time. Durations are in real time in the emulator. Secrets are removed, "
+    "and long bodies are truncated."
 )
 
 
@@ -59,7 +59,7 @@ async def export_har(
     exchanges can be replayed in an identical world.
     """
     entries = await find_entries(engine, filters, limit)
-    # An archive contains what clients sent, and what they received.
+    # Leave out second deliveries, because no client sent them.
     entries = [entry for entry in entries if not entry.second_delivery_of]
     entries.reverse()
     log: JsonObject = {
@@ -90,19 +90,22 @@ async def export_har(
 
 
 def _frozen(world: World) -> World:
-    """Return a world whose clock is frozen, so that its due events do not run."""
+    """Return a copy of a world with a frozen clock, so that due events do not run."""
     clock = clocks.start("frozen", None, world.at_ms, 0)
     writes = {CLOCK.name: {SINGLETON_KEY: clock}}
     return apply(world, writes, commit=world.commit, at_ms=world.at_ms)
 
 
 def _encoded_state(world: World) -> msgspec.Raw:
-    """Return the state of a world as JSON. Encoding a large state takes a long time."""
+    """Return the state of a world as JSON. This takes a long time for a large state."""
     return msgspec.Raw(msgspec.json.encode(export_state(world)))
 
 
 def _world_names(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
-    """Return the ids of a world's records by alias, so that the requests can be sent to another world."""
+    """Return the name, start and assumptions of a world, and the ids of its records by alias.
+
+    A replay uses the ids to translate requests for another world.
+    """
     world = engine.world
     at_ms = entries[0].world.at_ms if entries else engine.run_due()
     return {
@@ -117,10 +120,10 @@ def _world_names(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
 
 
 def _began_at(engine: Engine) -> str | None:
-    """Return the world time at which its seed or its scenario created the world.
+    """Return the world time at which a world was created from its seed or its scenario.
 
     Returns None for a fork, for a world that was stored by an earlier process, and if the history
-    no longer includes the world's creation.
+    no longer includes the creation.
     """
     for commit in reversed(engine.history):
         if commit.title == "began" and commit.number > 1:

@@ -1,4 +1,4 @@
-"""An exchange of the request log as an entry of an HTTP Archive 1.2."""
+"""Converts an exchange of the request log to an entry of an HTTP Archive 1.2."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 def har_entry(
     prefix: str, entry: Entry, exchange: WholeExchange, delivered: WholeExchange
 ) -> JsonObject:
-    """Return an exchange in the form used by archives. `prefix` is the world's URL before the path.
+    """Return the archive entry for an exchange. `prefix` is the world's URL before the path.
 
     `entry` is the exchange in the log, and `exchange` is its view without secrets.
     `delivered` is the view of the exchange whose response the client received.
@@ -47,7 +47,7 @@ def _har_request(prefix: str, exchange: WholeExchange) -> JsonObject:
         "method": exchange.method,
         "url": _url(prefix, exchange),
         "httpVersion": "HTTP/1.1",
-        # Cookies hold only secrets. The headers name them.
+        # The list of cookies is empty, because the values of cookies are secrets.
         "cookies": [],
         "headers": _named_values(message.headers),
         "queryString": _named_values(parameters),
@@ -73,7 +73,7 @@ def _har_response(exchange: WholeExchange) -> JsonObject:
     message = exchange.response
     comment = ""
     if exchange.lost:
-        comment = f"It did not arrive: {exchange.lost}."
+        comment = f"The response did not arrive: {exchange.lost}."
     return {
         "status": exchange.status,
         "statusText": _PHRASES.get(exchange.status, ""),

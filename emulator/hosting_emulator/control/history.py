@@ -1,4 +1,4 @@
-"""Control of a world's past: its latest commits, and rewinding to them."""
+"""Endpoints that list a world's commits and rewind the world to a commit."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Rewind(Body):
 
 
 async def list_history(context: Context, engine: Engine, limit: Limit = 100) -> web.StreamResponse:
-    """List the latest commits, newest first. `first` is the oldest stored commit.
+    """List the latest commits, newest first. `first` is the number of the oldest stored commit.
 
-    `summary` describes a commit's changes; it is empty if the title describes them. Commits that
-    only count requests, for faults and the rate limit, are not listed. Therefore rewinding to the
-    first item keeps later counts.
+    `summary` describes a commit's changes, and is empty if the title already describes them.
+    Commits that only count requests, for faults and the rate limit, are not listed. Therefore
+    rewinding to the first item does not undo later counts.
     """
     engine.run_due()
     listed = [commit for commit in reversed(engine.history) if commit.is_listed]
@@ -48,19 +48,19 @@ def _commit_entry(commit: Commit) -> CommitEntry:
 
 
 def find_state(engine: Engine, commit: int) -> World:
-    """Return the world after a commit. Raises ControlRefusal 404 if the commit is no longer stored."""
+    """Return the world after a commit. Raises ControlRefusal 404 if the commit is not stored."""
     first = engine.history[0].number
     last = engine.world.commit
-    detail = f"commit {commit} is not in the history, which has the commits {first} to {last}"
+    detail = f"commit {commit} is not in the history, which contains the commits {first} to {last}"
     return require(engine.history.state_after(commit), "No such commit", detail)
 
 
 def rewind(
     context: Context, engine: Engine, body: Annotated[Rewind, Example({"commit": 1})]
 ) -> WorldSummary:
-    """Rewind to the state after a commit; 404 if the commit is not stored.
+    """Rewind a world to its state after a commit.
 
-    The rewind is itself a new commit.
+    The rewind is itself a new commit. The status is 404 if the commit is not stored.
     """
     rewind_world(engine, body.commit)
     return world_summary(context, engine)

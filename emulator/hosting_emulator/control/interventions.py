@@ -1,4 +1,4 @@
-"""Control of interventions: changes of a world from outside the contract."""
+"""Endpoints that list interventions and apply an intervention to a world."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def intervene(
         InterventionDocument, Example({"move_dns": {"project": "shop", "to": "revoked"}})
     ],
 ) -> InterventionDone:
-    """Change a world from outside the contract, and return a description; 409 if it is impossible now."""
+    """Change a world from outside the contract, and return a description of the change.
+
+    The status is 409 if the change is impossible in the current state of the world.
+    """
     with refused_as(400, "Intervention refused", DocumentRefused):
         intervention = read_intervention(body)
     change = engine.begin_change()

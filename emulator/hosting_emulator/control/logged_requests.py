@@ -12,22 +12,25 @@ from hosting_emulator.messages import RequestFilters
 
 
 def require_entry(engine: Engine, number: str) -> Entry:
-    """Return the exchange with a number, given as in a path. Raises ControlRefusal 404."""
+    """Return the exchange with a number. Raises ControlRefusal 404 if the log does not contain it.
+
+    `number` is a part of the request's path, so it can be any string.
+    """
     entry = None
     if REQUEST_NUMBER.fullmatch(number):
         entry = engine.log.find(int(number))
     count = len(engine.log)
     contents = "it is empty"
     if count:
-        contents = f"it keeps the last {count} of {engine.log.count}"
+        contents = f"it contains the last {count} of {engine.log.count} requests"
     detail = f"the log has no request {number[:40]!r}: {contents}"
     return require(entry, "No such request", detail)
 
 
 async def find_entries(engine: Engine, filters: RequestFilters, limit: int) -> list[Entry]:
-    """Return the latest matching exchanges, at most `limit`, newest first. Raises ControlRefusal.
+    """Return the latest matching exchanges, at most `limit`, newest first.
 
-    Other requests are handled in between.
+    Other requests are handled during the search. Raises ControlRefusal for an invalid filter.
     """
     request_filter = read_filter(engine, filters)
     if request_filter == RequestFilter():

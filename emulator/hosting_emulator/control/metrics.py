@@ -42,7 +42,7 @@ def metrics(context: Context) -> web.Response:
 
 
 class _Collector:
-    """Reads the counts of the process and its worlds when Prometheus's client asks for them."""
+    """Collects the metrics of the process and its worlds for the Prometheus client library."""
 
     def __init__(self, context: Context) -> None:
         self._facts = context.facts
@@ -69,7 +69,7 @@ class _Collector:
         counts = {}
         for table in _COUNTED_TABLES:
             counts[(table.name,)] = sum(engine.world.count(table) for engine in self._worlds)
-        return _gauge("records", "Records held by all worlds, by table.", counts, "table")
+        return _gauge("records", "Records in all worlds, by table.", counts, "table")
 
 
 def _request_counts(tally: Tally) -> Metric:
@@ -77,14 +77,14 @@ def _request_counts(tally: Tally) -> Metric:
     for (call, status), count in sorted(tally.exchanges.items()):
         counts[(call or "none", str(status))] = count.requests
     description = (
-        "Requests of the public API, by call (none: of no call) and status (0: no response)."
+        "Requests to the public API, by call (none: unknown call) and status (0: no response)."
     )
     return _counter("requests", description, counts, "call", "status")
 
 
 def _lost_responses(tally: Tally) -> Metric:
     counts = {(kind,): count for kind, count in sorted(tally.lost.items())}
-    # The dashboards of users query this name.
+    # The name says "answers", because the monitoring dashboards of users query it.
     return _counter(
         "lost_answers", "Responses lost to a fault, by the kind of fault.", counts, "kind"
     )
@@ -126,7 +126,10 @@ def _full_name(name: str) -> str:
 
 
 def _filled(family: Counter | Gauge, value: float | Mapping[Any, float]) -> Metric:
-    """Add values to a metric: one value, or one value for each tuple of label values."""
+    """Add values to a metric, and return the metric.
+
+    `value` is a single value, or maps each tuple of label values to its value.
+    """
     values = value if isinstance(value, Mapping) else {(): value}
     for label_values, number in values.items():
         family.add_metric(label_values, number)

@@ -1,4 +1,4 @@
-"""Creating a world: a default world, or a world from a scenario or an exported state."""
+"""The endpoint that creates a world, with default content or from a scenario or an exported state."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ _SHORTEST_TTL_MS = 100
 
 
 class NewClock(Body):
-    """The clock of a new world. `rate` is world seconds per real second, and `at` is a timestamp."""
+    """The clock of a new world.
+
+    `rate` is the number of world seconds per real second. `at` is the world's time at the start.
+    """
 
     mode: Mode = "real"
     rate: float | None = None
@@ -51,10 +54,10 @@ class NewClock(Body):
 class NewWorld(Body):
     """A world to create. Without a name, the world is temporary.
 
-    `vary` is a seed, or null for none. With `token`, even `{}`, the response contains an access
-    token. With `ttl`, such as `6h`, the world is deleted soon after this much real time without a
-    request. `observation` is the id of an observation that watches the world from its first
-    request.
+    `vary` is the seed of a variation, or null for no variation. If `token` is present, even as
+    `{}`, the response contains an access token. `ttl` is a time to live in real time, such as `6h`.
+    The world is deleted soon after it has received no request for this time. `observation` is the
+    id of an observation that watches the world from its first request.
     """
 
     name: WorldName | None = None
@@ -76,9 +79,9 @@ async def create_world(
 ) -> WorldSummary:
     """Create a world: a default world, or a world from a scenario or an exported state.
 
-    A world without a name is temporary: it is kept only in memory. With `vary`, the world's
-    responses vary. With `token`, the response contains everything that a client needs: base URL,
-    ids, clock and an access token.
+    A world without a name is temporary, which means that it is kept only in memory. With `vary`,
+    the world's responses vary. With `token`, the response contains everything that a client needs:
+    base URL, ids, clock and an access token.
     """
     variation = read_variation_of_new_world(context, body.vary, body.only)
     ttl_ms = _read_ttl_ms(body.ttl)
@@ -102,7 +105,10 @@ async def create_world(
 
 
 def _read_ttl_ms(duration: str | None) -> int | None:
-    """Return a time to live in real milliseconds. Raises ControlRefusal 400."""
+    """Return a time to live in real milliseconds, or None if `duration` is None.
+
+    Raises ControlRefusal 400 if `duration` is invalid.
+    """
     if duration is None:
         return None
     with refused_as(400, "Bad ttl", ValueError):
@@ -110,7 +116,7 @@ def _read_ttl_ms(duration: str | None) -> int | None:
 
 
 async def _build_world(context: Context, body: NewWorld, name: str) -> World:
-    """Return the world that a request describes. Raises ControlRefusal, ClockRefused."""
+    """Return the world that a request describes. Raises ControlRefusal or ClockRefused."""
     if body.state is not None:
         return await _imported_world(context, body, body.state, name)
     seed = body.seed
@@ -123,10 +129,13 @@ async def _build_world(context: Context, body: NewWorld, name: str) -> World:
 
 async def _imported_world(context: Context, body: NewWorld, state: JsonObject, name: str) -> World:
     if body.scenario or body.clock or body.assumptions:
-        message = "a state has its own clock and assumptions: leave them out"
+        message = (
+            "an exported state contains a clock and assumptions: leave out scenario, clock and "
+            "assumptions"
+        )
         raise ControlRefusal(400, "Bad request", message)
     world = await import_world(state, name, body.seed)
-    # A request that was handled in between may have taken the name.
+    # Check the name again, because a request that was handled during the import may have taken it.
     check_new_name(context, name)
     return world
 
@@ -134,8 +143,8 @@ async def _imported_world(context: Context, body: NewWorld, state: JsonObject, n
 def _scenario_world(
     context: Context, body: NewWorld, scenario: Chosen, name: str, seed: str
 ) -> World:
-    # Imported here because the import takes 50 ms, which would delay the first world of a test
-    # session.
+    # Import this module here, because the import takes 50 ms and would delay the first world of a
+    # test session.
     from hosting_emulator.control.scenario_worlds import fresh_world
 
     world = fresh_world(context, scenario, name, seed)
@@ -145,7 +154,7 @@ def _scenario_world(
         mode = body.clock.mode
         rate = body.clock.rate
         if body.clock.at is not None:
-            message = "a scenario sets its own start time: leave out clock.at"
+            message = "the scenario sets the start time: leave out clock.at"
             raise ControlRefusal(400, "Bad clock", message)
     with refused_as(400, "Assumption refused", AssumptionRefused):
         return with_overrides(

@@ -1,4 +1,4 @@
-"""Control of observations: starting them, reading their reports, and ending them."""
+"""Endpoints that begin, report and end observations."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from hosting_emulator.http.endpoint import (
 )
 from hosting_emulator.http.query import Milliseconds, Query
 
-#: Seconds of real time between two checks for requests in progress.
+#: The time in real seconds between two checks for requests in progress.
 _LOOK_S = 0.01
 
 
 class NewObservation(Body):
-    """The worlds to observe, including their copies (null: all worlds), and the rules to skip.
+    """An observation to begin.
 
-    `replaces` is the id of an observation that ends now.
+    `worlds` contains the names of worlds to observe, or is null for all worlds. Copies of these
+    worlds are observed too. `skip_rules` contains the ids of conduct rules to skip. `replaces` is
+    the id of an observation that ends when the new observation begins.
     """
 
     worlds: list[str] | None = None
@@ -38,10 +40,11 @@ class NewObservation(Body):
 def begin_observation(
     context: Context, body: Annotated[NewObservation, Example({"worlds": None})]
 ) -> messages.ObservationState:
-    """Begin an observation, which counts and judges every request of its worlds from now on.
+    """Begin an observation, which counts and judges every request to its worlds from now on.
 
-    It also sees worlds that are created later. Deleting, resetting, loading or replacing a world
-    ends a chapter of the observation, and nothing is lost. End the observation with DELETE.
+    An observation of all worlds includes worlds that are created later. Deleting, resetting,
+    loading or replacing a world ends a chapter of the observation, and the results of this chapter
+    are kept. End the observation with DELETE.
     """
     check_rules(body.skip_rules, "skip_rules")
     for name in body.worlds or ():
@@ -64,11 +67,11 @@ async def show_observation(
         Query("Wait at most this long, in real milliseconds, until no request is in progress."),
     ] = 0,
 ) -> messages.ObservationReport:
-    """Report what an observation saw, with a verdict for each chapter.
+    """Report the requests and findings of an observation, with a verdict for each chapter.
 
-    `final` means that the clients have finished, and adds rules that can be judged only then.
-    Requests that are still in progress after `wait_ms` are listed. They are judged on what is known
-    so far.
+    `final` means that the clients have finished. The report then includes rules that can be judged
+    only at the end. Requests that are still in progress after `wait_ms` are listed. They are judged
+    on what is known so far.
     """
     process_observation = find_observation(context, observation)
     await _wait_for_responses(process_observation, wait_ms / 1000)

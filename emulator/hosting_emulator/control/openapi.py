@@ -1,9 +1,9 @@
 """The OpenAPI 3.1 document of the control API, generated from the declarations that serve it.
 
-The table of routes supplies the paths, statuses and types of responses. The endpoints supply the
-descriptions, parameters and bodies. The schemas of responses come from `messages`. The schemas of
-scenarios, faults and interventions come from the schema of scenario files. Pages and the files that
-they load are not included.
+The table of routes supplies the paths, response statuses and response types. The endpoints supply
+the descriptions, parameters and bodies. The schemas of responses come from `messages`. The schemas
+of scenarios, faults and interventions come from the schema of scenario files. Pages and the files
+that they load are not included.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _ABOUT: Final = """\
 Everything outside `/v1`: worlds, time, failures, and the request log. The command
 line, the dashboard and the pytest plugin all use this API.
 
-Stable within a major version: paths, methods, parameters, members of bodies and of responses, statuses
-and titles of problems. New members, parameters and paths may be added at any time: ignore those that
-you do not know. Sentences (`detail`, `message`, `summary`, `text`, `sentences`, `why`, `about`) may
-change with any version.
+These parts are stable within a major version: paths, methods, parameters, members of request and
+response bodies, and the statuses and titles of problems. New members, parameters and paths may be
+added at any time, so ignore those that you do not know. Sentences (`detail`, `message`, `summary`,
+`text`, `sentences`, `why`, `about`) may change in any version.
 
 Requests from this machine need no token. Requests from another machine, or through a proxy, need the
 control token.
@@ -50,7 +50,7 @@ _PAGE_TYPES: Final = ("text/html", "text/css", "*/*")
 
 
 def control_document(base_url: str, version: str, operation_id: str | None = None) -> JsonObject:
-    """Return the document for a client that reaches the server at `base_url`.
+    """Return the OpenAPI document for a client that reaches the server at `base_url`.
 
     `operation_id` is the id of an operation in the default world, used as an example.
     """
@@ -94,10 +94,10 @@ def control_document(base_url: str, version: str, operation_id: str | None = Non
 
 
 def _operation_id(route: Route, ids: Container[str]) -> str:
-    """Return the unique name of an operation: the endpoint's name in camel case."""
+    """Return a unique id for an OpenAPI operation: the endpoint's name in camel case."""
     id_ = re.sub("_(.)", lambda match: match[1].upper(), route.function)
     if id_ in ids and "{world}" in route.path:
-        # The row of the default world comes first.
+        # The route for the default world comes first and has already taken the plain id.
         id_ += "OfWorld"
     if id_ in ids:
         id_ += route.method.title()

@@ -29,7 +29,7 @@ _REFUSED: Final = {
     "4XX": "Refused; nothing was changed.",
     "503": "The change could not be saved to disk.",
 }
-#: Endpoints whose errors have the form of OAuth and OpenID Connect errors.
+#: Endpoints whose errors can have the OAuth format.
 _OAUTH: Final = ("token", "userinfo")
 
 
@@ -56,13 +56,14 @@ _TOKEN_FORM_EXAMPLE: Final = {
 def operation_document(
     route: Route, collection: SchemaCollection, operation_id: str | None
 ) -> JsonObject:
-    """Return the operation of a route, without its id and its tag.
+    """Return the OpenAPI operation of a route, without the operation's id and tag.
 
-    The schemas that it references are added to `collection`. `operation_id` is the id of an
-    operation of the contract for examples, or None if there is none.
+    Adds the referenced schemas to `collection`. `operation_id` is the id of a hosting operation to
+    use as an example, or None if the example world has no operation.
     """
     endpoint = load_endpoint(route.endpoint)
-    # The document lists schemas in the order of their first use.
+    # Collect the schemas of responses first, because the document lists schemas in the order of
+    # their first use.
     responses = _responses(route, collection)
     description = cleandoc(endpoint.function.__doc__ or "")
     first_paragraph = description.partition("\n\n")[0]
@@ -119,7 +120,7 @@ def _path_parameters(route: Route, operation_id: str | None) -> list[JsonObject]
 def _query_parameters(
     parameter: EndpointParameter, collection: SchemaCollection
 ) -> list[JsonObject]:
-    """Return the query parameters that one parameter of an endpoint reads."""
+    """Document the query parameters that one parameter of an endpoint's function reads."""
     if parameter.kind is RequestFilters:
         return _filters()
     schema = collection.schema(parameter.kind)
@@ -133,7 +134,7 @@ def _query_parameters(
 
 
 def _filters() -> list[JsonObject]:
-    """Return the query parameters that filter requests."""
+    """Document the query parameters that filter requests."""
     parameters = []
     for name, documentation in filter_documentation().items():
         assert documentation.examples is not None
@@ -144,7 +145,7 @@ def _filters() -> list[JsonObject]:
 
 
 def _parameter(name: str, description: str, schema: JsonObject, example: Any) -> JsonObject:
-    """Return a query parameter."""
+    """Return the documentation of a query parameter."""
     document = {"name": name, "in": "query", "description": description, "schema": dict(schema)}
     if example is not None:
         document["example"] = example
@@ -152,7 +153,7 @@ def _parameter(name: str, description: str, schema: JsonObject, example: Any) ->
 
 
 def _body(route: Route, endpoint: Endpoint, collection: SchemaCollection) -> JsonObject | None:
-    """Return the request body of an operation, or None if it has no body."""
+    """Return the request body of an operation, or None if the operation has no body."""
     if route.is_identity and route.function == "token":
         schema = collection.schema(TokenForm)
         content = {"schema": {"$ref": schema["$ref"]}, "example": _TOKEN_FORM_EXAMPLE}
@@ -162,10 +163,12 @@ def _body(route: Route, endpoint: Endpoint, collection: SchemaCollection) -> Jso
     schema = collection.schema(endpoint.body)
     is_required = bool(schema.get("required"))
     if "$ref" in schema:
-        # The Python type of such a body is less precise than the referenced schema.
+        # Keep only the reference, because the Python type of the body is less precise than the
+        # referenced schema.
         schema = {"$ref": schema["$ref"]}
         name = schema["$ref"].removeprefix(COMPONENTS)
-        # The schemas of faults and interventions come from scenario files and require a member.
+        # A schema that is not in the collection comes from the schema of scenario files, and
+        # requires a member.
         is_required = bool(collection.schemas.get(name, {"required": [name]}).get("required"))
     content = {"schema": schema}
     if endpoint.example is not None:

@@ -32,7 +32,7 @@ class SchemaCollection:
         self.schemas: JsonObject = {}
 
     def schema(self, kind: Any) -> JsonObject:
-        """Return the schema of a type. The schemas of the structs in it are added to `schemas`."""
+        """Return the schema of a type, and add the schemas of its structs to `schemas`."""
         (schema,), parts = schema_components([kind], ref_template=COMPONENTS + "{name}")
         for name, part in parts.items():
             message = getattr(messages, name, None)
@@ -42,7 +42,7 @@ class SchemaCollection:
         return schema
 
     def response(self, response: ResponseType) -> JsonObject:
-        """Return the content of a response."""
+        """Return the OpenAPI content of a response, which maps the media type to a schema."""
         if isinstance(response, Media):
             return {response.media_type: {"schema": TEXT}}
         assert not isinstance(response, NoContent)
@@ -58,10 +58,10 @@ class SchemaCollection:
 
 
 def _as_encoded(kind: type[ControlMessage], schema: JsonObject) -> JsonObject:
-    """Return the schema of a message in its JSON form.
+    """Return the schema of a message as it is encoded in JSON.
 
-    In JSON, a member whose default is None is omitted rather than null. A rule's written fields are
-    encoded beside the other members.
+    JSON omits a member whose value is None instead of encoding null. The fields that a user wrote
+    for a rule are encoded next to the other members.
     """
     members = {name: member for name, member in schema["properties"].items() if name != WRITTEN}
     for field in msgspec.structs.fields(kind):
@@ -91,10 +91,10 @@ def simplify_for_generators(schema: Any) -> Any:
         return schema
     result = {name: simplify_for_generators(part) for name, part in schema.items()}
     if all(isinstance(part, dict) for part in schema.values()):
-        # These are the members of an object, by name.
+        # The values are the schemas of an object's members, so there is nothing left to simplify.
         return result
     if "$ref" in result:
-        # Other keywords only repeat the referenced schema, and confuse generators.
+        # Drop the other keywords, because they repeat the referenced schema and confuse generators.
         return {"$ref": result["$ref"]}
     if "enum" in result:
         result.setdefault("type", _type_of_enum(result["enum"]))
@@ -117,7 +117,7 @@ def _type_of_enum(values: list[Any]) -> str:
 
 
 def _simplify_unions(schema: JsonObject) -> None:
-    """Remove unions that only list the required members, and unions with an array."""
+    """Remove unions that only list required members, and unions that contain an array."""
     for keyword in ("anyOf", "oneOf"):
         parts = [part for part in schema.get(keyword, []) if part.get("type") != "null"]
         if parts and all(part.keys() == {"required"} for part in parts):

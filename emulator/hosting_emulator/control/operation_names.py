@@ -1,4 +1,4 @@
-"""Finds an operation by its id, and names it in sentences."""
+"""Finds operations by id, and formats their titles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.world.value import World
 
 
 def require_operation(world: World, operation_id: str) -> Operation:
-    """Return an operation of a world. Raises ControlRefusal 404."""
+    """Return the operation with an id. Raises ControlRefusal 404 if the world has no such operation."""
     operation = world.get(OPERATIONS, operation_id)
     detail = f"this world has no operation {operation_id[:40]!r}"
     return require(operation, "No such operation", detail)

@@ -1,4 +1,4 @@
-"""Control of a world's operations: list, explain and step them."""
+"""Endpoints that list, explain and step a world's operations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from hosting_emulator.world.value import Change, World
 
 async def list_operations(
     engine: Engine,
-    unfinished: Annotated[bool, Query("Only operations that have not ended.")] = False,
+    unfinished: Annotated[bool, Query("Return only operations that have not ended.")] = False,
 ) -> Iterator[messages.OperationState]:
     """List operations, oldest first. `unfinished` selects operations that have not ended."""
     engine.run_due()
@@ -66,7 +66,7 @@ async def operations_in_order(world: World, *, unfinished: bool) -> Iterator[Ope
 
 
 def why_operation(context: Context, engine: Engine, operation: str) -> messages.Why:
-    """Explain an operation's state, what happens next, and how to advance it."""
+    """Explain an operation's state, what happens next, and how to advance the operation."""
     engine.run_due()
     require_operation(engine.world, operation)
     explanation = why(engine, operation)
@@ -79,7 +79,7 @@ def why_operation(context: Context, engine: Engine, operation: str) -> messages.
 
 
 def step_operation(engine: Engine, operation: str) -> JsonObject:
-    """Take an operation's next step now, and return the operation in the form of the public API."""
+    """Take an operation's next step now, and return the operation as the public API represents it."""
     now_ms = engine.run_due()
     require_operation(engine.world, operation)
     change = Change(engine.world, now_ms)

@@ -1,4 +1,4 @@
-"""Control of a world's outcomes."""
+"""Endpoints that list, arm, show and remove a world's outcomes."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def arm_outcome(
     engine: Engine,
     body: Annotated[OutcomeDocument, Example({"fail": {"phase": "deploying"}, "project": "blog"})],
 ) -> JsonObject:
-    """Set in advance how the next operation ends.
+    """Arm an outcome, which determines how the next matching operation ends.
 
-    It applies after the outcomes that are already armed.
+    The outcome applies after the outcomes that are already armed.
     """
     return arm_rule(engine, body, OUTCOME)
 
@@ -41,7 +41,7 @@ def show_outcome(engine: Engine, outcome: str) -> JsonObject:
 
 
 def remove_outcome(engine: Engine, outcome: str) -> None:
-    """Remove an outcome. Operations that started with it still end with it."""
+    """Remove an outcome. Operations that started with the outcome keep it."""
     remove_rule(engine, outcome, OUTCOME)
 
 
@@ -51,5 +51,5 @@ def clear_outcomes(engine: Engine) -> FaultsRemoved:
 
 
 def list_outcome_kinds() -> FaultKinds:
-    """List every kind of outcome with its options, and the operations it can apply to."""
+    """List every kind of outcome with its options, and the operations to which it can apply."""
     return describe_outcome_kinds()

@@ -1,6 +1,6 @@
-"""The projects of a world, each with all of its records.
+"""The endpoint that lists the projects of a world, each with its records.
 
-No secret is shown: the value of a ticket is not stored.
+The response contains no secrets, because the values of tickets are not stored.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import World
 
-#: The maximum number of a project's newest tickets, and of its deployments by default.
+#: The maximum number of tickets per project, and the default maximum number of deployments.
 _MOST_ITEMS = 10
 
 
 async def list_projects(
     engine: Engine,
     deployments: Annotated[
-        Limit, Query("How many of each project's newest deployments to return.")
+        Limit, Query("The maximum number of newest deployments to return for each project.")
     ] = _MOST_ITEMS,
 ) -> Iterator[ProjectState]:
-    """List the projects by alias, each with all of its records.
+    """List the projects, sorted by alias, each with its records.
 
-    Only the newest deployments and tickets are included; `counts` has the total number of
-    deployments. `claim_held` is true if the intervention hold_claim holds the claim.
+    Older deployments and tickets are left out. `counts` contains the total number of deployments.
+    `claim_held` is true if the intervention `hold_claim` holds the project's claim.
     """
     now_ms = engine.run_due()
     world = engine.world
@@ -70,7 +70,7 @@ async def list_projects(
 def _project_state(
     world: World, project: Project, tickets: list[Ticket], now_ms: int, most_deployments: int
 ) -> ProjectState:
-    """Return a project. `tickets` are all of its tickets, newest first."""
+    """Return the state of a project. `tickets` contains all of the project's tickets, newest first."""
     organization_name = project.organization_id
     plan = None
     organization_credits = None
@@ -139,7 +139,7 @@ def _ticket_state(world: World, ticket: Ticket, now_ms: int) -> TicketState:
 
 
 def _members(world: World, project: Project) -> list[ProjectMember]:
-    """Return the users who have a role in a project, by alias."""
+    """Return the users who have a role in a project, sorted by alias."""
     members = []
     for _, membership in world.rows(MEMBERSHIPS):
         if membership.organization_id == project.organization_id:
@@ -150,10 +150,10 @@ def _members(world: World, project: Project) -> list[ProjectMember]:
 
 
 def _member(world: World, project: Project, membership: Membership) -> ProjectMember | None:
-    """Return a member of an organization as a member of its project, or None without a role in it."""
+    """Return an organization's member as a project member, or None if the user has no role in the project."""
     alias = alias_of(world, USERS, membership.user_id)
     if membership.role == "owner":
-        # The owner of an organization owns its projects.
+        # An owner of an organization also owns the organization's projects.
         return ProjectMember(user=alias, role="owner", through="organization")
     grant = world.get(GRANTS, f"{project.id}/{membership.user_id}")
     if grant is None:

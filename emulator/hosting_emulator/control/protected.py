@@ -1,4 +1,4 @@
-"""Control of protected faults: faults that a judge puts into all worlds and that no client can remove."""
+"""Endpoints for protected faults, which a judge puts into all worlds and which no client can remove."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from hosting_emulator.messages import ProtectedFaultState
 
 
 class NewProtectedFault(Body):
-    """One of `fault`, `outcome` and `intervention`, and its worlds.
+    """A protected fault to add, given as exactly one of `fault`, `outcome` and `intervention`.
 
-    `worlds` are the names of worlds, including their copies, or null for all.
+    `worlds` contains the names of the fault's worlds, or is null for all worlds. The fault also
+    applies to copies of these worlds.
     """
 
     fault: FaultDocument | None = None
@@ -39,11 +40,11 @@ def protect_fault(
     context: Context,
     body: Annotated[NewProtectedFault, Example({"fault": {"timeout": {}, "times": 1}})],
 ) -> ProtectedFaultState:
-    """Arm a fault or outcome, or intervene, in every world, and keep it there.
+    """Put a fault, an outcome or an intervention into every world, and keep it there.
 
-    It is restored after a reset, a scenario load, a state import, a rewind and the removal of
-    faults. It also applies to worlds that are created later. All worlds share its counts. It never
-    applies to a world that is stored on disk.
+    The protected fault is restored after a reset, a scenario load, a state import, a rewind and the
+    removal of faults. Worlds that are created later also get the protected fault. All worlds share
+    the counts of the protected fault. A world that is stored on disk never gets a protected fault.
     """
     documents = {kind: getattr(body, kind) for kind in KINDS}
     kinds = [kind for kind, document in documents.items() if document is not None]
@@ -92,7 +93,7 @@ def remove_protected_fault(context: Context, protected_fault: str) -> None:
 
 
 def _find_protected(context: Context, id_: str) -> ProtectedFault:
-    """Return a protected fault. Raises ControlRefusal 404."""
+    """Return the protected fault with an id. Raises ControlRefusal 404 if there is no such fault."""
     protected = context.worlds.protected.get(id_)
     return require(
         protected, "No such protected fault", f"there is no protected fault {id_[:80]!r}"
@@ -103,7 +104,7 @@ def _state(protected: ProtectedFault) -> ProtectedFaultState:
     worlds = None
     if protected.names is not None:
         worlds = sorted(protected.names)
-    # An intervention has no fault, so it counts the worlds to which it was applied.
+    # For an intervention, both counts are the number of worlds to which it was applied.
     seen = protected.applied
     hits = protected.applied
     if protected.fault is not None:

@@ -1,4 +1,4 @@
-"""A request to an endpoint of the identity provider, which a row in the table of routes describes."""
+"""Handles a request to an endpoint of the identity provider."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from hosting_emulator.identity.request import IdentityRequest
 
 
 def provider_exchange(request: IdentityRequest, engine: Engine, route: Route) -> faults.Exchange:
-    """Return an exchange with an endpoint of the identity provider, in progress.
+    """Return an exchange with an endpoint of the identity provider.
 
-    Unknown parameters are ignored there (RFC 6749, 3.1). The Date header is in world time, as are
-    the timestamps in tokens.
+    The exchange is a generator that yields delays in real milliseconds and returns the response.
+    The identity provider ignores unknown parameters (RFC 6749, 3.1). The Date header is in world
+    time, as are the timestamps in tokens.
     """
     endpoint = load_endpoint(route.endpoint)
     arguments = {"request": request, "engine": engine}

@@ -1,4 +1,4 @@
-"""The paths of the identity provider of one world."""
+"""The routes of a world's identity provider."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from hosting_emulator.messages import (
 
 
 def identity_routes(prefix: str) -> list[Route]:
-    """Return the rows of the identity provider of one world."""
+    """Return the routes of a world's identity provider.
+
+    `prefix` is `/worlds/{world}`, or an empty string for the default world.
+    """
     return [
         Route(
             "GET",

@@ -1,4 +1,4 @@
-"""The report of a world: everything that happened in it, in one document."""
+"""The endpoint that reports everything that happened in a world in one document."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ async def _reported_exchanges(world: World, entries: Sequence[Entry]) -> list[Re
 
 
 async def _unfinished_operations(context: Context, engine: Engine, world: World) -> list[Why]:
-    """Explain the oldest unfinished operations. Other requests are handled in between."""
+    """Explain the oldest unfinished operations, and handle other requests in between."""
     operations = await operations_in_order(world, unfinished=True)
     explanations = []
     async with LongJob() as job:
         for operation in islice(operations, _MOST_OPERATIONS):
-            # A reset that was handled in between may have removed the operation.
+            # A reset that was handled during a pause may have removed the operation.
             if engine.world.get(OPERATIONS, operation.id) is not None:
                 explanations.append(why_operation(context, engine, operation.id))
             await job.pause()
@@ -83,7 +83,7 @@ async def _unfinished_operations(context: Context, engine: Engine, world: World)
 
 
 def _scenario_file(world: World) -> str | None:
-    """Return the file of the scenario from which a world was created, or None without a scenario."""
+    """Return the scenario file from which a world was created, or None if no scenario created the world."""
     origin = world.get(ORIGIN, SINGLETON_KEY)
     if origin is None or not origin.scenario:
         return None

@@ -19,7 +19,7 @@ from hosting_emulator.messages import RequestFilters
 from hosting_emulator.world.tables import PROJECTS, USERS
 from hosting_emulator.world.value import World
 
-#: The number of a request in a log.
+#: Matches the number of a request in a log.
 REQUEST_NUMBER = re.compile(r"[0-9]{1,15}")
 _STATUS_NUMBER = re.compile("0|[1-9][0-9]{0,9}")
 
@@ -27,8 +27,8 @@ _STATUS_NUMBER = re.compile("0|[1-9][0-9]{0,9}")
 def read_filter(engine: Engine, filters: RequestFilters) -> RequestFilter:
     """Return the filter that a query describes.
 
-    Raises ControlRefusal with the name of the parameter: 404 for an unknown user or project,
-    otherwise 400.
+    Raises ControlRefusal 404 for an unknown user or project, and 400 for another invalid parameter.
+    The error names the parameter.
     """
     status, status_class = _read_status(filters.get("status"))
     since_ms = _read_moment(engine, "since", filters.get("since"))
@@ -44,15 +44,15 @@ def read_filter(engine: Engine, filters: RequestFilters) -> RequestFilter:
         since_ms=since_ms,
         until_ms=until_ms,
         text=filters.get("text"),
-        # The query contains it as a string, like all parameters.
+        # The value is a string at this point, like all values from a query.
         after=_read_number(cast("str | None", filters.get("after"))),
     )
 
 
 def _read_status(text: str | None) -> tuple[int | None, int | None]:
-    """Return the status and the class of statuses, such as 4 for `4xx`.
+    """Return the status and the status class, such as 4 for `4xx`.
 
-    At least one of them is None.
+    At least one of the two values is None.
     """
     if not text:
         return None, None
@@ -73,7 +73,7 @@ def _read_call(name: str | None) -> str | None:
 
 
 def _read_user(world: World, name: str | None) -> str | None:
-    """Return the id of a user, or NOBODY."""
+    """Return the id of the named user. None and NOBODY are returned unchanged."""
     if name is None or name == NOBODY:
         return name
     return find(world, USERS, name).id
@@ -94,7 +94,10 @@ def _read_number(text: str | None) -> int | None:
 
 
 def _read_moment(engine: Engine, name: str, text: str | None) -> int | None:
-    """Return the world time, in milliseconds, for a timestamp or for a duration before now."""
+    """Return the world time, in milliseconds, for a timestamp or a duration before now.
+
+    Returns None if `text` is None. Raises ControlRefusal 400 if `text` is invalid.
+    """
     if text is None:
         return None
     with suppress(ValueError):
@@ -107,10 +110,11 @@ def _read_moment(engine: Engine, name: str, text: str | None) -> int | None:
 
 
 def _check_filter(name: str, value: Any) -> None:
-    """Refuse patterns, and values that no request can have. Raises ControlRefusal 400."""
+    """Raise ControlRefusal 400 for a pattern, or for a value that no request can have."""
     if isinstance(value, str) and (value == "*" or value.startswith("/")):
         message = (
-            f"{name} must be a single value, not {value[:80]!r}; leave it out to accept any value"
+            f"{name} must be a single value, not {value[:80]!r}; leave out {name} to accept any "
+            "value"
         )
         raise ControlRefusal(400, f"Bad {name}", message)
     try:

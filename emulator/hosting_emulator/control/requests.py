@@ -1,4 +1,4 @@
-"""Control of the request log: the latest exchanges that match filters, and one exchange in full."""
+"""Endpoints that list the exchanges in the request log and show one exchange in full."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ async def list_requests(
     engine: Engine,
     filters: RequestFilters,
     limit: Limit = 50,
-    trail: Annotated[bool, Query("Include every decision that led to each response.")] = True,
+    trail: Annotated[
+        bool, Query("Include the trail of each exchange: the decisions that led to the response.")
+    ] = True,
 ) -> web.StreamResponse:
     """List the latest matching exchanges, newest first, with the total number of exchanges.
 
-    Filters: `call` (or `none`), `status` (404 or 4xx), `user` and `project` (alias or id;
-    `nobody`), `since` and `until` (world time, or a duration before now; `until` is exclusive),
-    `text` and `after` (a number). Without `trail` the response is shorter and faster.
+    `call` filters by call, or by `none` for requests that match no call. `status` is a status, such
+    as 404, or a class, such as 4xx. `user` and `project` are an alias or an id, and `user` can be
+    `nobody`. `since` and `until` (exclusive) are a world timestamp, or a duration before now.
+    `after` is the number of a request. Without `trail`, the response is shorter and faster.
     """
     view = Explanations(engine.log).item if trail else _exchange_without_trail
     entries = await find_entries(engine, filters, limit)

@@ -1,4 +1,4 @@
-"""Resends a request of the log."""
+"""The endpoint that resends a request from the request log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hosting_emulator.world.tables import USERS
 
 
 class Resend(Body):
-    """Whether the request keeps its Idempotency-Key."""
+    """Options for resending a request. If `same_key` is true, the request keeps its Idempotency-Key."""
 
     same_key: bool = False
 
@@ -28,12 +28,12 @@ class Resend(Body):
 async def resend_request(
     context: Context, engine: Engine, n: str, body: Annotated[Resend, Example({"same_key": True})]
 ) -> WholeExchange:
-    """Resend a request of the log, and return the new exchange.
+    """Resend a request from the log, and return the new exchange.
 
     The request is sent to the current world with a new access token for the same user and
     organization. An API key is sent unchanged. Unless `same_key` is true, the request has a new
-    Idempotency-Key. A fault that delays is carried out. A fault that breaks a connection is only
-    recorded, because there is no connection.
+    Idempotency-Key. A fault that delays the response takes effect. A fault that breaks the
+    connection is only recorded, because a resent request has no connection.
     """
     entry = require_entry(engine, n)
     _check_can_be_resent(entry)
@@ -42,10 +42,11 @@ async def resend_request(
     if token is not None:
         replaced_headers[b"authorization"] = f"Bearer {token}".encode()
     if not body.same_key:
-        # A key is remembered only with a commit, so adding the latest commit's number makes it new.
+        # A key is remembered only with a commit, so adding the latest commit's number makes the key
+        # new.
         key = f"replay-of-{entry.n}-at-{engine.world.commit}"
         replaced_headers[b"idempotency-key"] = key.encode()
-    # A header that the client did not send is not added.
+    # Replace only headers that the client sent. No header is added.
     headers = [
         (name, replaced_headers.get(name.lower(), value)) for name, value in entry.raw_headers
     ]
@@ -64,12 +65,13 @@ async def resend_request(
         from_emulator=True,
     )
     await run_exchange(engine, exchange, wait=partial(wait_for, context.request))
-    # By now the log may have newer exchanges, from requests that arrived during a delay.
+    # Return this exchange rather than the newest one, because other requests may have arrived
+    # during a delay.
     return Explanations(engine.log).whole(engine.world, exchange)
 
 
 def _check_can_be_resent(entry: Entry) -> None:
-    """Raise ControlRefusal 409 if the log has only a part of a request, or if it works only once."""
+    """Raise ControlRefusal 409 if a request is not completely in the log, or if it redeemed a ticket."""
     missing = ""
     if entry.headers_cut:
         missing = f"only the beginning of the headers of request {entry.n} was kept"
@@ -86,7 +88,10 @@ def _check_can_be_resent(entry: Entry) -> None:
 
 
 def _new_token(context: Context, engine: Engine, entry: Entry) -> str | None:
-    """Return a new access token for the user of a request, or None if it had no token of a known user."""
+    """Return a new access token for the user of a request.
+
+    Returns None if the request had no access token, or if the token's user no longer exists.
+    """
     principal = entry.principal
     user = engine.world.get(USERS, principal.user_id)
     if principal.api_key_id is not None or user is None:

@@ -36,7 +36,7 @@ class JsonOrNull:
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """A response with another media type."""
+    """A response with a media type other than JSON."""
 
     media_type: str
 
@@ -53,9 +53,10 @@ ResponseType: TypeAlias = Json | JsonList | JsonOrNull | Media | NoContent
 class Route:
     """A row of the table of routes.
 
-    In `path`, `{name}` matches one segment and `{name*}` matches the rest. `endpoint` is
-    `MODULE:FUNCTION`, with the module under `hosting_emulator`. `tag` is a key of TAGS, and is the
-    group in the OpenAPI document. `body_limit` is in bytes.
+    In `path`, `{name}` matches one segment and `{name*}` matches the rest of the path. `endpoint`
+    is `MODULE:FUNCTION`, where MODULE is relative to `hosting_emulator`. `tag` is a key of TAGS,
+    and groups the routes in the OpenAPI document. `body_limit` is the maximum size of the request
+    body in bytes.
     """
 
     method: str
@@ -74,7 +75,7 @@ class Route:
 
     @property
     def identity_call(self) -> str:
-        """The name of an identity provider's endpoint for faults, or "" for other endpoints."""
+        """The name by which faults match an endpoint of the identity provider, or "" for other endpoints."""
         if not self.is_identity:
             return ""
         return IDENTITY_PROVIDER + self.function

@@ -1,4 +1,4 @@
-"""The OpenAPI document's descriptions of tags and of the names in braces in paths."""
+"""The descriptions of tags and path parameters for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PathParameter:
-    """Documents a name in braces in paths.
+    """The documentation of a path parameter.
 
-    `example` is a value that a fresh world has, or soon gets.
+    `example` is a value that exists in a fresh world or soon after its start.
     """
 
     description: str
     example: str | int | None = None
 
 
-#: The names in braces in the paths of the table.
+#: The path parameters in the table of routes, by name.
 PATH_PARAMETERS: Final = {
     "world": PathParameter("The name of a world.", "default"),
     "n": PathParameter("The number of an exchange in the log.", 1),
-    "name": PathParameter("The name of a scenario of the library.", "provider-outage"),
+    "name": PathParameter("The name of a scenario in the library.", "provider-outage"),
     "operation": PathParameter("The id of an operation."),
     "fault": PathParameter("The id of a fault.", "fault-1"),
     "outcome": PathParameter("The id of an outcome.", "outcome-1"),
     "snapshot": PathParameter("The id of a snapshot.", "snapshot-1"),
     "protected_fault": PathParameter("The id of a protected fault.", "fault-1000000001"),
     "observation": PathParameter("The id of an observation.", "observation-1"),
-    "chapter": PathParameter("The index of a chapter of the observation.", "0"),
+    "chapter": PathParameter("The index of a chapter in the observation.", "0"),
 }
-#: The tags of the OpenAPI document, in the order of the document.
+#: The descriptions of the OpenAPI document's tags, in the order of the document.
 TAGS: Final = {
     "documents": "Process status and contract tables",
     "worlds": "Worlds",
@@ -43,7 +43,7 @@ TAGS: Final = {
     "history": "Commits, snapshots and rewinding",
     "projects": "The content of a world",
     "protected": "Faults that a judge keeps in every world",
-    "observations": "Observations of every world and request during a period",
+    "observations": "Observations, which count and judge requests over a period",
     "reports": "Reports, conduct and metrics",
     "sign_in": "Browser sign-in",
 }

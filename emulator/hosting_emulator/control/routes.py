@@ -1,8 +1,8 @@
-"""The table of the paths under `/_emulator`, with their endpoints.
+"""The table of routes under `/_emulator`.
 
-`endpoints.py` describes how an endpoint is declared. It returns a value of the row's response type,
-or a response. For a list that can be long it returns an iterator that creates each item when it is
-needed, so that other requests are handled in between.
+The module `endpoints.py` describes how an endpoint is declared. An endpoint returns a value of the
+route's response type, or a finished response. An endpoint whose list can be long returns an
+iterator, so that other requests are handled while the items are written.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from hosting_emulator.messages import (
     WorldSummary,
 )
 
-#: The first row that matches a path handles it.
+#: The first route that matches a request's path and method handles the request.
 ROUTES: Final = [
     Route("GET", "/", "dashboard.start_page:start", Media("text/html"), tag="documents"),
     Route("GET", "/health", "dashboard.process:health", Json(Health), tag="documents"),

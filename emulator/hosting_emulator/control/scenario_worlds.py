@@ -12,7 +12,10 @@ from hosting_emulator.world.value import World
 
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
-    """Return the world of a scenario under a name. Raises ControlRefusal."""
+    """Return a fresh world with the name `name` for the scenario that a request names.
+
+    Raises ControlRefusal.
+    """
     text, file = _text_and_file(context, chosen)
     key = ("scenario", text, file, seed)
     return context.worlds.fresh(
@@ -21,20 +24,20 @@ def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World
 
 
 def build_scenario(scenario: Scenario, name: str, seed: str) -> World:
-    """Return the world of a scenario under a name. Raises ControlRefusal 400."""
+    """Return a world with the name `name` for a scenario. Raises ControlRefusal 400 if that is impossible."""
     with refused_as(400, "Scenario refused", ScenarioError):
         return build_world(scenario, name, machine_ms(), seed)
 
 
 def read_chosen(context: Context, chosen: Chosen) -> Scenario:
-    """Read a scenario. Raises ControlRefusal."""
+    """Read and check the scenario that a request names. Raises ControlRefusal."""
     text, file = _text_and_file(context, chosen)
     with refused_as(400, "Scenario refused", ScenarioError):
         return read_and_check(text, file, machine_ms())
 
 
 def _text_and_file(context: Context, chosen: Chosen) -> tuple[str, str]:
-    """Return a scenario's text and its file name for errors. Raises ControlRefusal."""
+    """Return a scenario's text, and the file name for error messages. Raises ControlRefusal."""
     if (chosen.name is None) == (chosen.text is None):
         raise ControlRefusal(400, "Bad request", "give either name or text")
     if chosen.name is None:

@@ -1,4 +1,4 @@
-"""Control of scenarios: the library, loading a scenario into a world, and running its story."""
+"""Endpoints that show, load, record and run scenarios."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class ScenarioRun(Chosen):
 
 
 async def list_scenarios(context: Context) -> list[ScenarioName]:
-    """List the scenario library."""
-    # In a thread, because reading the whole library for the first time takes a second.
+    """List the scenarios in the library."""
+    # Read the library in a thread, because the first time takes a second.
     return await in_thread(_library_names, context)
 
 
@@ -64,7 +64,7 @@ def _library_names(context: Context) -> list[ScenarioName]:
 
 
 def show_scenario(context: Context, name: str) -> ScenarioText:
-    """Show a scenario of the library and its YAML text."""
+    """Show a scenario in the library and its YAML text."""
     scenario = read_chosen(context, Chosen(name=name))
     return ScenarioText(**asdict(scenario.row()), text=scenario.text)
 
@@ -79,10 +79,10 @@ async def load_scenario(
     world: str,
     body: Annotated[ScenarioLoad, Example({"name": "provider-outage"})],
 ) -> WorldSummary:
-    """Load a scenario into a world, which is created if it does not exist.
+    """Load a scenario into a world. If the world does not exist, it is created.
 
-    The old state stays until the new state is ready. 409 if the world is stored on disk and has
-    changed since its start, unless `replace` is true.
+    The old state stays until the new state is ready. Unless `replace` is true, the status is 409 if
+    the world is stored on disk and has changed since its start.
     """
     scenario = await in_thread(read_chosen, context, body)
     if not body.replace:
@@ -94,7 +94,8 @@ async def load_scenario(
 async def record_scenario(
     engine: Engine,
     first: Annotated[
-        Text, Query("The first request or commit of the span. Default: the world's beginning.", "1")
+        Text,
+        Query("The first request or commit of the span. Default: the start of the world.", "1"),
     ] = None,
     last: Annotated[
         Text,
@@ -106,13 +107,13 @@ async def record_scenario(
 ) -> RecordedScenario:
     """Write the session of a world as a scenario: requests with responses, and manual changes.
 
-    The file starts with the state of the world at the start of the span. Its story was run, and it
-    passes. 409 if a scenario cannot express the session.
+    The file starts with the state of the world at the start of the span. The story in the file has
+    been run and passes. The status is 409 if a scenario cannot express the session.
     """
     name = name or "recorded"
     with refused_as(409, "Not recorded", NotRecordable):
-        # In a thread, because the story is run until it passes. Other requests are handled
-        # meanwhile.
+        # Record in a thread, because recording runs the story. Other requests are handled at the
+        # same time.
         file = await in_thread(record_session, session_of(engine), name, first, last)
         row = read_scenario(file.text, name).row()
     return RecordedScenario(**asdict(row), text=file.text, steps=file.steps, left_out=file.left_out)
@@ -121,9 +122,10 @@ async def record_scenario(
 async def run_scenario(
     context: Context, body: Annotated[ScenarioRun, Example({"name": "provider-outage"})]
 ) -> Any:
-    """Run a scenario's story in a temporary world, or in a named world, which it replaces or creates.
+    """Run a scenario's story in a temporary world or, with `world`, in a named world.
 
-    Other requests are handled while the story runs.
+    A named world is created, or replaced if it exists. Other requests are handled while the story
+    runs.
     """
     scenario = await in_thread(read_chosen, context, body)
     variation = read_variation_of_new_world(context, body.vary, body.only)
@@ -147,7 +149,7 @@ async def run_scenario(
 
 
 def _load(context: Context, name: str, scenario: Scenario, variation: Variation | None) -> Engine:
-    """Store the world of a scenario under a name, with this variation. Raises ControlRefusal.
+    """Create or replace the world `name` with the world of a scenario. Raises ControlRefusal.
 
     The new world keeps the seed of the world that it replaces.
     """

@@ -1,4 +1,4 @@
-"""Control of a world's snapshots, which are saved states."""
+"""Endpoints that list, take, restore and delete a world's snapshots."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _snapshot_state(id_: str, saved: SavedState) -> SnapshotState:
 
 
 def restore_snapshot(context: Context, engine: Engine, snapshot: str) -> WorldSummary:
-    """Restore state, clock, faults and assumptions from a snapshot."""
+    """Restore a world's state, clock, faults and assumptions from a snapshot."""
     engine.restore(_find_snapshot(engine, snapshot), f"{snapshot} restored")
     return world_summary(context, engine)
 
@@ -40,7 +40,7 @@ def delete_snapshot(engine: Engine, snapshot: str) -> None:
 
 
 def _find_snapshot(engine: Engine, id_: str) -> SavedState:
-    """Return a snapshot. Raises ControlRefusal 404."""
+    """Return the snapshot with an id. Raises ControlRefusal 404 if there is no such snapshot."""
     snapshot_ids = ", ".join(engine.snapshots) or "none"
     detail = f"there is no snapshot {id_[:40]!r}; the snapshots are {snapshot_ids}"
     return require(engine.snapshots.get(id_), "No such snapshot", detail)

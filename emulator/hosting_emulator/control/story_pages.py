@@ -1,6 +1,6 @@
-"""The pages that a scenario's story requests: pages of the identity provider and of dev origins.
+"""Serves pages of the identity provider and of dev origins to a scenario's story.
 
-No socket is used, and nothing waits.
+The pages are served without a socket and without waiting.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PROVIDER_PATH: Final = f"{PREFIX}/idp"
 
 
 def respond_to_page(engine: Engine, request: PageRequest) -> PageVisit:
-    """Return a visit to a page. Raises ValueError for a URL without a page."""
+    """Return a generator that runs a visit to a page. Raises ValueError if there is no page at the URL."""
     url = urlsplit(request.url)
     if url.netloc:
         response = _visit_origin(engine, request, url)
@@ -63,7 +63,10 @@ def _visit_provider(engine: Engine, request: PageRequest, url: SplitResult) -> f
 
 
 def _provider_route(engine: Engine, request: PageRequest, url: SplitResult) -> Route:
-    """Return the row for an endpoint of the world's identity provider. Raises ValueError."""
+    """Return the route of a request to the world's identity provider.
+
+    Raises ValueError if the identity provider has no such route.
+    """
     path = url.path.removeprefix(_PROVIDER_PATH)
     rest = (issuer_path(engine.world.name) + path).removeprefix(PREFIX)
     for route in ROUTES:

@@ -1,4 +1,4 @@
-"""The timeline of a world: the states that its operations went through."""
+"""The endpoint that shows a world's timeline: the states that its operations have had."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from hosting_emulator.world.plans import is_finished
 from hosting_emulator.world.records import Operation
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS
 
-#: The spans of operations, oldest first, by the operation's id.
+#: The spans of each operation, oldest first, by the operation's id.
 Spans: TypeAlias = dict[str, list[OperationSpan]]
 
 
 async def show_timeline(engine: Engine, limit: Limit = 20) -> Timeline:
-    """List the newest operations, newest first, each with its states.
+    """List the newest operations, newest first, with the states that each operation has had.
 
-    `total` counts all operations. A span has a state, a phase, whether the operation was stuck, a
-    start and an end. The last span of an unfinished operation has no end (`to` is null). The time
-    before the oldest stored commit is one span in the state of that commit.
+    `total` is the number of all operations. A span is a period in which an operation stayed in a
+    state and a phase, and was either stuck or not. The last span of an unfinished operation has no
+    end (`to` is null). The time before the oldest stored commit is a single span with the state
+    after that commit.
     """
     now_ms = engine.run_due()
     world = engine.world
@@ -59,18 +60,18 @@ async def show_timeline(engine: Engine, limit: Limit = 20) -> Timeline:
 
 
 def _enter_transitions(spans: Spans, commit: Commit) -> None:
-    """Continue the spans of operations with the states that they entered in a commit."""
+    """Add the states that operations entered in a commit to their spans."""
     for transition in commit.entered:
         operation = transition.operation
         if operation.id in spans:
             _enter_state(spans[operation.id], operation, format_timestamp(transition.at_ms))
     if not commit.writes:
-        # The commit replaced the whole world.
+        # A commit without writes replaced the whole world.
         _enter_current_states(spans, commit)
 
 
 def _enter_current_states(spans: Spans, commit: Commit) -> None:
-    """Continue the spans of operations with their states after a commit, whatever its cause."""
+    """Add the states that operations have after a commit to their spans."""
     at = format_timestamp(commit.world.at_ms)
     for operation_id, operation_spans in spans.items():
         operation = commit.world.get(OPERATIONS, operation_id)

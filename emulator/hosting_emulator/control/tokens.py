@@ -1,4 +1,4 @@
-"""Tokens and API keys for a user, by name."""
+"""Endpoints that create an access token or an API key for a user."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from hosting_emulator.world.value import World
 _LONGEST_LIFETIME_S: Final = 10 * 365 * 86_400
 _LONGEST_KEY_NAME: Final = 64
 
-#: A lifetime, with its bounds for the OpenAPI document.
+#: A lifetime in seconds, with bounds for the OpenAPI document.
 Lifetime = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": _LONGEST_LIFETIME_S})]
 
 
 class NewToken(Body):
-    """The user for whom to create a token, by alias or id.
+    """An access token to create. `user` is the alias or id of the token's user.
 
-    The lifetime is in seconds of world time. Without `user`, the token is for the user `owner`, or
-    for an owner of the first organization.
+    `expires_in_seconds` is a lifetime in world time. Without `user`, the token is for the user
+    `owner` or, if there is no such user, for an owner of the first organization.
     """
 
     user: str | None = None
@@ -45,9 +45,9 @@ class NewToken(Body):
 
 
 class NewKey(Body):
-    """The user for whom to create a key, as in NewToken.
+    """An API key to create. `user` has the same meaning as in NewToken.
 
-    Default permissions: all of the organization's.
+    By default, the key has all permissions of the organization.
     """
 
     user: str | None = None
@@ -79,7 +79,7 @@ def token_claims(world: World, body: NewToken) -> TokenClaims:
 def create_api_key(
     engine: Engine, body: Annotated[NewKey, Example({"user": "owner", "name": "ci"})]
 ) -> NewApiKey:
-    """Create a user API key with chosen permissions. Its value is returned only once."""
+    """Create a user API key with chosen permissions. The key's value is returned only once."""
     world = engine.world
     user = _find_user(world, body.user)
     organization_name = body.organization
@@ -99,7 +99,7 @@ def create_api_key(
 
 
 def _find_user(world: World, name: str | None) -> User:
-    """Return the user with an alias or id or, without a name, the default user."""
+    """Return the user with an alias or id, or the default user if `name` is None. Raises ControlRefusal."""
     if name is not None:
         return find(world, USERS, name)
     user = default_user(world)
@@ -109,9 +109,10 @@ def _find_user(world: World, name: str | None) -> User:
 
 
 def _token_organization(world: World, user: User, name: str | UnsetType | None) -> str | None:
-    """Return the id of a token's organization: the named organization, or the user's by default.
+    """Return the id of a token's organization, or None if the token has no organization.
 
-    Null means no organization.
+    `name` is UNSET for the user's own organization, and None for no organization. Raises
+    ControlRefusal.
     """
     if isinstance(name, str):
         return find(world, ORGANIZATIONS, name).id

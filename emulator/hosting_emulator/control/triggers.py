@@ -1,4 +1,4 @@
-"""The triggers of a world: faults, outcomes and timeline entries, with their counts."""
+"""The endpoint that lists the triggers of a world: its faults, outcomes and timeline entries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hosting_emulator.messages import Trigger
 
 
 def list_triggers(engine: Engine) -> list[Trigger]:
-    """List the faults, outcomes and timeline entries, with their conditions and their counts."""
+    """List a world's faults, outcomes and timeline entries, with their conditions and counts."""
     engine.run_due()
     engine.protect()
     return triggers_of(engine)

@@ -1,4 +1,4 @@
-"""Control of variation: other responses that the contract allows."""
+"""Endpoints that show, start and stop the variation of a world's responses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Point = Annotated[str, Meta(extra_json_schema={"enum": list(POINTS)})]
 
 
 class NewVariation(Body):
-    """The variation of responses. `only` limits it to some points."""
+    """A variation of responses. With `only`, responses vary only at the variation points in the list."""
 
     seed: str
     only: list[Point] | None = None
@@ -44,14 +44,14 @@ def get_variation(engine: Engine) -> VariationState | None:
 def put_variation(
     engine: Engine, body: Annotated[NewVariation, Example({"seed": "7", "only": ["page-size"]})]
 ) -> VariationState | None:
-    """Vary a world's responses from now on, including after a reset."""
+    """Vary a world's responses from now on. The variation continues after a reset."""
     with refused_as(400, "Variation refused", VariationRefused):
         vary(engine, read_variation(body.seed, body.only))
     return variation_view(engine)
 
 
 def delete_variation(engine: Engine) -> None:
-    """Stop varying a world's responses. This is not an error if they did not vary."""
+    """Stop varying a world's responses. The request succeeds even if the responses did not vary."""
     unvary(engine)
 
 
@@ -63,16 +63,16 @@ def list_points() -> list[VariationPoint]:
 def read_variation_of_new_world(
     context: Context, seed: str | UnsetType | None, only: Sequence[str] | None
 ) -> Variation | None:
-    """Return the variation of a new world, or None if it does not vary. Raises ControlRefusal 400.
+    """Return the variation of a new world, or None if its responses do not vary. Raises ControlRefusal 400.
 
-    Without a `seed`, the world has the process's variation for new worlds. With null, it does not
-    vary.
+    If `seed` is UNSET, the world gets the process's variation for new worlds. If `seed` is None,
+    the world's responses do not vary.
     """
     if isinstance(seed, str):
         with refused_as(400, "Variation refused", VariationRefused):
             return read_variation(seed, only)
     if only is not None:
-        raise ControlRefusal(400, "Variation refused", "only needs vary: give a seed")
+        raise ControlRefusal(400, "Variation refused", "only requires vary: set vary to a seed")
     if seed is None:
         return None
     return context.facts.variation

@@ -1,4 +1,4 @@
-"""Deletes worlds with a time to live after that much time without a request."""
+"""Deletes worlds that have received no request for their time to live."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hosting_emulator.engine.worlds import Worlds
 
 _log = logging.getLogger("hosting_emulator.worlds")
 
-#: The numbers of control requests and of requests that a world has received.
+#: The number of control requests and the number of other requests that a world has received.
 Uses: TypeAlias = tuple[int, int]
 
 
 def expire_when_unused(worlds: Worlds, engine: Engine, previous_uses: Uses | None = None) -> None:
-    """Delete a world when it has been unused for its time to live, which is in real milliseconds.
+    """Delete a world when it has been unused for its time to live.
 
-    The world is checked once per time to live. `previous_uses` are its uses at the previous check,
-    or None if the world was in use or has not been checked. A world without a time to live is not
-    deleted.
+    The time to live is in real milliseconds. A world without a time to live is not deleted. The
+    world is checked once per time to live. `previous_uses` are the world's uses at the previous
+    check, or None if the world was in use or has not been checked.
     """
     if engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
         return
@@ -40,7 +40,7 @@ def expire_when_unused(worlds: Worlds, engine: Engine, previous_uses: Uses | Non
 
 
 def _uses(engine: Engine) -> Uses | None:
-    """Return the uses of a world, or None if a listener to its events keeps it in use."""
+    """Return the uses of a world, or None if a listener to its events keeps the world in use."""
     if engine.feed.listeners:
         return None
     return engine.control_requests, engine.log.count

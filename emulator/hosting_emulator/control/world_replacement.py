@@ -1,4 +1,4 @@
-"""Names for new worlds, and the replacement of a world by another."""
+"""Checks the names of new worlds, and replaces a world with another world."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.world.value import World
 
 
 def check_new_name(context: Context, name: str) -> None:
-    """Raise ControlRefusal if no world can be created with a name: 400, or 409 if it is in use."""
+    """Raise ControlRefusal 400 for an invalid world name, or 409 if the name is already in use."""
     if not WORLD_NAME.fullmatch(name):
         message = (
             f"{name[:80]!r} is not a valid world name: use 1 to 63 characters from a-z, 0-9 and -, "
@@ -35,11 +35,11 @@ def new_world_name(context: Context, name: str | None) -> str:
 
 
 def put_world(context: Context, world: World, title: str, reason: EndReason = "replaced") -> Engine:
-    """Replace the world of the same name, or add a world.
+    """Replace the world that has the same name, or add the world if the name is unused.
 
-    `title` is the title of the commit that replaces a world, and `reason` is the reason why its
-    chapters end. Raises ControlRefusal for an invalid name, and for faults that this server cannot
-    carry out.
+    `title` is the title of the commit that replaces a world. `reason` is the reason why the
+    chapters of the replaced world end. Raises ControlRefusal for an invalid name, and for faults
+    that this server cannot inject.
     """
     check_handshake_faults(context, world)
     if context.worlds.get(world.name) is None:

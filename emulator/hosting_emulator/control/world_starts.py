@@ -1,4 +1,4 @@
-"""Completes the creation or copy of a world: its time to live and its first token."""
+"""Completes the creation of a world: starts the time to live, and creates the first token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hosting_emulator.messages import NewWorldSummary, WorldSummary
 
 
 def is_ephemeral(name: str | None, ephemeral: bool | None) -> bool:
-    """Return whether a new world is kept only in memory. This is the default without a name."""
+    """Return whether a new world is kept only in memory. By default, a world without a name is."""
     if ephemeral is None:
         return name is None
     return ephemeral
@@ -22,9 +22,10 @@ def is_ephemeral(name: str | None, ephemeral: bool | None) -> bool:
 def start_world(
     context: Context, engine: Engine, ttl_ms: int | None, claims: TokenClaims | None
 ) -> WorldSummary:
-    """Start the time to live of a new world, and return its summary, with a token for the claims.
+    """Start the time to live of a new world, and return the world's summary.
 
-    `ttl_ms` is in real milliseconds. With None, the world exists until it is deleted.
+    With `claims`, the summary contains an access token with these claims. `ttl_ms` is in real
+    milliseconds. If `ttl_ms` is None, the world exists until it is deleted.
     """
     engine.ttl_ms = ttl_ms
     expire_when_unused(context.worlds, engine)

@@ -1,7 +1,7 @@
-"""Exports and imports the whole state of a world.
+"""Endpoints that export and import the whole state of a world.
 
-The storage format determines the members of an exported state. It differs between versions, so a
-state is a plain JSON object here.
+An exported state is a plain JSON object here, because its members depend on the storage format,
+which differs between versions.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _STATE_SCHEMA = {"properties": {"kind": {"const": STATE_KIND}}, "required": ["ki
 #: An exported state.
 StateDocument = Annotated[JsonObject, Meta(extra_json_schema=_STATE_SCHEMA)]
 
-#: The exports that are in progress or being sent, so that simultaneous requests share an export.
-#: The key is the id of the world, which lives as long as its task, and whether the export has the
-#: seed.
+#: Exports that are in progress or being sent. Simultaneous requests share an export. The key
+#: consists of the `id()` of the world and of whether the export contains the seed. Each task keeps
+#: its world alive, so the `id()` is unique.
 _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]]] = (
     WeakValueDictionary()
 )
@@ -43,15 +43,15 @@ _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]
 async def get_state(engine: Engine, seed: Annotated[bool, SEED] = False) -> web.Response:
     """Export the whole state of a world.
 
-    Without `seed`, a world imported from the state gets a new seed, so its later ids and secrets
-    differ from the original's.
+    Without `seed`, a world that is imported from the state gets a new seed. Ids and secrets that
+    this world creates later differ from those of the original world.
     """
     engine.run_due()
     return await export_response(engine.world, seed=seed)
 
 
 async def export_response(world: World, *, seed: bool) -> web.Response:
-    """Return a response with the whole state of a world. Other requests are handled in between."""
+    """Return a response with the whole state of a world. Other requests are handled during the export."""
     key = (id(world), seed)
     export = _exports.get(key)
     if export is None:
@@ -63,9 +63,9 @@ async def export_response(world: World, *, seed: bool) -> web.Response:
 
 
 def _encoded_state(world: World, with_seed: bool) -> tuple[World, bytes]:
-    """Return a world and its state as indented JSON.
+    """Return a world, and the world's state as indented JSON.
 
-    Returning the world keeps it alive, and so its id.
+    The task that holds the result keeps the world alive, so no other world gets the same `id()`.
     """
     state = export_state(without_protected(world), with_seed=with_seed)
     return world, msgspec.json.format(msgspec.json.encode(state), indent=1) + b"\n"
@@ -81,8 +81,8 @@ async def put_state(
 ) -> WorldSummary:
     """Replace a world's state with an exported state, or create a world from it.
 
-    The old state stays until the new state is read and saved. 409 if the world is stored on disk
-    and has changed since its start, and `replace` is false.
+    The old state stays until the new state is read and saved. If `replace` is false, the status is
+    409 if the world is stored on disk and has changed since its start.
     """
     imported = await import_world(body, world)
     if not replace:
@@ -92,12 +92,12 @@ async def put_state(
 
 
 async def import_world(state: JsonObject, name: str, seed: str | None = None) -> World:
-    """Return the world of an exported state. Raises ControlRefusal 400.
+    """Return the world in an exported state. Raises ControlRefusal 400 if the state is invalid.
 
-    The world draws ids from `seed`, or from the seed of the state. Other requests are handled in
-    between.
+    The world's seed is `seed` or, if `seed` is None, the seed in the state. Other requests are
+    handled during the import.
     """
     with refused_as(400, "State refused", StateRefused):
         world = await in_thread(import_state, state, name, 0, seed)
-    # A scaled clock must not advance by the time since the export.
+    # Anchor the clock now, because a scaled clock must not advance by the time since the export.
     return anchored(world, world.at_ms, machine_ms())

@@ -1,4 +1,4 @@
-"""The summary of a world: the most important facts about it."""
+"""Builds the summary of a world."""
 
 from __future__ import annotations
 

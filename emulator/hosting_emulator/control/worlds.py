@@ -1,4 +1,4 @@
-"""Control of worlds: list, show, reset and delete them."""
+"""Endpoints that list, show, reset and delete worlds."""
 
 from __future__ import annotations
 

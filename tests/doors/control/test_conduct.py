@@ -75,7 +75,7 @@ def test_rules_can_be_switched_off_by_their_ids(api: CheckedWorld) -> None:
     ("query", "words"),
     [
         ("skip_rules=polled-to-early", "polled-too-early?"),
-        ("skip_rules=x", "/_emulator/contract/conduct-rules lists them"),
+        ("skip_rules=x", "/_emulator/contract/conduct-rules lists the rules"),
         ("final=yes", "final "),
         ("finel=true", "final?"),
     ],

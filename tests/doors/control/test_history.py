@@ -75,7 +75,7 @@ def test_a_fork_can_begin_at_an_earlier_commit(api: HttpWorld):
 @pytest.mark.parametrize("ask", ["rewind", "fork"])
 def test_a_commit_that_is_not_stored_is_refused(api: HttpWorld, ask: str):
     with pytest.raises(
-        ControlRefused, match="commit 99 is not in the history, which has the commits"
+        ControlRefused, match="commit 99 is not in the history, which contains the commits"
     ):
         api.emulator.control.post(path(api, ask), {"commit": 99})
 

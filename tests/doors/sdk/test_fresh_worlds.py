@@ -105,7 +105,11 @@ def test_a_world_can_begin_with_an_exported_state(
         ({"scenario": {"text": INLINE}, "clock": {"at": "2031-01-01T00:00:00Z"}}, 400, "clock.at"),
         ({"scenario": {"text": INLINE}, "clock": {"mode": "fast"}}, 400, "not a clock mode"),
         ({"scenario": {"text": INLINE}, "assumptions": {"nothing": 1}}, 400, "nothing"),
-        ({"state": {}, "assumptions": {"rate_limit": 1}}, 400, "leave them out"),
+        (
+            {"state": {}, "assumptions": {"rate_limit": 1}},
+            400,
+            "leave out scenario, clock and assumptions",
+        ),
         ({"state": {"kind": "x"}}, 400, "kind"),
         ({"scenarios": {}}, 400, "scenarios"),
     ],

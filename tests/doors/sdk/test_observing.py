@@ -39,7 +39,7 @@ def test_a_request_is_shown_completely_without_its_secrets(api: HttpWorld):
 @pytest.mark.parametrize("n", ["2", "0", "x", "-1", "9" * 40])
 def test_a_request_that_is_not_in_the_log_is_refused(api: HttpWorld, n: str):
     api.dns()
-    with pytest.raises(ControlRefused, match="it keeps the last 1 of 1"):
+    with pytest.raises(ControlRefused, match="it contains the last 1 of 1 requests"):
         api.emulator.control.get(path(api, f"requests/{n}"))
 
 
