@@ -380,7 +380,7 @@ story:
     user: reader
     save: {op: id}
 """
-NOT_SAVED = "the response was 403 forbidden: there is no id to save as op"
+NOT_SAVED = "the response was 403 forbidden, so there is no id to save as op"
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def test_a_recorded_session_is_a_scenario_that_passes(number: int) -> None:
     # A story cannot rewind: it may leave out a request that changed nothing, and whose use of a
     # fault was rewound.
     uncounted = {
-        f"{event.title}: its effect on the counts was rewound"
+        f"{event.title}: the world was rewound and no longer counts this request"
         for event in past.events
         if event.is_uncounted
     }

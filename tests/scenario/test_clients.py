@@ -91,7 +91,7 @@ def test_a_client_that_gives_up_ends_its_connection():
         ("expect: {status: 202}", "expect", "receives no response: remove expect"),
         ("save: {id: id}", "save", "receives no response: remove save"),
         ("tries: 3", "tries", "receives no response: remove tries"),
-        ("collect: {ids: id}", "id}", "collect `response`"),
+        ("collect: {ids: id}", "id}", "collect only `response`"),
     ],
 )
 def test_nothing_of_an_unseen_response_can_be_used(keys: str, mark: str, words: str):

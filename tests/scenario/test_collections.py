@@ -125,7 +125,7 @@ def test_a_claim_about_a_list_to_which_nothing_was_added_fails():
     report = run_story([refusal, {"check": {"ids": {"distinct": True}}}])
 
     [(_, _, message)] = differences_of(report["steps"][-1])
-    assert message == "nothing was collected as ids: no response had title"
+    assert message == "no values were collected as ids: no response had title"
 
 
 def test_a_lost_response_is_collected_without_a_status():
@@ -171,7 +171,7 @@ def test_the_last_of_several_tries_is_collected():
         (
             "[{together: [{call: list_deployments, times: 2}], collect: {x: items}}]",
             "collect",
-            "write it in the requests",
+            "write collect in the requests",
         ),
         ("[{check: {ids: {distinct: true}}}]", "ids", "saved value 'ids'"),
     ],
@@ -191,7 +191,7 @@ def test_a_collection_that_cannot_be_is_refused_at_its_place(story: str, mark: s
 def test_a_single_request_comes_together_only_with_itself():
     error = refused("story: [{together: [{call: list_deployments}]}]")
 
-    assert "add another, or times" in error.message
+    assert "add another request, or times" in error.message
     assert verdict_of([{"together": [{**LIST, "times": 2}]}]) == "green"
 
 
@@ -227,8 +227,8 @@ def test_a_saved_response_may_be_named_like_a_variable():
 @pytest.mark.parametrize(
     ("expect", "mark", "words"),
     [
-        ('{same_as: "${id}"}', '"${id}"', "id is a saved value, not a whole response"),
-        ('{body: {id: "${first}"}}', '"${first}"', "compare it with expect: {same_as: first}"),
+        ('{same_as: "${id}"}', '"${id}"', "id is a saved value, and not a whole response"),
+        ('{body: {id: "${first}"}}', '"${first}"', "as in expect: {same_as: first}"),
     ],
 )
 def test_a_saved_value_is_no_saved_response(expect: str, mark: str, words: str):

@@ -57,16 +57,20 @@ def test_a_fault_can_meet_new_connections_only():
 @pytest.mark.parametrize(
     ("rest", "position", "words"),
     [
-        (FAULT + "story:\n" + step(), (5, 17), "no step of the story names its connection"),
+        (
+            FAULT + "story:\n" + step(),
+            (5, 17),
+            "no request can match, because no step of the story names its connection",
+        ),
         (
             FAULT.replace("    times", "    call: idp_token\n    times") + "story:\n" + step("a"),
             (5, 17),
-            "requests of a story to the identity provider have no connections",
+            "in a story, requests to the identity provider have no connection",
         ),
         (
             "story:\n" + step("a", "{html: true}", "request: GET /_emulator/docs"),
             (6, 17),
-            "a request to a page has no connection",
+            "in a story, only requests to the API have a connection",
         ),
         (
             "story:\n  - together:\n"

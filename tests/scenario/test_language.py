@@ -436,7 +436,7 @@ def test_a_log_step_filters_by_call_user_status_fault_and_key():
 def test_a_log_step_with_a_path_that_no_request_has_is_refused(path: str):
     error = refused(f"story: [{{call: list_deployments}}, {{log: {{path: {path}, count: 0}}}}]")
 
-    assert "does not match any call; write it like /v1/projects/*/domains" in error.message
+    assert "write a path such as /v1/projects/*/domains" in error.message
     assert error.line == FIRST
 
 
@@ -557,7 +557,7 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
     [
         ("story: [{use: aply}]", "aply", "there is no part 'aply'; there are none"),
         (f"{PARTS}story: [{{use: aply, with: {{user: x}}}}]", "aply", "did you mean apply?"),
-        (f"{PARTS}story: [{{use: apply}}]", "${user}", "there is no ${user}"),
+        (f"{PARTS}story: [{{use: apply}}]", "${user}", "there is no variable ${user}"),
         (
             "parts: [{name: a, steps: [{use: a}]}]\nstory: []",
             "a}",
@@ -571,7 +571,7 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
         (
             "parts: [{name: a, steps: [{note: x}]}]\nstory: [{note: x}]",
             "a,",
-            "the part 'a' is never used",
+            "no step uses the part 'a'",
         ),
         (
             "parts:\n"
@@ -620,7 +620,7 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
         (
             "story: [{together: [{call: list_deployments}, {advance: 1s}]}]",
             "{advance",
-            "together must do exactly one of call, poll, redeem, request; found advance",
+            "a request of together must have exactly one of call, poll, redeem, request, but has advance",
         ),
         (
             "story: [{together: [{call: list_deployments}, {call: list_deploys}]}]",

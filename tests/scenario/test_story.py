@@ -54,7 +54,9 @@ def test_a_whole_variable_keeps_its_type():
     assert report["passed"], last(report)
 
 
-SIGNS_IN_ANEW = "a step with user: … signs in anew; take sign_in and token: to keep a token"
+SENDS_NEW_TOKEN = (
+    "this step sends a new token: to send an earlier token, create it with sign_in and set token"
+)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_a_step_that_signs_in_anew_says_why_its_token_has_not_expired(step: str)
     report = run(f"story: [{{advance: 61m}}, {step}]")
 
     assert not report["passed"]
-    assert last(report)["message"].endswith(f"status 200; {SIGNS_IN_ANEW}")
+    assert last(report)["message"].endswith(f"status 200; {SENDS_NEW_TOKEN}")
 
 
 def test_a_step_that_signs_in_anew_says_why_its_session_has_not_ended():
@@ -85,7 +87,7 @@ def test_a_step_that_signs_in_anew_says_why_its_session_has_not_ended():
         """
     )
 
-    assert last(report)["message"] == f"status 201; {SIGNS_IN_ANEW}"
+    assert last(report)["message"] == f"status 201; {SENDS_NEW_TOKEN}"
 
 
 @pytest.mark.parametrize(
@@ -222,7 +224,7 @@ def test_a_variable_can_be_used_only_after_it_was_saved():
 
     assert (error.line, error.message) == (
         4,
-        "there is no ${operation}; saved so far: nothing",
+        "there is no variable ${operation}; saved so far: nothing",
     )
 
 
@@ -271,12 +273,12 @@ def test_a_difference_ends_the_story_and_gives_expected_and_actual_values():
 @pytest.mark.parametrize(
     ("step", "at", "expected", "actual"),
     [
-        ("call: create_dev_access_ticket\n    user: reader", "status", "success", 403),
+        ("call: create_dev_access_ticket\n    user: reader", "status", "a success status", 403),
         ("call: list_deployments\n    expect: {items: 3}", "items", 3, 20),
         (
             "call: list_deployments\n    expect: {code: forbidden}",
             "status",
-            "a refusal",
+            "an error status",
             200,
         ),
         ("call: list_deployments\n    expect: {lost: timeout}", "lost", "timeout", None),
@@ -325,7 +327,7 @@ def test_a_refused_step_fails_with_its_reason():
         ("{until: 01JGFJJZ00000000000000000A}", "there is no operation"),
         (
             "{redeem: 'https://nowhere.example/?ticket=x'}",
-            "ticket=x is not at the dev origin of a project",
+            "ticket=x is not a URL at the dev origin of a project",
         ),
         (
             "{intervene: {revoke_key: {key: nobodys}}}",

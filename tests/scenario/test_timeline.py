@@ -213,8 +213,8 @@ def test_a_time_before_the_worlds_start_is_refused_at_its_column():
 
     assert (error.line, error.column) == (4, 10)
     assert error.message == (
-        "at (2020-01-01T00:00:00Z) is before the world's start, 2026-01-01T00:00:00.000Z: write that "
-        "time or a later one, or a duration after the start (10m)"
+        "2020-01-01T00:00:00Z is before the world starts: write 2026-01-01T00:00:00.000Z or a later "
+        "time, or a duration after the start, such as 10m"
     )
 
 

@@ -72,7 +72,7 @@ def test_yaml_keys_are_always_text():
         ("a: !!python/object:os.system x\n", 1, 4, "tag"),
         ("a: 1\nb: !env HOME\n", 2, 4, "tag"),
         ("a: !!set {b}\n", 1, 4, "tag"),
-        ("? [a, b]\n: c\n", 1, 3, "plain text"),
+        ("? [a, b]\n: c\n", 1, 3, "must be a string"),
         ("a: .inf\n", 1, 4, "not a number"),
         ("a: 1e999\n", 1, 4, "too large"),
         ("a: 99999999999999999999\n", 1, 4, "too large"),

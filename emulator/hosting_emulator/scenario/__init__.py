@@ -1,1 +1,1 @@
-"""Scenarios: builds a world, its faults, its timeline and its story from a YAML document."""
+"""Scenarios: reads YAML documents, builds their worlds, and runs their stories."""

@@ -1,4 +1,4 @@
-"""The response to a step of a story, and a request to a page outside the API."""
+"""The response that a story's step receives, and the requests to pages outside the API."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.faults.matching import value_at
 
-#: The URL under which a story sees the emulator.
+#: The base URL of the emulator in a story.
 OWN_URL = "http://127.0.0.1:4620"
 
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A request to a page outside the API, by path or at a dev origin.
+    """A request to a page outside the API, either under `/_emulator/` or at a dev origin.
 
-    `own_url` is the URL of the emulator.
+    `own_url` is the base URL of the emulator.
     """
 
     method: str
@@ -34,10 +34,10 @@ class PageRequest:
     own_url: str = OWN_URL
 
 
-#: A visit to a page in progress. It yields each delay in milliseconds, and returns the response and the
-#: fault that breaks it in transit.
+#: The handling of a request to a page. The generator yields each delay in milliseconds. It returns
+#: the response, and the fault that breaks the response in transit or None.
 PageVisit: TypeAlias = Generator[int, None, tuple[Reply, FaultKind | None]]
-#: Begins a visit to a page.
+#: A function that starts to handle a request to a page.
 PageHandler: TypeAlias = Callable[[Engine, PageRequest], PageVisit]
 
 
@@ -45,8 +45,8 @@ PageHandler: TypeAlias = Callable[[Engine, PageRequest], PageVisit]
 class Arrival:
     """A response, its delay in real milliseconds, and the fault that broke it in transit.
 
-    `n` is the number of the request in the log. With `gave_up`, the client closed its side before the
-    response was sent.
+    `n` is the number of the request in the request log. With `gave_up`, the client closed the
+    connection before the response was sent.
     """
 
     reply: Reply
@@ -54,7 +54,7 @@ class Arrival:
     effect: FaultKind | None = None
     n: int | None = None
     gave_up: bool = False
-    #: The time of the Date header, in seconds since 1970. None: the response has none.
+    #: The time of the Date header in seconds since 1970, or None if the response has no Date header.
     date_s: int | None = None
 
     def summary(self) -> str:
@@ -65,7 +65,7 @@ class Arrival:
         return str(self.reply.status)
 
     def report(self) -> dict[str, Any]:
-        """Return the response as a member of the step's report."""
+        """Return the main values of the response, for the step's report."""
         code = self.at("code")
         detail = self.at("detail")
         return {
@@ -77,9 +77,9 @@ class Arrival:
         }
 
     def document(self) -> dict[str, Any]:
-        """Return the whole response as a document, in the form used by steps that collect responses.
+        """Return the response as a JSON object, for steps that collect whole responses.
 
-        Without a response, its status and body are null.
+        The status, the code and the body of a lost response are null.
         """
         code = self.at("code")
         return {
@@ -94,7 +94,7 @@ class Arrival:
     def lost(self) -> str | None:
         """The kind of the fault that lost the response, or None if the response arrived.
 
-        It is `gives_up` if the client did not wait for the response.
+        The value is `gives_up` if the client did not wait for the response.
         """
         if self.gave_up:
             return GAVE_UP
@@ -104,15 +104,15 @@ class Arrival:
 
     @property
     def is_delayed(self) -> bool:
-        """Whether the response came late or slowly."""
+        """Whether the response arrived late or was sent slowly."""
         if self.gave_up:
             return False
         return self.late_ms > 0 or (self.effect is not None and self.effect.delivers_response)
 
     def header(self, name: str) -> str | None:
-        """Return the value of a header, or None if it is missing.
+        """Return the value of a header, or None if the response has no such header.
 
-        The last value of a repeated header counts.
+        If the header is repeated, the last value is returned.
         """
         headers = {"content-type": self.reply.content_type}
         if self.date_s is not None:
@@ -122,7 +122,7 @@ class Arrival:
         return headers.get(name.lower())
 
     def at(self, path: str) -> Any:
-        """Return the value at a path, such as `key.id` or `headers.Location`, or UNSET if there is none."""
+        """Return the value at a path such as `key.id` or `headers.Location`, or UNSET if it is absent."""
         if path.startswith("headers."):
             value = self.header(path.removeprefix("headers."))
             return UNSET if value is None else value
@@ -130,5 +130,5 @@ class Arrival:
 
 
 def drip_ms(effect: FaultKind | None, reply: Reply) -> int:
-    """Return the milliseconds that a fault adds by sending the body slowly."""
+    """Return the delay, in milliseconds, that a fault adds by sending the body slowly."""
     return 0 if effect is None else effect.late_ms(len(reply.body))

@@ -1,6 +1,6 @@
-"""Builds the world of a scenario: its records, the armed faults and outcomes, and the timeline.
+"""Builds the world of a scenario, with its armed faults and outcomes and its timeline.
 
-Everything that can be checked before the story runs is checked here. All mistakes are reported
+The build also checks everything that can be checked before the story runs. It reports all mistakes
 together.
 """
 
@@ -42,17 +42,17 @@ _RULE_SECTIONS = {"faults": FAULT, "outcomes": OUTCOME}
 
 
 def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
-    """Return the world of a scenario under a name.
+    """Return the world of a scenario, with the name `name`.
 
-    Raises one ScenarioError that lists all mistakes. `seed` is used if the scenario has none: a
-    world that loads such a scenario keeps its ids and keys.
+    `seed` is used if the scenario has no seed. A world that loads such a scenario therefore keeps
+    its ids and API keys. Raises one ScenarioError that lists all mistakes.
     """
     part = scenario.part
     top = scenario.location
     mistakes = Mistakes()
     source = _world_source(scenario, mistakes)
     _check_records(scenario, source, mistakes)
-    mistakes.raise_error()  # the other checks need the records
+    mistakes.raise_error()  # the checks below need valid records
     with (top / "clock").refusals():
         world = new_world(name, part.seed or seed, source, machine_ms, part.world)
     change = Change(world, world.at_ms)
@@ -68,10 +68,10 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
 
 
 def read_and_check(text: str, file: str, machine_ms: int) -> Scenario:
-    """Read the text of a scenario.
+    """Read the text of a scenario. Raises ScenarioError.
 
-    Raises ScenarioError. If the text has errors of shape on which nothing else depends, the error also
-    lists the mistakes that `build_world` finds in the rest of the text.
+    If the text has errors of shape on which nothing else depends, the ScenarioError also lists the
+    mistakes that `build_world` finds in the rest of the text.
     """
     try:
         return read_scenario(text, file)
@@ -83,7 +83,7 @@ def read_and_check(text: str, file: str, machine_ms: int) -> Scenario:
     with mistakes.collect(rest.location):
         build_world(rest, "default", machine_ms)
     mistakes.raise_error()
-    raise AssertionError("a text with an error of shape has at least one mistake")
+    raise AssertionError("a scenario with an error of shape must have at least one mistake")
 
 
 def _world_source(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
@@ -108,7 +108,7 @@ def _world_source(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
 
 
 def _text_without_key_values(scenario: Scenario) -> str:
-    """Return the text of a scenario without the values of its API keys."""
+    """Return a scenario's text without the values of API keys. It is JSON if a value was removed."""
     if "keys" not in scenario.text:
         return scenario.text
     document = without_key_values(scenario.source.data)
@@ -129,7 +129,7 @@ def _check_records(scenario: Scenario, source: WorldSource, mistakes: Mistakes) 
 
 
 def _arm_rules(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
-    """Arm the faults and outcomes at the top level of the scenario."""
+    """Arm the faults and outcomes that the scenario lists at its top level."""
     for section, category in _RULE_SECTIONS.items():
         for index, document in enumerate(getattr(scenario.part, section)):
             location = scenario.location / section / index
@@ -139,7 +139,7 @@ def _arm_rules(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
                 continue
             kinds = [name for name in document if name in category.kinds]
             if len(kinds) == 1 and not any(variables_in(document)):
-                # A mistake in a field of the rule does not hide one in the effect.
+                # A mistake in a field of the rule must not hide a mistake in the effect.
                 with mistakes.collect(location):
                     read_effect(kinds[0], document[kinds[0]], category)
 
@@ -147,7 +147,7 @@ def _arm_rules(scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
 def _plan(
     location: Location, order: int, planned: PlannedPart, change: Change, mistakes: Mistakes
 ) -> None:
-    """Add an entry of the timeline to the world, and schedule an event if the entry has a time."""
+    """Add a timeline entry to the world, and schedule an event if the entry has `at`."""
     action = _action_of(planned)
     document: dict[str, Any] = getattr(planned, action)
     with mistakes.collect(location):
@@ -172,14 +172,14 @@ def _plan(
         return
     due_ms = moment_ms(planned.at, change.now_ms)
     if due_ms is None:
-        message = f"{planned.at!r} is neither a duration after the start (10m) nor a timestamp"
+        message = f"at must be a duration after the start (10m) or a timestamp, not {planned.at!r}"
         mistakes.append((location / "at").error(message))
         return
     if due_ms < change.now_ms:
         start = format_timestamp(change.now_ms)
         message = (
-            f"at ({planned.at}) is before the world's start, {start}: write that time or a later "
-            "one, or a duration after the start (10m)"
+            f"{planned.at} is before the world starts: write {start} or a later time, or a "
+            "duration after the start, such as 10m"
         )
         mistakes.append((location / "at").error(message))
         return
@@ -191,9 +191,9 @@ def _action_of(planned: PlannedPart) -> TimelineAction:
 
 
 def _check_no_variables(location: Location, document: Any) -> None:
-    """Refuse variables outside the story, because no values are saved there."""
+    """Raise ScenarioError for a variable outside the story, where no values are saved."""
     for path, name in variables_in(document):
-        message = f"${{{name}}} is unknown here: only the steps of a story have variables"
+        message = f"${{{name}}} is unknown: only the steps of a story can use variables"
         raise location.below(path).error(message)
 
 

@@ -1,6 +1,6 @@
-"""Compares the response to a step with what the step expects.
+"""Compares the response to a step with the step's expectation.
 
-To compare another key of `expect`, write a function and add it to `_WORD_COMPARISONS`.
+To support a new key of `expect`, write a comparison function and add it to `_WORD_COMPARISONS`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from hosting_emulator.scenario.variables import Variables
 
 
 def compare_value(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:
-    """Return the differences between an actual and an expected value, whose variables are filled in.
+    """Return the differences between an actual value and an expected value without variables.
 
-    An expected value that can never match is also a difference. `at` is the path of the value in
-    messages.
+    An expected value that can never match counts as a difference. `at` is the path of the actual
+    value in the reported differences.
     """
     try:
         check(kind, expected)
@@ -40,7 +40,7 @@ def compare_value(kind: ValueType, expected: Any, actual: Any, at: str) -> list[
 
 @dataclass(frozen=True, slots=True)
 class _Response:
-    """A response that arrived, and the other data that comparisons need."""
+    """A response that arrived, and the data that the comparisons need."""
 
     step: StepPart
     expect: ExpectPart
@@ -51,7 +51,7 @@ class _Response:
     types: ResponseTypes
 
     def field(self, name: str) -> Any:
-        """Return a top-level field of the body, or MISSING if there is none."""
+        """Return a top-level field of the body, or MISSING if the body has no such field."""
         if isinstance(self.body, dict):
             return self.body.get(name, MISSING)
         return MISSING
@@ -60,13 +60,13 @@ class _Response:
 def compare_response(
     step: StepPart, arrival: Arrival, variables: Variables, types: ResponseTypes
 ) -> list[Mismatch]:
-    """Return the differences between a response and what its step expects.
+    """Return the differences between a response and its step's expectation.
 
-    Their paths begin at the step.
+    The paths of the differences are relative to the step.
     """
     expect = step.expect or ExpectPart()
     if arrival.gave_up:
-        return []  # the client saw nothing that could be expected
+        return []  # the client received no response that could be compared
     expected_loss = None if expect.lost is UNSET else variables.fill(expect.lost)
     differences = compare_value(EXPECTED["lost"], expected_loss, arrival.lost, "lost")
     if differences or arrival.lost:
@@ -78,7 +78,7 @@ def compare_response(
     for word, compare_word in _WORD_COMPARISONS.items():
         expected = getattr(expect, word)
         if expected is not UNSET:
-            # `same_as` names a saved response, which is not the value of a variable.
+            # `same_as` needs the name of a saved response, so a variable in it must not be filled in.
             filled = expected if word == "same_as" else variables.fill(expected)
             word_differences = compare_word(response, filled)
             differences += [difference.within("expect", word) for difference in word_differences]
@@ -86,7 +86,11 @@ def compare_response(
 
 
 def _compare_success(response: _Response) -> list[Mismatch]:
-    """Check the status if the expectation has no `status`: a success, or a refusal if it has a `code`."""
+    """Compare the status with the class of statuses that an expectation without `status` implies.
+
+    Without `code`, the response must be a success. With `code`, the response must be an error with
+    a problem code, unless `code` also allows its absence.
+    """
     expected_code = MISSING
     if response.expect.code is not UNSET:
         expected_code = response.variables.fill(response.expect.code)
@@ -94,12 +98,12 @@ def _compare_success(response: _Response) -> list[Mismatch]:
     if status < 400:
         if allows_no_code(expected_code):
             return []
-        return [Mismatch("status", "a refusal", status)]
+        return [Mismatch("status", "an error status", status)]
     if not allows_a_code(expected_code):
-        return [Mismatch("status", "success", status)]
+        return [Mismatch("status", "a success status", status)]
     if response.field("code") is MISSING:
-        # Expecting a code means expecting a refusal with a code, even if the code is optional.
-        return [Mismatch("status", "a problem with a code", status)]
+        # An expected code requires an error to have a code, even if success without a code is allowed.
+        return [Mismatch("status", "the status of a problem with a code", status)]
     return []
 
 
@@ -121,7 +125,7 @@ def _compare_code(response: _Response, expected: Any) -> list[Mismatch]:
 
 
 def _compare_items(response: _Response, expected: Any) -> list[Mismatch]:
-    """Compare the number of items of a page."""
+    """Compare the number of items in a page."""
     items = response.field("items")
     count = len(items) if isinstance(items, list) else MISSING
     return compare_value(EXPECTED["items"], expected, count, "items")
@@ -138,7 +142,7 @@ def _compare_headers(response: _Response, expected: dict[str, Any]) -> list[Mism
 
 
 def _compare_same_as(response: _Response, saved_name: str) -> list[Mismatch]:
-    """Compare the bytes of the body with those of a saved response."""
+    """Compare the bytes of the body with the bytes of a saved response's body."""
     saved_name = saved_response_name(saved_name)
     body = response.arrival.reply.body
     if body == response.variables.saved_body(saved_name):
@@ -161,8 +165,8 @@ def _compare_absent(response: _Response, paths: list[Any]) -> list[Mismatch]:
 
 
 _WordComparison: TypeAlias = Callable[[_Response, Any], list[Mismatch]]
-#: The comparisons for the keys of `expect`, in the order in which differences are reported. `lost`
-#: is not included, because nothing else of a lost response can be compared.
+#: The comparison functions for the keys of `expect`, in the order in which differences are reported.
+#: `compare_response` itself compares `lost`, because a lost response has nothing else to compare.
 _WORD_COMPARISONS: dict[str, _WordComparison] = {
     "delayed": _compare_delayed,
     "status": _compare_status,

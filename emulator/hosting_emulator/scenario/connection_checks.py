@@ -11,20 +11,21 @@ from hosting_emulator.scenario.source import Location
 from hosting_emulator.scenario.step_keys import is_page
 
 _UNNAMED = (
-    "no step of the story names its connection, so no request can match: write `connection: a` in "
-    "the steps that share one connection"
+    "no request can match, because no step of the story names its connection: write "
+    "`connection: a` in the steps that share one connection"
 )
-_IDENTITY_PROVIDER = "the requests of a story to the identity provider have no connections"
-#: Why a request to a page cannot name its connection.
+_IDENTITY_PROVIDER = "in a story, requests to the identity provider have no connection"
+#: The error message for a request to a page that names its connection.
 PAGE_WITHOUT_CONNECTION = (
-    "a request to a page has no connection in a story: only requests to the API have one"
+    "in a story, only requests to the API have a connection, and requests to pages have none"
 )
 
 
 def check_connections(location: Location, scenario: ScenarioPart, mistakes: Mistakes) -> None:
-    """Refuse faults that match by connection if no request of the story can have one.
+    """Add a mistake for each fault that matches by connection, if no request can match.
 
-    `location` is that of the scenario. A scenario without a story gets its requests from clients.
+    `location` is the location of the scenario. A scenario without a story is not checked, because
+    its requests come from clients with real connections.
     """
     if not scenario.story:
         return
@@ -48,7 +49,7 @@ def _all_steps(scenario: ScenarioPart) -> Iterator[StepPart]:
 def _faults(
     location: Location, scenario: ScenarioPart
 ) -> Iterator[tuple[Location, dict[str, object]]]:
-    """Yield the faults of a scenario, of its timeline and of its steps, with their locations."""
+    """Yield all faults at the top level, in the timeline and in steps, with their locations."""
     for index, fault in enumerate(scenario.faults):
         yield location / "faults" / index, fault
     for index, planned in enumerate(scenario.timeline):
@@ -68,7 +69,7 @@ def _step_faults(
 
 
 def check_step_connection(location: Location, step: StepPart) -> None:
-    """Refuse a connection that the request of a step cannot have. Raises ScenarioError."""
+    """Raise ScenarioError if a step's request names a connection that it cannot have."""
     if step.connection is not None and step.request is not None:
         _, _, url = step.request.partition(" ")
         if is_page(url) and not url.startswith("$"):
@@ -79,8 +80,8 @@ def check_step_connection(location: Location, step: StepPart) -> None:
             continue
         if request.connection in names or request.times > 1:
             message = (
-                "requests that are sent together need different connections, because a connection "
-                "carries one request at a time"
+                "concurrent requests need different connections, because a connection carries one "
+                "request at a time"
             )
             raise (location / "together" / index / "connection").error(message)
         names.add(request.connection)

@@ -1,7 +1,8 @@
-"""The connections of a story's requests. A step names its connection; nothing is opened.
+"""Simulates the connections of a story's requests, without opening real connections.
 
-Requests with the same name share one simulated connection. The first request opens it, and a fault
-that loses a response ends it. A request without a name has no connection.
+Requests whose steps name the same connection share one simulated connection. The first such request
+opens the connection, and a fault that loses a response closes it. A request whose step names no
+connection has none.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from hosting_emulator.faults.kinds import FaultKind
 
 
 class StoryConnections:
-    """The open simulated connections of one story, by name."""
+    """The open simulated connections of a story, by name."""
 
     def __init__(self) -> None:
         self._connections: dict[str, Connection] = {}
 
     def assign(self, context: ExchangeContext, name: str | None) -> None:
-        """Assign a request to the connection with a name, or to no connection."""
+        """Set a request's connection to the one with this name. No connection is set if it is None."""
         if name is None:
             return
         connection = self._connections.get(name)
@@ -29,7 +30,7 @@ class StoryConnections:
         context.connection = connection
 
     def note_response(self, name: str | None, effect: FaultKind | None, *, gave_up: bool) -> None:
-        """End the connection with a name if a fault lost its response, or if its client gave up."""
+        """Close the named connection if a fault lost the response, or if the client gave up."""
         if name is None:
             return
         is_lost = effect is not None and not effect.delivers_response

@@ -1,4 +1,4 @@
-"""The records that a step of a story uses by default."""
+"""The users, organizations and projects that a story's step uses by default."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from hosting_emulator.world.value import World
 
 
 def default_alias(world: World, kind: str) -> str | None:
-    """Return the default alias of a kind (`shop`, `acme`, `owner`), or the alias of its only record.
+    """Return the alias that a step uses by default for a kind such as `project`.
 
-    Returns None if a step must name a record, because the world has several records of the kind or
-    none.
+    This is the usual alias (`shop`, `acme` or `owner`), if it exists, or else the alias of the only
+    record of the kind. Return None if the world has no record of the kind, or several without the
+    usual alias. A step must then name a record.
     """
     usual_alias = DEFAULT_ALIASES[kind]
     if world.indexes.get(f"{kind}:{usual_alias}") is not None:

@@ -1,6 +1,6 @@
 """The parts of a scenario file as types.
 
-`shape` reports everything in a file that does not fit them.
+The module `shape` reports every value in a file that does not fit these types.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from hosting_emulator.world.population_parts import Alias, WorldPart
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Base class of the parts of a scenario file. It refuses unknown fields."""
+    """The base class of the parts of a scenario file. A part refuses unknown fields."""
 
 
 class ClockPart(Part):
-    """`clock`: the mode, the rate (`scaled` only) and the start of world time."""
+    """`clock`: the clock mode, the rate for the mode `scaled`, and the start of world time."""
 
     mode: ClockMode = "frozen"
     rate: float | None = None
@@ -30,9 +30,9 @@ class ClockPart(Part):
 class PlannedPart(Part):
     """An entry of `timeline`: a fault, an outcome or an intervention, and when it acts.
 
-    It acts `at` a world time (a duration after the start, or a timestamp) or `after_calls`
-    successful calls. `call` limits `after_calls` to one call. A story fails if an entry never acts,
-    unless the entry is `optional`.
+    The entry acts `at` a world time, or after `after_calls` successful calls. `at` is a duration
+    after the start, or a timestamp. `call` limits `after_calls` to one call. A story fails if an
+    entry never acts, unless the entry is `optional`.
     """
 
     at: Moment | None = None
@@ -47,14 +47,16 @@ class PlannedPart(Part):
 class ExpectPart(Part):
     """The expected response to a request of the story.
 
-    Without `status` the response must be a success, or a refusal if `code` names a problem. `body`
-    names the fields that matter. `*` stands for any value except null, and `/…/` is a regular
-    expression. A mapping whose keys are numbers selects items of a list by index, from 0.
-    `{at_least: 3}` and similar mappings compare. A list holds alternatives, unless the value itself
-    is a list. `absent` holds the dotted paths of fields that the response must not have. `lost` is
-    the kind of fault that loses the response; it excludes all other expectations. `delayed` expects
-    a late or slow response. `same_as` names a saved response whose bytes this response must equal,
-    such as `first` or `${first}`.
+    Without `status`, the response must be a success, or an error if `code` names a problem. `body`
+    contains the expected fields, and other fields may have any value. `*` stands for any value
+    except null, and `/…/` is a regular expression. A mapping such as `{at_least: 3}` is a
+    comparison. A mapping whose keys are numbers selects items of a list by index, from 0. A list
+    contains alternatives, unless the actual value is a list.
+
+    `absent` contains the dotted paths of fields that the response must not have. `lost` is the kind
+    of fault that loses the response, and excludes all other expectations. `delayed` expects a late
+    or slow response. `same_as` names a saved response, such as `first` or `${first}`, whose body
+    must have the same bytes.
     """
 
     status: Any = msgspec.UNSET
@@ -72,12 +74,12 @@ class ExpectPart(Part):
 class LogPart(Part, rename={"idempotency_key": "key"}):
     """A filter for the request log.
 
-    `count` is the required number of matches (default: at least one). Each value is plain, a list
-    of alternatives, a pattern or a comparison. `project` and `user` are aliases or ids. In `path`,
-    `*` matches any string and `{name}` matches one segment. `fault` is the id or the kind of a
-    fault that acted, `lost` is the kind that lost the response, and `why` is one of the sentences
-    that explain the response. `failed` selects requests that were refused or whose response was
-    lost.
+    `count` is the required number of matching requests (default: at least one). The value of a
+    filter is a plain value, a list of alternatives, a pattern or a comparison. `project` and `user`
+    are aliases or ids. In `path`, `*` matches any string and `{name}` matches one segment. `fault`
+    is the id or the kind of a fault that acted, and `lost` is the fault kind that lost the
+    response. `why` is one of the sentences that explain the response. `failed` selects requests
+    that received an error status or whose response was lost.
     """
 
     call: Any = msgspec.UNSET
@@ -98,7 +100,7 @@ class LogPart(Part, rename={"idempotency_key": "key"}):
 
 
 class ActionPart(Part):
-    """The action of a step: exactly one of these keys, or only a note."""
+    """The action of a step. A step has exactly one action, or only a note."""
 
     note: str | None = None
     # Requests
@@ -121,7 +123,7 @@ class ActionPart(Part):
     remove_outcome: str | None = None
     clear_outcomes: bool | None = None
     assume: dict[str, Any] | None = None
-    # Checks of earlier steps, and the steps of a part
+    # Checks of earlier steps, and the use of a part's steps
     check: dict[str, Any] | None = None
     log: LogPart | None = None
     use: str | None = None
@@ -130,20 +132,24 @@ class ActionPart(Part):
 class StepPart(ActionPart, rename={"with_": "with"}):
     """A step of `story`: a request, a manual change such as moving the clock, or a check.
 
-    A request has a new access token of `user`, unless `token` sets another token. `user: nobody`
-    sends no token. `sign_in` creates an access token for a user, and `api_key` creates an API key;
-    later steps can use the saved values. `request` is a method followed by a path of the API or of
-    the identity provider, or by a URL at a dev origin, which is sent unchanged. The requests in
-    `together` all arrive before the first response is sent. A request with `tries` is repeated with
-    its Idempotency-Key until the response is as expected. A header of `headers` that is null is not
-    sent, not even Authorization or an Idempotency-Key. The wait before a retry is `pause`, or
-    the time that the response asks for. With `gives_up` the client closes its side before it has
-    the response, as a client that times out does. Requests with the same `connection` share one
-    simulated connection, for faults that match by it. `use` runs the steps of a part, and `with` sets their
-    variables. `save` stores values from the response under names. Each value is given by its path
-    in the response, or is `response` for the whole response. `collect` adds values of
-    every response to lists, which `check` compares. In its paths `*` is every item of a list, and
-    `response` is the whole response with its status, code, lost, delayed and body.
+    A request carries a new access token for `user`, unless `token` sets another token.
+    `user: nobody` sends no token. `sign_in` creates an access token for a user, and `api_key`
+    creates an API key. Later steps can use both through saved values. `request` is a method
+    followed by a path or a URL, and is sent unchanged. The path belongs to the API or the identity
+    provider, and the URL to a dev origin. A header in `headers` whose value is null is not sent,
+    not even Authorization or an Idempotency-Key.
+
+    The requests in `together` all arrive before the first response is sent. A request with `tries`
+    is repeated with its Idempotency-Key until the response is as expected. The wait before a retry
+    is `pause`, or the time that the response asks for. With `gives_up`, the client closes its
+    connection before it receives the response, like a client that times out. Requests with the same
+    `connection` share one simulated connection, which faults can match. `use` runs the steps of a
+    part, and `with` sets the variables of these steps.
+
+    `save` stores values from the response under names. Each value is given by its path in the
+    response, or is `response` for the whole response. `collect` adds values from every response to
+    lists, which `check` compares. In the paths of `collect`, `*` stands for every item of a list,
+    and `response` for the whole response with its status, code, lost, delayed and body.
     """
 
     user: str | None = None
@@ -169,14 +175,14 @@ class StepPart(ActionPart, rename={"with_": "with"}):
 
 
 class SharedPart(Part):
-    """An entry of `parts`: steps that a story runs by the part's name, with `use`."""
+    """An entry of `parts`: named steps that a story runs with `use`."""
 
     name: Alias
     steps: Annotated[list[StepPart], Meta(min_length=1)]
 
 
 class VaryPart(Part):
-    """`vary`: the seed varies the responses, at all points or only at the points in `only`."""
+    """`vary`: the seed of a variation, which applies at all points or only at those in `only`."""
 
     seed: str | int
     only: Annotated[list[str], Meta(min_length=1)] | None = None

@@ -1,7 +1,7 @@
-"""The use of each fault, outcome and timeline entry in a story.
+"""Reports how a story used its faults, outcomes and timeline entries.
 
-A story fails if an entry never acted, unless the entry is `optional`. This includes an entry that
-the story itself removed before it acted.
+A story fails if an entry never acted, unless the entry is `optional`. An entry that the story
+removed before the entry acted also fails the story.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from hosting_emulator.world.tables import TIMELINE
 
 
 def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) -> list[StoryEntry]:
-    """Return the counts of every entry of a story. An entry that never acted has a reason.
+    """Return the counts of each entry of a story, with the reason if the entry never acted.
 
-    `top` is the location of the scenario. `armed_at` maps the ids of entries to the locations of
-    the steps that armed them. Entries that are not in it were armed at the top level of the
-    scenario or by its timeline.
+    `top` is the location of the scenario. `armed_at` maps the id of each entry that a step armed to
+    the location of the step. All other entries were armed at the top level of the scenario or by
+    its timeline.
     """
     timeline = sorted((entry for _, entry in engine.world.rows(TIMELINE)), key=attrgetter("order"))
     locations = dict(armed_at)
@@ -40,12 +40,12 @@ def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) 
 
 
 def unused_entries(entries: list[StoryEntry]) -> list[StoryEntry]:
-    """Return the entries that fail a story: the required entries that never acted."""
+    """Return the entries that fail a story because they are required and never acted."""
     return [entry for entry in entries if entry.unused is not None and not entry.optional]
 
 
 def _location_in_head(top: Location, category: RuleCategory, trigger: Trigger) -> Location:
-    """Return the location of a fault or outcome that the head of the scenario arms."""
+    """Return the location of a fault or outcome that the scenario arms at its top level."""
     ordinal = int(trigger.id.rpartition("-")[2])
     return top / f"{category.noun}s" / (ordinal - 1)
 

@@ -1,4 +1,4 @@
-"""The error for a scenario that cannot be used."""
+"""The exception for a scenario that cannot be used."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 
 class ScenarioError(Exception):
-    """A scenario cannot be used. `str()` has one line per mistake: `file:line:column: message`.
+    """A scenario cannot be used.
 
-    Lines and columns count from 1. Line 0 stands for the whole file. The attributes describe the
-    first mistake in the file's order; `more` holds the errors for the other mistakes.
+    The text of the error has a line `file:line:column: message` for each mistake. Lines and columns
+    count from 1, and line 0 stands for the whole file. The attributes describe the first mistake in
+    the file's order. `more` contains an error for each of the other mistakes.
     """
 
     def __init__(
@@ -24,5 +25,5 @@ class ScenarioError(Exception):
         self.more = more
 
     def alone(self) -> ScenarioError:
-        """Return the error for the first mistake only."""
+        """Return an error that contains only the first mistake."""
         return ScenarioError(self.file, self.line, self.column, self.message)

@@ -1,4 +1,4 @@
-"""Checks the expectations of steps: an expectation that no response to its call can meet is refused."""
+"""Checks that the expectation of a step can be met by a response to the step's call."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ from hosting_emulator.scenario.variable_syntax import (
 #: Every status that a response can have.
 _ALL_STATUSES = range(200, 600)
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-#: A placeholder for a variable in a path.
+#: An id that replaces a variable in a path when the path is checked.
 _ANY_ID = "0" * 26
 
 
 @dataclass(frozen=True, slots=True)
 class _Expectation:
-    """The expectation of a step, and the statuses and type that its response can have."""
+    """The expectation of a step, and the possible statuses and type of the response."""
 
     expect: ExpectPart
-    #: The expectation as written in the file.
+    #: The expectation as the file contains it.
     words: Mapping[str, Any]
     #: The statuses that the expectation allows.
     statuses: list[int]
@@ -65,19 +65,18 @@ class ResponseTypes:
     def __init__(self, part: ScenarioPart) -> None:
         steps = list(_all_steps(part))
         assumptions = [part.assumptions, *(step.assume for step in steps if step.assume)]
-        #: The allowed words of open sets. A varied or altered response can have words that are in
-        #: no list.
+        # A varied or altered response can contain any word in a field whose set of words is open.
         has_any_word = part.vary is not None or _alters_responses(part, steps)
         self._words: OpenWords = {} if has_any_word else open_words(*assumptions)
         self._operation_path = _operation_path(assumptions)
-        #: The calls to which a fault responds with a body of its choice, or None for all calls.
+        #: The calls whose response a fault can replace. None in the set stands for all calls.
         self._altered_calls = set(_altered_calls(part, steps))
         self._headers = {*KNOWN_HEADERS, *_header_names(part, steps)}
 
     def check(self, step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
-        """Raise Impossible if no response to a step can be as expected.
+        """Raise Impossible if no response to a step can meet the step's expectation.
 
-        `words` is the expectation as written in the file.
+        `words` is the expectation as the file contains it.
         """
         _check_loss(step, expect, words)
         for name, kind in EXPECTED.items():
@@ -91,13 +90,13 @@ class ResponseTypes:
             self._check_header(name, value)
 
     def body(self, step: StepPart, expect: ExpectPart) -> ValueType:
-        """Return the type of a response body that fits the rest of the step's expectation."""
+        """Return the type of a step's response body, given the expected status and code."""
         return self._body(self._resource(step), _statuses(expect))
 
     def collected(self, step: StepPart, value: SavedValue) -> ValueType:
         """Return the type of a value that a step collects.
 
-        Raises Impossible if no response has such a value.
+        Raises Impossible if no response to the step can contain the value.
         """
         if value.pattern is not None:
             return Text()
@@ -121,10 +120,14 @@ class ResponseTypes:
             self._check_other_fields(expectation, body)
             check(body, words["body"], ("body",), variables=True)
         if "items" in words and body is not ANY and body.field("items") is None:
-            raise Impossible("the response to this call is not a list", ("items",), key=True)
+            raise Impossible("the response to this call has no items", ("items",), key=True)
 
     def _check_other_fields(self, expectation: _Expectation, body: ValueType) -> None:
-        """Refuse fields of a problem if only a success is expected, and fields of a success otherwise."""
+        """Raise Impossible if the expected body has a field that the expected statuses exclude.
+
+        With a success status, these are fields of a problem. With an error status, these are fields
+        of the call's resource.
+        """
         expected_fields = expectation.words["body"]
         other_statuses = [status for status in _ALL_STATUSES if status not in expectation.statuses]
         other_body = self._body(expectation.resource, other_statuses)
@@ -134,14 +137,15 @@ class ResponseTypes:
             if body.field(str(name)) is not None or other_body.field(str(name)) is None:
                 continue
             message = (
-                f"{name!r} is a field of a problem, and a success is expected: add code or status"
+                f"{name!r} is a field of a problem, but the step expects a success: add code or "
+                "status"
             )
             if expectation.statuses[0] >= 400:
-                message = f"{name!r} is a field of a success, and a problem is expected"
+                message = f"{name!r} is a field of a success, but the step expects a problem"
             raise Impossible(message, ("body", name), key=True)
 
     def _check_absent(self, expectation: _Expectation) -> None:
-        """Refuse paths to fields that the response to this call never has, whatever its status."""
+        """Raise Impossible for a path in `absent` that no response to the call can have."""
         body = self._body(expectation.resource, _ALL_STATUSES)
         for index, path in enumerate(expectation.expect.absent):
             try:
@@ -153,7 +157,9 @@ class ResponseTypes:
         path = ("headers", name)
         lower_name = name.lower()
         if lower_name in CONNECTION_HEADERS:
-            message = f"a story has no connection, so its responses have no header {name}"
+            message = (
+                f"in a story, responses have no header {name}, because no connection is opened"
+            )
             raise Impossible(message, path, key=True)
         if not _HEADER_NAME.fullmatch(name):
             raise Impossible(f"{name!r} is not a valid header name", path, key=True)
@@ -169,16 +175,16 @@ class ResponseTypes:
         check(HEADER, value, path, variables=True)
 
     def _resource(self, step: StepPart) -> str | None:
-        """Return the name of the resource that a step's response contains, or None if it can be anything."""
+        """Return the name of the resource in a step's response, or None if its body can be anything."""
         call = self._call(step)
         if call is None or None in self._altered_calls or call in self._altered_calls:
             return None
-        if call not in ALL_CALLS:  # this mistake is reported by the check of the call
+        if call not in ALL_CALLS:  # the check of the call reports this mistake
             return None
         return ALL_CALLS[call].response
 
     def _call(self, step: StepPart) -> str | None:
-        """Return the call that a step makes, or None if it makes no call of the contract."""
+        """Return the call that a step makes, or None if the step makes no call of the contract."""
         if step.poll is not None:
             return GET_OPERATION.call_id
         if step.request is None:
@@ -190,7 +196,10 @@ class ResponseTypes:
 
 
 def _type_at(kind: ValueType, path: str) -> ValueType:
-    """Return the type at a path in which `*` matches every item of a list. Raises Impossible."""
+    """Return the type at a dotted path, in which `*` stands for every item of a list.
+
+    Raises Impossible if there is no value at the path.
+    """
     first, star, rest = f".{path}".partition(f".{EACH_ITEM}")
     path_to_list = first.removeprefix(".")
     inner = find_field(kind, path_to_list) if path_to_list else kind
@@ -198,43 +207,45 @@ def _type_at(kind: ValueType, path: str) -> ValueType:
         return inner
     items = inner.items()
     if items is None:
-        raise Impossible(f"* stands for the items of a list; this is {inner.form}")
+        raise Impossible(f"* stands for the items of a list, but this is {inner.form}")
     return _type_at(items, rest.removeprefix("."))
 
 
 def _may_be_lost(expect: ExpectPart) -> bool:
-    """Return whether a step expects or allows its response to be lost."""
+    """Return whether an expectation requires or allows the loss of the response."""
     return allows_loss(MISSING if expect.lost is UNSET else expect.lost)
 
 
 def _check_loss(step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
-    """Refuse all other expectations about a response that may be lost."""
+    """Raise Impossible if a step expects more of a response that may be lost, or saves values."""
     if "lost" in words:
         check(EXPECTED["lost"], words["lost"], ("lost",), variables=True)
     if not _may_be_lost(expect):
         return
     other_words = [name for name in words if name != "lost"]
     if other_words:
-        message = f"nothing else can be expected of a lost response: remove {other_words[0]}"
+        message = (
+            f"a response that may be lost allows no other expectation: remove {other_words[0]}"
+        )
         raise Impossible(message, (other_words[0],), key=True)
     if step.save:
-        message = "nothing can be saved from a lost response: remove the `save` of this step"
+        message = "a response that may be lost has no values to save: remove `save` from this step"
         raise Impossible(message, ("lost",), key=True)
 
 
 def _check_status_and_code(expectation: _Expectation) -> None:
-    """Refuse a status and a code that no response combines."""
+    """Raise Impossible if no response can have the expected status and code."""
     statuses = expectation.statuses
     if not statuses and "status" in expectation.words:
-        raise Impossible("no status matches this", ("status",))
+        raise Impossible("no possible status matches this expectation", ("status",))
     if not statuses:
-        raise Impossible("no response has a matching code", ("code",))
+        raise Impossible("no possible problem code matches this expectation", ("code",))
     code = expectation.expect.code
     if expectation.resource is None or code is UNSET:
         return
     can_succeed = has_variable(code) or allows_no_code(code)
     if statuses[-1] < 400 and not can_succeed:
-        raise Impossible("a successful response has no problem code", ("code",))
+        raise Impossible("a response with a success status has no problem code", ("code",))
 
 
 def _statuses(expect: ExpectPart) -> list[int]:
@@ -276,7 +287,7 @@ def _fault_documents(part: ScenarioPart, steps: list[StepPart]) -> Iterator[Mapp
 
 
 def _altered_calls(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str | None]:
-    """Yield the calls to which a fault gives a body of its choice, or None for every call."""
+    """Yield the calls whose responses a fault can replace. None stands for all calls."""
     for document in _fault_documents(part, steps):
         if "respond" not in document and not _adds_fields(document):
             continue
@@ -293,7 +304,7 @@ def _alters_responses(part: ScenarioPart, steps: list[StepPart]) -> bool:
 
 
 def _adds_fields(document: Mapping[str, Any]) -> bool:
-    """Return whether a fault can add fields or values to responses that the contract does not define."""
+    """Return whether a fault can add fields to responses that the contract does not define."""
     options = document.get("alter")
     if not isinstance(options, Mapping):
         return False
@@ -306,7 +317,7 @@ def _adds_fields(document: Mapping[str, Any]) -> bool:
 
 
 def _header_names(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str]:
-    """Yield the names of the headers that faults send."""
+    """Yield the names of the response headers that faults set."""
     for document in _fault_documents(part, steps):
         options = document.get("respond", document.get("alter"))
         if not isinstance(options, Mapping):

@@ -1,4 +1,4 @@
-"""Hints about unknown keys of a scenario: the key that other tools' words stand for, or its place."""
+"""Suggests the right key, or the right place, for an unknown key of a scenario."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hosting_emulator.scenario.document import (
 from hosting_emulator.scenario.step_keys import ACTIONS
 from hosting_emulator.world.population_parts import WorldPart
 
-#: Words of other tools, with our keys, for each part of a scenario.
+#: Keys that other tools use, with the equivalent key, for each part of a scenario.
 _OTHER_WORDS: dict[type[msgspec.Struct], dict[str, str]] = {
     ScenarioPart: {"steps": "story", "title": "name", "given": "world"},
     PlannedPart: {
@@ -61,7 +61,7 @@ _OTHER_WORDS: dict[type[msgspec.Struct], dict[str, str]] = {
     },
     ExpectPart: {"error": "code", "problem": "code", "json": "body", "status_code": "status"},
 }
-#: The parts inside a part, in which an unknown key may belong.
+#: The parts nested in each part. An unknown key of the outer part may belong in a nested part.
 _INNER_PARTS: dict[type[msgspec.Struct], dict[str, type[msgspec.Struct]]] = {
     ScenarioPart: {"world": WorldPart, "clock": ClockPart},
     StepPart: {"expect": ExpectPart},
@@ -69,7 +69,10 @@ _INNER_PARTS: dict[type[msgspec.Struct], dict[str, type[msgspec.Struct]]] = {
 
 
 def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[str]) -> str:
-    """Return what an unknown key of a part should be: another key, another place, or one of all keys."""
+    """Return a hint for an unknown key of a part, to append to an error message.
+
+    The hint suggests another key or another place, or lists the valid keys.
+    """
     word = _OTHER_WORDS.get(part, {}).get(name)
     if name == "after" and isinstance(value, int):
         word = "after_calls"
@@ -84,7 +87,7 @@ def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[s
     if hint:
         return hint
     if part is StepPart:
-        return f"; a step does one of {', '.join(ACTIONS)}"
+        return f"; the actions of a step are {', '.join(ACTIONS)}"
     return f"; there are {', '.join(keys)}"
 
 

@@ -1,4 +1,4 @@
-"""Scenario files on disk: the library, and single files."""
+"""Reads scenarios from the library and from single files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST_QUOTE = 80
 
 
 class ScenarioLibrary:
-    """The scenarios of a folder, by name. Without a folder there are no scenarios."""
+    """The scenarios in a folder, by name. If the folder is None, the library is empty."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -26,9 +26,9 @@ class ScenarioLibrary:
         return sorted(path.stem for path in self._folder.glob("*.yaml"))
 
     def text(self, name: str) -> str:
-        """Return the text of a scenario.
+        """Return the text of the scenario with this name.
 
-        Raises ScenarioError if there is no scenario with this name.
+        Raises ScenarioError if the library has no such scenario.
         """
         if self._folder is not None and _NAME.fullmatch(name):
             path = self._folder / f"{name}.yaml"
@@ -41,7 +41,10 @@ class ScenarioLibrary:
         raise ScenarioError(name[:_LONGEST_QUOTE], 0, 0, message)
 
     def find(self, name: str) -> Scenario:
-        """Read a scenario by its name in the library, or from a file. Raises ScenarioError."""
+        """Read a scenario from the library by its name, or from a file by its path.
+
+        Raises ScenarioError if the scenario does not exist or is invalid.
+        """
         path = Path(name)
         if path.suffix in (".yaml", ".yml") or path.exists():
             return read_file(path)
@@ -49,11 +52,14 @@ class ScenarioLibrary:
 
 
 def read_file(path: Path) -> Scenario:
-    """Read a scenario from a file. Raises ScenarioError."""
+    """Read a scenario from a file.
+
+    Raises ScenarioError if the file cannot be read or the scenario is invalid.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ScenarioError(str(path), 0, 0, "the file is not UTF-8 text") from None
     except OSError as error:
-        raise ScenarioError(str(path), 0, 0, f"cannot be read: {error.strerror}") from None
+        raise ScenarioError(str(path), 0, 0, f"the file cannot be read: {error.strerror}") from None
     return read_scenario(text, str(path))

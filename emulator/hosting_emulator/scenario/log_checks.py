@@ -1,4 +1,4 @@
-"""Refuses a `log` step that would hold whatever the client does."""
+"""Refuses a `log` step that passes or fails regardless of what the client does."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class LogPaths:
             if step.assume and isinstance(step.assume.get("operation_path"), str):
                 operation_paths.add(step.assume["operation_path"])
         self._templates = {spec.path for path in operation_paths for spec in calls_at(path)}
-        #: The paths of `request` steps, or None for a path that is unknown before the story runs.
+        #: The paths of `request` steps. None stands for a path that is not known before the story runs.
         self._request_paths = {_request_path(step.request) for step in steps if step.request}
-        #: Whether a path of a dev origin can be in the log.
+        #: Whether the request log can contain a request to a dev origin.
         self._has_redemption = any(step.redeem is not None for step in steps)
 
     def check(self, location: Location, filters: dict[str, Any]) -> None:
-        """Refuse a path that no request can have. Raises ScenarioError at the path.
+        """Raise ScenarioError if a `log` step names a path that no request can have.
 
-        `location` is that of the `log` step. A step that counts requests of no call can name any
-        path.
+        `location` is the location of the `log` step. A step that counts requests that belong to no
+        call can name any path.
         """
         if "call" in filters and filters["call"] in (None, NO_CALL):
             return
@@ -57,7 +57,7 @@ class LogPaths:
         if has_variable(pattern) or RequestPath().is_pattern(pattern) or self._may_match(pattern):
             return
         raise location.error(
-            f"no request can match: path {pattern!r} does not match any call; write it like "
+            f"no request can match, because no call has the path {pattern!r}: write a path such as "
             "/v1/projects/*/domains, or add `call: none` to count requests that belong to no call"
         )
 
@@ -78,13 +78,13 @@ def _may_request(path: str, pattern: str) -> bool:
 
 
 def _request_path(request: str) -> str | None:
-    """Return the path of a `request` step, with a placeholder for each variable.
+    """Return the path of a `request` step, with `{variable}` in place of each variable.
 
-    The result is None if the path is unknown before the story runs.
+    The result is None if the path is not known before the story runs.
     """
     _, _, url = request.partition(" ")
     url = url.partition("?")[0]
-    if not url.startswith("/"):  # it begins with an origin
+    if not url.startswith("/"):  # the URL starts with an origin or a variable
         _, _, address = url.rpartition("//")
         _, slash, rest = address.partition("/")
         if not slash:
@@ -97,7 +97,7 @@ def _request_path(request: str) -> str | None:
 
 
 def _requests(part: ScenarioPart) -> Iterable[StepPart]:
-    """Yield all steps of the story and of its parts, and the requests that are sent together."""
+    """Yield all steps of the story and of its parts, including the requests in `together`."""
     for steps in (part.story, *(shared.steps for shared in part.parts)):
         for step in steps:
             yield step
@@ -105,9 +105,9 @@ def _requests(part: ScenarioPart) -> Iterable[StepPart]:
 
 
 def check_count(location: Location, expected: Any) -> None:
-    """Refuse an expected count that every count meets. Raises ScenarioError."""
+    """Raise ScenarioError if every possible count matches an expected count."""
     if has_variable(expected) or not is_met_by_every_count(COUNT, expected):
         return
     raise location.error(
-        "every count meets this, so the step proves nothing; write {at_least: 1}, or 0 for no request"
+        "every count matches, so the step proves nothing: write {at_least: 1}, or 0 for no request"
     )

@@ -1,4 +1,4 @@
-"""The filters of a `log` step, with the type of each."""
+"""The filters of a `log` step, and the type of each filter."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hosting_emulator.faults.kinds import fault_kinds
 def log_filters(
     users: Mapping[str, str] | None, projects: Mapping[str, str] | None
 ) -> dict[str, ValueType]:
-    """Return the types of the filters by name.
+    """Return the type of each filter of a `log` step, by the filter's name.
 
-    `users` and `projects` map the aliases in a world to ids. With None, any name is accepted.
+    `users` and `projects` map aliases in the world to ids. If one of them is None, its filter
+    accepts any name.
     """
     filters = request_filters(_names(users), _names(projects), fault_kinds())
     return filters | {"count": COUNT}

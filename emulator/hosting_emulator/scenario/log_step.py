@@ -1,4 +1,4 @@
-"""The `log` step of a story: counts the matching requests of the log, and finds near matches."""
+"""Runs the `log` step of a story, which counts matching requests in the request log."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ from hosting_emulator.scenario.source import texts_in
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS, STREAMS
 from hosting_emulator.world.value import World
 
-#: The maximum number of requests that a failing `log` step shows.
+#: The maximum number of requests that the report of a failed `log` step describes.
 _MOST_NEAREST = 5
 
 
 @dataclass(frozen=True, slots=True)
 class LogResult:
-    """The result of a `log` step. If the step fails, `nearest` describes the nearest requests."""
+    """The result of a `log` step.
+
+    If the step fails, `nearest` describes the matching requests or, without any, the nearest ones.
+    """
 
     message: str
     mismatches: list[Mismatch]
@@ -37,9 +40,9 @@ class LogResult:
 
 
 def count_requests(engine: Engine, expected: dict[str, Any]) -> Slices[LogResult]:
-    """Count the requests that match `expected`, in which variables are filled in.
+    """Count the requests in the log that match `expected`, which must contain no variables.
 
-    Raises ValueError if requests may be missing from the log, or if no request can ever match.
+    Raises ValueError if the log may have dropped requests, or if no request can ever match.
     """
     world = engine.world
     filters = log_filters(_ids_by_alias(world, "user"), _ids_by_alias(world, "project"))
@@ -65,7 +68,7 @@ def count_requests(engine: Engine, expected: dict[str, Any]) -> Slices[LogResult
 
 
 def _ids_by_alias(world: World, index: str) -> dict[str, str]:
-    """Return the ids of users or projects by alias."""
+    """Return the ids of the users or the projects, by alias. `index` is `user` or `project`."""
     prefix = f"{index}:"
     return {
         key.removeprefix(prefix): str(id_)
@@ -75,7 +78,7 @@ def _ids_by_alias(world: World, index: str) -> dict[str, str]:
 
 
 def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
-    """Raise ValueError if no request of this world can ever match a value."""
+    """Raise ValueError if no request in this world can ever match the value of a filter."""
     try:
         check(kind, value)
     except Impossible as error:
@@ -87,11 +90,13 @@ def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
         if name == "fault" and number != text and number.isdecimal():
             armed_count = world.get(STREAMS, "fault order") or 0
             if int(number) > armed_count:
-                raise ValueError(f"there is no fault {text}; faults armed so far: {armed_count}")
+                raise ValueError(
+                    f"there is no fault {text}; {armed_count} faults were armed so far"
+                )
 
 
 def _log_view(world: World, entry: Entry) -> dict[str, Any]:
-    """Return the values of a request that the filters of `log` compare."""
+    """Return the values of a logged request, by filter name, that the filters compare."""
     view = summary_members(world, entry)
     project = world.get(PROJECTS, view["project"] or "")
     names = (view["project"], project.alias if project else None)
@@ -106,7 +111,7 @@ def _log_view(world: World, entry: Entry) -> dict[str, Any]:
 
 
 def _value_text(value: Any) -> str:
-    """Return a request's value for a filter as a string."""
+    """Return the value that a filter compares as text for a message."""
     if isinstance(value, tuple):
         return " or ".join(map(str, value))
     return "none" if value is None else str(value)
@@ -115,7 +120,7 @@ def _value_text(value: Any) -> str:
 def _nearest_requests(
     filters: Mapping[str, ValueType], expected: Mapping[str, Any], views: Iterable[dict[str, Any]]
 ) -> list[str]:
-    """Describe the matching requests or, if there are none, the nearest and their differences."""
+    """Describe the matching requests or, if none match, the differences of the nearest requests."""
     differences = {
         view["n"]: [
             f"{name} is {_value_text(view[name])}"

@@ -1,4 +1,4 @@
-"""The steps of a story that change its world manually: the clock, interventions, faults, assumptions."""
+"""Runs the steps of a story that change the world, such as moving the clock or arming a fault."""
 
 from __future__ import annotations
 
@@ -20,35 +20,38 @@ _Change = Mapping[str, Any]
 
 
 class ManualChanges:
-    """Makes the manual changes of a story. Each method returns a description of the change."""
+    """Makes the manual changes of a story's world. Each method returns text for the step's report."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        #: The steps that armed faults and outcomes, by the id of the fault or outcome.
+        #: The location of the step that armed a fault or an outcome, by the id of the fault or outcome.
         self.armed_at: dict[str, Location] = {}
 
     def advance(self, duration: str) -> str:
-        """Advance the clock by a duration."""
+        """Advance the world's clock by a duration such as `5m`."""
         self._engine.move_by(parse_duration_ms(duration))
         return f"time moved by {duration}"
 
     def move_to(self, timestamp: str) -> str:
-        """Move the clock to a timestamp."""
+        """Move the world's clock to a timestamp."""
         self._engine.move_to(parse_timestamp(timestamp))
         return f"time moved to {timestamp}"
 
     def move_until_ended(self, operation_id: str) -> str:
-        """Move the clock to the end of an operation. Raises ValueError if the operation cannot end."""
+        """Move the world's clock until an operation ends.
+
+        Raises ValueError if the operation does not exist, or cannot end with time alone.
+        """
         engine = self._engine
         if engine.world.get(OPERATIONS, operation_id) is None:
             raise ValueError(f"there is no operation {operation_id}")
         if engine.move_until_ended(operation_id) is None:
             raise ValueError(standstill(engine, operation_id))
         operation = engine.world.tables[OPERATIONS.name][operation_id]
-        return f"the operation's state is {operation.state}"
+        return f"the operation ended in the state {operation.state}"
 
     def intervene(self, change_document: _Change, location: Location) -> str:
-        """Carry out an intervention."""
+        """Apply an intervention to the world."""
         intervention = read_intervention(change_document["intervene"] or {})
         change = self._engine.begin_change()
         earlier_ids = {id_ for id_, _ in change.world.rows(FAULTS)}
@@ -60,7 +63,7 @@ class ManualChanges:
         return message
 
     def arm(self, change_document: _Change, location: Location) -> str:
-        """Arm a fault or an outcome, and return its id."""
+        """Arm a fault or an outcome. Return the id of the fault or outcome."""
         ((noun, document),) = change_document.items()
         change = self._engine.begin_change()
         id_ = arm(change, document, _category(noun)).id
@@ -69,7 +72,7 @@ class ManualChanges:
         return id_
 
     def remove(self, change_document: _Change) -> str:
-        """Remove a fault or an outcome. Raises ValueError if it is not armed."""
+        """Remove a fault or an outcome by id. Raises ValueError if no such fault or outcome is armed."""
         ((action, id_),) = change_document.items()
         category = _category(action.removeprefix("remove_"))
         noun = category.noun
@@ -82,7 +85,7 @@ class ManualChanges:
         return f"{id_} removed"
 
     def clear(self, change_document: _Change) -> str:
-        """Remove all faults or all outcomes."""
+        """Remove all armed faults, or all armed outcomes."""
         (action,) = change_document
         category = _category(action.removeprefix("clear_").removesuffix("s"))
         noun = category.noun
@@ -95,7 +98,7 @@ class ManualChanges:
         return f"{len(armed)} {noun}{plural} removed"
 
     def assume(self, change_document: _Change) -> str:
-        """Change assumptions."""
+        """Change assumptions of the world."""
         changed = self._engine.world.assumptions.changed(change_document["assume"] or {})
         change = self._engine.begin_change()
         change.put(ASSUMPTIONS, SINGLETON_KEY, changed)

@@ -1,4 +1,4 @@
-"""Collects the mistakes in one scenario, so that its author sees all of them at once."""
+"""Collects the mistakes in a scenario, so that the scenario's author sees all of them at once."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hosting_emulator.scenario.source import Location
 
 
 class Mistakes(list[ScenarioError]):
-    """The mistakes found so far in one scenario."""
+    """The mistakes that the checks of a scenario have found so far."""
 
     @contextmanager
     def collect(self, location: Location) -> Iterator[None]:
-        """Collect a ScenarioError of the block, or turn a ValueError into an error at the location.
+        """Collect a ScenarioError that the `with` block raises, and continue after the block.
 
-        Execution continues after the block.
+        A ValueError becomes a ScenarioError at the location.
         """
         try:
             with location.refusals():
@@ -26,10 +26,10 @@ class Mistakes(list[ScenarioError]):
             self.extend(error.more)
 
     def raise_error(self) -> None:
-        """Raise one ScenarioError that lists all mistakes in the file's order, if there are any."""
+        """If there are mistakes, raise one ScenarioError that lists them in the file's order."""
         if not self:
             return
-        # A part that is used twice reports its mistakes twice.
+        # Report each mistake once, although the checks find the mistakes of a part at each use.
         distinct = {str(error): error for error in self}
         first, *others = sorted(distinct.values(), key=lambda error: (error.line, error.column))
         raise ScenarioError(first.file, first.line, first.column, first.message, others)

@@ -1,4 +1,4 @@
-"""The hint for a step that expects its token to be refused, but signs in anew for its request."""
+"""The hint for a step that expects a refused token, but whose request carries a new token."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from hosting_emulator.scenario.step_keys import is_page
 from hosting_emulator.scenario.variable_syntax import NOBODY
 from hosting_emulator.scenario.variables import Variables
 
-NEW_TOKEN_HINT = "a step with user: … signs in anew; take sign_in and token: to keep a token"
-#: The problem codes of a token that has expired, or whose session has ended.
+NEW_TOKEN_HINT = (
+    "this step sends a new token: to send an earlier token, create it with sign_in and set token"
+)
+#: The problem codes for a token that has expired, or whose session has ended.
 _CODES_OF_KEPT_TOKENS = ("unauthenticated", "interactive_login_required")
 
 
 def new_token_hint(step: StepPart, arrival: Arrival, variables: Variables) -> str:
-    """Return the hint, with a leading semicolon, or an empty string if it does not apply to a step.
+    """Return the hint with a leading semicolon, or an empty string if the hint does not apply.
 
-    It applies if the step signs in anew and expects the problem of an old token, but its request
-    succeeds.
+    The hint applies to a step that creates a new token for its request and expects the problem of
+    an old token, if the request succeeds.
     """
     if not _signs_in(step) or arrival.lost or arrival.gave_up:
         return ""
@@ -31,7 +33,7 @@ def new_token_hint(step: StepPart, arrival: Arrival, variables: Variables) -> st
 
 
 def _signs_in(step: StepPart) -> bool:
-    """Return whether a step makes a new access token for its request."""
+    """Return whether a step creates a new access token for its request."""
     names = {name.lower() for name in step.headers}
     if step.token is not None or step.user == NOBODY or "authorization" in names:
         return False
@@ -41,7 +43,7 @@ def _signs_in(step: StepPart) -> bool:
 
 
 def _expects_old_token(step: StepPart, variables: Variables) -> bool:
-    """Return whether a step expects the status 401, or a problem code of a kept token."""
+    """Return whether a step expects the status 401 or the problem code of an old token."""
     if step.expect is None:
         return False
     code = step.expect.code
@@ -51,7 +53,7 @@ def _expects_old_token(step: StepPart, variables: Variables) -> bool:
     if step.expect.status is UNSET:
         return False
     expected = variables.fill(step.expect.status)
-    # A class such as 4xx allows 404 too, so it says nothing about the token.
+    # An expected class such as 4xx also allows 404, so it is no sign of an old token.
     return _allows("status", expected, 401) and not _allows("status", expected, 404)
 
 

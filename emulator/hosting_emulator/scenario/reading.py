@@ -1,4 +1,4 @@
-"""Reads the text of a scenario into its parts."""
+"""Parses the text of a scenario."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.shape import check_shape, without_shape_errors
 from hosting_emulator.scenario.source import Location, Source
 
-#: Texts with more characters are not cached. They are recorded sessions rather than files of the
-#: library, and many of them would fill the memory.
+#: The maximum number of characters of a text that is cached. Longer texts are usually recorded
+#: sessions, and caching many of them would use too much memory.
 _LONGEST_CACHED = 32 * 1024
-#: The sections of a scenario that uses the default world.
+#: The sections that a scenario of the kind `story` can have.
 _SECTIONS_WITHOUT_WORLD = {"name", "description", "seed", "parts", "story"}
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A valid scenario: its parts, the data from which they were read, and its text."""
+    """A valid scenario, with its typed parts, its source and its text."""
 
     part: ScenarioPart
     source: Source
@@ -32,25 +32,26 @@ class Scenario:
 
     @property
     def kind(self) -> Literal["world", "story"]:
-        """`world` if the scenario describes a world, `story` if it only has a story in the default world."""
+        """`world` if the scenario describes a world, or `story` if its story uses the default world."""
         if self.source.data.keys() - _SECTIONS_WITHOUT_WORLD:
             return "world"
         return "story"
 
     def row(self) -> ScenarioName:
-        """Return the scenario as a row for lists of scenarios."""
+        """Return the scenario's name, kind and description, for lists of scenarios."""
         return ScenarioName(name=self.part.name, kind=self.kind, description=self.part.description)
 
     @property
     def location(self) -> Location:
-        """The location of the whole scenario."""
+        """The location of the scenario's top level."""
         return Location(self.source)
 
 
 def read_scenario(text: str, file: str) -> Scenario:
-    """Read the text of a scenario. Raises ScenarioError.
+    """Parse the text of a scenario. Raises ScenarioError if the scenario is invalid.
 
-    A short text is read only once, and then cached. `file` is the file name in messages.
+    The result for a text of up to 32 Ki characters is cached. `file` is the file name that error
+    messages use.
     """
     if len(text) > _LONGEST_CACHED:
         return _read(text, file)
@@ -64,18 +65,18 @@ def _read(text: str, file: str) -> Scenario:
     return scenario_of(read_yaml(text, file), text)
 
 
-#: The cache has room for the whole library and for each test that starts with a library scenario.
+#: The cache must hold the whole library, and the scenarios of tests that start with one.
 _read_cached = lru_cache(maxsize=128)(_read)
 
 
 def scenario_of(source: Source, text: str = "") -> Scenario:
-    """Return the scenario described by plain data. Raises ScenarioError."""
+    """Return the scenario that plain data describes. Raises ScenarioError if the data is invalid."""
     check_shape(Location(source))
     return Scenario(convert(source.data, ScenarioPart), source, text)
 
 
 def readable_rest(text: str, file: str) -> Scenario | None:
-    """Return a scenario that has errors of shape without the fields that have them.
+    """Parse a scenario that has errors of shape, without the fields that cause the errors.
 
     The result is None if the text is not valid YAML, or if other parts depend on these fields.
     """
@@ -91,13 +92,13 @@ def readable_rest(text: str, file: str) -> Scenario | None:
 
 
 def without_seed(text: str) -> str:
-    """Return a scenario without its seed, as JSON.
+    """Return the text of a scenario as JSON without its seed.
 
-    A scenario that has no seed is returned unchanged.
+    The text of a scenario that has no seed, or that is invalid, is returned unchanged.
     """
     try:
         scenario = read_scenario(text, "scenario.yaml")
-    except ScenarioError:  # no world was built from this text
+    except ScenarioError:  # no world can have this text as its source
         return text
     if scenario.part.seed is None:
         return text

@@ -1,4 +1,4 @@
-"""The JSON Schema of scenario files, which editors use to complete and check them."""
+"""The JSON Schema of scenario files. Editors use the schema for completion and checks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hosting_emulator.world.fault_records import Rule
 Schema: TypeAlias = dict[str, Any]
 
 _ASSUMPTIONS: Schema = {"$ref": "#/$defs/Assumptions"}
-#: The schemas of everything that can be armed or planned, by key.
+#: The schemas of faults, outcomes and interventions, by the key that contains each in a scenario.
 _CHANGES: dict[str, Schema] = {
     "fault": {"$ref": "#/$defs/Fault"},
     "outcome": {"$ref": "#/$defs/Outcome"},
@@ -38,7 +38,7 @@ _CHANGES: dict[str, Schema] = {
 }
 
 
-#: The schemas of what words of a comparison take. Other words take any value.
+#: The schemas of the operands of comparison words. A word that is not listed accepts any operand.
 _LIST_OR_VARIABLE: Schema = {"type": ["array", "string"], "minItems": 1}
 _COUNTED_ITEMS: Schema = {
     "type": "object",
@@ -66,7 +66,7 @@ _OPERANDS: dict[str, Schema] = {
 
 
 def scenario_schema() -> Schema:
-    """Return the schema (JSON Schema 2020-12)."""
+    """Return the JSON Schema (version 2020-12) of scenario files."""
     effects = {**FAULT.kinds, **OUTCOME.kinds}
     types = [ScenarioPart, Assumptions, Rule, *effects.values(), *INTERVENTIONS.values()]
     _, definitions = schema_components(types, ref_template="#/$defs/{name}")
@@ -94,10 +94,10 @@ def scenario_schema() -> Schema:
 
 
 def _rule_schema(rule: Schema, category: RuleCategory) -> Schema:
-    """Return the schema of a fault or an outcome: one effect, and the fields of a rule."""
+    """Return the schema of a fault or an outcome, with one effect and the fields of a rule."""
     properties = {name: dict(rule["properties"][name]) for name in category.fields}
     for field in properties.values():
-        # The description comes last, where readers look for it.
+        # Move the description to the end, where readers look for it.
         field["description"] = field.pop("description")
     call_description = properties["call"]["description"]
     properties["call"] = {"enum": list(category.calls), "description": call_description}
@@ -118,7 +118,7 @@ def _intervention_schema(definitions: dict[str, Schema]) -> Schema:
         name = intervention.__name__
         properties[word] = _reference(name)
         if not definitions[name].get("required"):
-            # Without required fields, the value can be empty.
+            # An intervention without required fields can have an empty value.
             properties[word] = _nullable(properties[word])
     return {
         "type": "object",
@@ -166,7 +166,7 @@ def _complete_step(schema: Schema) -> None:
         "clear_faults": {"enum": [True, None]},
         "clear_outcomes": {"enum": [True, None]},
     }
-    # An empty value would not omit the header: `headers` and `user: nobody` do.
+    # Refuse empty values, because they would not omit the header as their author may expect.
     schema["properties"] |= {
         name: {"type": "string", "minLength": 1} for name in ("key", "token", "user")
     }
@@ -182,7 +182,7 @@ def _complete_expectation(schema: Schema) -> None:
     expected = schema["properties"]
     expected |= {name: kind.expected_schema() for name, kind in EXPECTED.items()}
     expected["headers"]["additionalProperties"] = HEADER.expected_schema()
-    # A response that may be lost excludes all other expectations.
+    # If the response may be lost, no other expectation is allowed.
     loss = {"enum": [*LOST_WORDS, True]}
     allows_loss = {"anyOf": [loss, {"type": "array", "contains": loss}]}
     schema["if"] = {"required": ["lost"], "properties": {"lost": allows_loss}}

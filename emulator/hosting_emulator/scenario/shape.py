@@ -1,7 +1,7 @@
 """Checks that plain data has the shape of a scenario, and reports each mistake with its location.
 
-The meaning of the parts is checked later: `build` checks the world and the timeline, `story_check`
-the story.
+Other modules check the meaning of the parts later. `build` checks the world and the timeline, and
+`story_check` checks the story.
 """
 
 from __future__ import annotations
@@ -39,17 +39,18 @@ from hosting_emulator.scenario.step_keys import (
 from hosting_emulator.scenario.variable_syntax import NOBODY, WHOLE_RESPONSE
 
 _LONGEST_QUOTE = 60
-#: The maximum number of times that an entry is converted to find the values with a wrong type.
+#: The maximum number of conversions of one entry that search for values with a wrong type.
 _MOST_TYPE_ERRORS = 20
-#: The texts of a scenario on which nothing else depends, and what replaces one that has an error.
+#: The paths of texts on which nothing else in a scenario depends. A placeholder replaces an invalid
+#: text, so that the rest of the scenario can be checked.
 _TEXTS = (("name",), ("description",))
 _PLACEHOLDER = "unnamed"
-#: The fields of a part. They are cached, because looking them up takes a long time.
+#: Returns the fields of a part. The result is cached, because the lookup takes a long time.
 _fields = cache(msgspec.structs.fields)
 
 
 def check_shape(top: Location) -> None:
-    """Check the data of a whole file. Raises one ScenarioError that lists all mistakes."""
+    """Check the shape of a whole scenario. Raises one ScenarioError that lists all mistakes."""
     if not isinstance(top.value, dict):
         raise top.error("a scenario must be a mapping with name, description and other keys")
     mistakes = Mistakes(_field_errors(top, ScenarioPart))
@@ -66,10 +67,10 @@ def check_shape(top: Location) -> None:
 
 
 def without_shape_errors(top: Location) -> Source | None:
-    """Return the data of a file that failed `check_shape` without the fields that have errors.
+    """Return the source of a scenario that failed `check_shape`, without the fields with errors.
 
-    The result is None if an error can cause others: later checks would report false mistakes.
-    The name, the description and the expectations of steps cause no other errors.
+    Only errors in the name, the description and the expectations of steps can be removed. For other
+    errors the result is None, because later checks would report mistakes that do not exist.
     """
     if not isinstance(top.value, dict) or any(_field_errors(top, ScenarioPart)):
         return None
@@ -97,7 +98,7 @@ def _is_in_expectation(location: Location) -> bool:
 
 
 def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
-    """Yield the section, or its entries if it is a list. Each has its type."""
+    """Yield a section, or each entry of a section that is a list, together with its type."""
     is_list = isinstance(section.value, list) and get_origin(kind) is list
     if not is_list or not section.value:
         yield section, kind
@@ -111,10 +112,10 @@ def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
 
 
 def _type_errors(location: Location, kind: Any) -> tuple[list[ScenarioError], list[Location]]:
-    """Return an error for each innermost value with a wrong type, and the fields that were left out.
+    """Return an error for each value with a wrong type, and the fields that contain these values.
 
-    After each error the conversion is repeated without the field that contains the error. A field that
-    is missing ends the search.
+    After each error, the conversion is repeated without the field that contains the error. The
+    search ends at the first error about a missing field.
     """
     errors: list[ScenarioError] = []
     left_out: list[Location] = []
@@ -128,7 +129,7 @@ def _type_errors(location: Location, kind: Any) -> tuple[list[ScenarioError], li
             break
         reason, _, path = message.partition(" - at `$")
         if errors and "missing required field" in reason:
-            break  # the field can be one that was left out because of its own error
+            break  # the missing field may have been removed because of its own error
         new_errors, excluded = _errors_at(remaining, reason, path)
         errors += new_errors
         left_out += excluded
@@ -140,9 +141,10 @@ def _type_errors(location: Location, kind: Any) -> tuple[list[ScenarioError], li
 
 
 def _leave_out(entry: Location, excluded: Sequence[Location]) -> bool:
-    """Remove fields from an entry. Return False if there are none, or if one is the entry itself.
+    """Remove fields from an entry. Return False if `excluded` is empty or contains the entry itself.
 
-    A list item is removed with its whole list, because the indexes of later items must not change.
+    If a field is a list item, the whole list is removed, because the indexes of later items must not
+    change.
     """
     for location in excluded:
         path = location.path
@@ -151,21 +153,22 @@ def _leave_out(entry: Location, excluded: Sequence[Location]) -> bool:
         if len(path) <= len(entry.path):
             return False
         parent = Location(entry.source, path[:-1]).value
-        parent.pop(path[-1], None)  # two of the fields can be in the same list
+        parent.pop(path[-1], None)  # another field in the same list may have removed the list
     return bool(excluded)
 
 
 def _errors_at(
     location: Location, reason: str, path: str
 ) -> tuple[list[ScenarioError], list[Location]]:
-    """Return the errors for a msgspec message, and the locations of the fields that contain them.
+    """Return the errors for a message of msgspec, and the locations of the fields with the errors.
 
-    The message is given by its reason and the path below the location.
+    `reason` is the first part of msgspec's message. `path` is the rest of the message, which is a
+    path relative to the location.
     """
     words: list[str] = []
     for name in re.findall(r"\.{3}|\w+", path):
         key = name
-        if name == "...":  # msgspec does not say which value of a mapping it means
+        if name == "...":  # msgspec writes ... instead of the key of a mapping
             words = words_of(part_at(ScenarioPart, location.path), str(location.path[-1]))
             key = _first_misfit(location.value, words)
         location /= int(key) if key.isdecimal() else key
@@ -179,9 +182,9 @@ def _errors_at(
 def _value_error(
     location: Location, reason: str, part: type[msgspec.Struct], words: Sequence[str]
 ) -> ScenarioError:
-    """Return the error for a value, from the reason in a msgspec message.
+    """Return the error for a value that msgspec refused for a reason.
 
-    `words` are the possible words of a mapping's values, if the value is in such a mapping.
+    If the value is in a mapping whose values must be words, `words` contains the possible words.
     """
     field = next(name for name in reversed(location.path) if isinstance(name, str))
     subject = field if field == location.path[-1] else f"an entry of {field}"
@@ -202,36 +205,45 @@ def _value_error(
 
 
 def _unknown_names(location: Location, kind: type[msgspec.Struct]) -> list[str]:
-    """Return the names in a mapping that are no fields of a part."""
+    """Return the names in a mapping that are not fields of a part."""
     names = {field.encode_name for field in _fields(kind)}
     return [name for name in location.value if name not in names]
 
 
 def _first_misfit(mapping: dict[str, Any], words: Sequence[str]) -> str:
-    """Return the first key whose value is not in `words` or, without words, is not a string."""
+    """Return the first key whose value is not in `words`.
+
+    If `words` is empty, return the first key whose value is not a string.
+    """
     for key, value in mapping.items():
         fits = value in words if words else isinstance(value, str)
         if not fits:
             return key
-    raise LookupError("every value of the mapping fits")
+    raise LookupError("every value of the mapping is valid")
 
 
 def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[ScenarioError]:
-    """Yield an error for each unknown field of a mapping or, if there are none, for each missing field."""
+    """Yield an error for each unknown field of a mapping.
+
+    If all fields are known, yield an error for each missing field.
+    """
     fields = {field.encode_name: field for field in _fields(kind)}
     unknown_names = _unknown_names(location, kind)
     for name in unknown_names:
         hint = key_hint(str(name), location.value[name], kind, fields)
         yield (location / name).error(f"unknown field {name!r}{hint}", key=True)
     if unknown_names:
-        return  # a misspelled name would also be reported as missing
+        return  # a misspelled name would otherwise also be reported as missing
     for name, field in fields.items():
         if field.required and name not in location.value:
             yield location.error(f"the field {name!r} is missing")
 
 
 def _display(value: Any) -> str:
-    """Return a refused value in the form used by messages, shortened if it is long."""
+    """Return a refused value as text for a message.
+
+    A mapping or a list is only named. Other values are truncated to 60 characters.
+    """
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -260,10 +272,10 @@ def _check_keys(location: Location, kind: Any) -> None:
 def _check_planned(location: Location) -> None:
     present = {name for name, value in location.value.items() if value is not None}
     if ("at" in present) == ("after_calls" in present):
-        raise location.error("an entry of the timeline needs either at or after_calls")
+        raise location.error("an entry of the timeline must have either at or after_calls")
     if len(present.intersection(TIMELINE_ACTIONS)) != 1:
         actions = ", ".join(TIMELINE_ACTIONS)
-        raise location.error(f"an entry of the timeline needs one of {actions}")
+        raise location.error(f"an entry of the timeline must have exactly one of {actions}")
 
 
 def _check_steps(location: Location, allowed_actions: Sequence[str]) -> None:
@@ -294,9 +306,9 @@ def _check_step(location: Location, allowed_actions: Sequence[str]) -> None:
 
 
 def _check_request_count(location: Location) -> None:
-    """Refuse a single request, which has nothing to come together with."""
+    """Raise ScenarioError if `together` contains only a single request."""
     if sum(request.get("times", 1) for request in location.value) < 2:
-        raise location.error("a single request cannot come together: add another, or times")
+        raise location.error("together needs at least two requests: add another request, or times")
 
 
 def _check_single_action(
@@ -304,14 +316,14 @@ def _check_single_action(
 ) -> None:
     if len(actions) == 1 and actions[0] in allowed_actions:
         return
-    subject = "together" if allowed_actions is JOINED_ACTIONS else "a step"
+    subject = "a request of together" if allowed_actions is JOINED_ACTIONS else "a step"
     allowed = ", ".join(allowed_actions)
     present = " and ".join(actions) or "none"
-    raise location.error(f"{subject} must do exactly one of {allowed}; found {present}")
+    raise location.error(f"{subject} must have exactly one of {allowed}, but has {present}")
 
 
 def _check_option_actions(location: Location, actions: Sequence[str]) -> None:
-    """Refuse keys that belong to other actions."""
+    """Raise ScenarioError for a key that the step's action does not accept."""
     for name in location.value:
         owners = OPTION_ACTIONS.get(name)
         if owners is None or set(actions) & set(owners):
@@ -319,7 +331,7 @@ def _check_option_actions(location: Location, actions: Sequence[str]) -> None:
         action = " ".join(actions) or "note"
         message = f"{name} belongs to {' or '.join(owners)}, not to {action}"
         if actions == ["together"] and set(owners) & set(JOINED_ACTIONS):
-            message += ": write it in the requests that are sent together"
+            message += f": write {name} in the requests of together"
         raise (location / name).error(message, key=True)
 
 
@@ -331,7 +343,7 @@ def _check_exclusive_options(location: Location) -> None:
 
 
 def _check_headers(location: Location) -> None:
-    """Refuse a key that sends the same header as `headers`."""
+    """Raise ScenarioError if a key of the step sends a header that `headers` also contains."""
     for name in location.value.get("headers") or {}:
         for option in HEADER_OPTIONS.get(str(name).lower(), ()):
             if option in location.value:
@@ -340,13 +352,13 @@ def _check_headers(location: Location) -> None:
 
 
 def _check_omitted_headers(location: Location) -> None:
-    """Refuse values that look as if they omitted a header, although the step would send one."""
+    """Raise ScenarioError for an empty key, user or token, which would not omit its header."""
     step = location.value
     if step.get("key", "step-1") in (None, ""):
         message = (
-            "key cannot be empty: leave it out to send a generated key, write "
-            "headers: {Idempotency-Key: null} to send none, or "
-            'headers: {Idempotency-Key: ""} to send an empty one'
+            "key cannot be empty: omit key to send a generated Idempotency-Key, write "
+            "headers: {Idempotency-Key: null} to send no key, or "
+            'headers: {Idempotency-Key: ""} to send an empty key'
         )
         raise (location / "key").error(message)
     for option in ("user", "token"):
@@ -358,15 +370,15 @@ def _check_omitted_headers(location: Location) -> None:
 def _check_clears(location: Location) -> None:
     for name in ("clear_faults", "clear_outcomes"):
         if location.value.get(name) is False:
-            message = f"{name} must be true; to clear nothing, leave it out"
+            message = f"{name} must be true: to clear nothing, remove the step"
             raise (location / name).error(message)
 
 
 def _check_call_options(location: Location) -> None:
-    """Refuse a project for a call about an organization."""
+    """Raise ScenarioError if a step names a project for a call on an organization."""
     step = location.value
     if "project" in step and _is_about_organization(step):
-        message = f"{step['call']} is about an organization: remove the project"
+        message = f"{step['call']} is a call on an organization: remove the project"
         raise (location / "project").error(message, key=True)
 
 
@@ -388,7 +400,7 @@ def _check_retry_options(location: Location, *, is_joined: bool) -> None:
 
 
 def _check_giving_up(location: Location) -> None:
-    """Refuse keys that need the response for which a client does not wait."""
+    """Raise ScenarioError for a key that needs a response, if the client gives up."""
     step = location.value
     if not step.get("gives_up"):
         return
@@ -398,12 +410,12 @@ def _check_giving_up(location: Location) -> None:
             raise (location / name).error(message, key=True)
     for name, path in (step.get("collect") or {}).items():
         if str(path).partition(".")[0] != WHOLE_RESPONSE:
-            message = "a client that gives up receives no response: collect `response`, or nothing"
+            message = "a client that gives up receives no response: collect only `response`"
             raise (location / "collect" / name).error(message)
 
 
 def _check_token_options(location: Location) -> None:
-    """Refuse options of an access token in a step that makes none."""
+    """Raise ScenarioError for an option of a new access token in a step that creates no token."""
     step = location.value
     if step.get("user") != NOBODY and "token" not in step:
         return
@@ -412,12 +424,12 @@ def _check_token_options(location: Location) -> None:
         options.append("organization")
     for name in options:
         if name in step:
-            message = f"{name} is an option of a new access token, and this step creates no token"
+            message = f"{name} is an option of a new access token, but this step creates no token"
             raise (location / name).error(message, key=True)
 
 
 def _check_plain_values(location: Location) -> None:
-    """Refuse null, lists and mappings as values of a query or a form."""
+    """Raise ScenarioError if a value of a query or a form is null, a list or a mapping."""
     for section in ("query", "form"):
         for name, value in (location.value.get(section) or {}).items():
             if value is None or isinstance(value, list | dict):

@@ -1,4 +1,4 @@
-"""Work in slices: it yields between them, so that a server can respond to other requests."""
+"""Runs work in slices. Between slices, a server can respond to other requests."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Generator
 from typing import TypeAlias, TypeVar
 
 T = TypeVar("T")
-#: A part of a story that yields between its requests.
+#: A generator that yields between the slices of its work, and returns the result.
 Slices: TypeAlias = Generator[None, None, T]
 
 
 def run_slices(slices: Slices[T]) -> T:
-    """Run a part of a story to its end without a pause. Return its result."""
+    """Run all slices without a pause, and return the result."""
     while True:
         try:
             next(slices)

@@ -1,4 +1,4 @@
-"""Plain data with the position of each part in its file."""
+"""Plain data from a file, with the line and column of each key and value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.scenario.errors import ScenarioError
 
-#: The keys and indexes on the way to a value.
+#: The keys and indexes that lead from the top of the data to a value.
 KeyPath: TypeAlias = tuple[str | int, ...]
 #: A line and a column. Both count from 1.
 Position: TypeAlias = tuple[int, int]
@@ -21,10 +21,10 @@ _START_OF_FILE: Position = (1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Plain data, and the positions of its parts in the file.
+    """Plain data from a file, and the positions of keys and values in the file.
 
-    `positions` holds the positions of keys and of list items. `value_positions` holds the positions
-    of the plain values that follow keys.
+    `positions` contains the positions of keys and of list items. `value_positions` contains the
+    positions of plain values in mappings.
     """
 
     file: str
@@ -35,7 +35,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A location in a source, built with `/`: `location / "story" / 3 / "user"`."""
+    """A location in a source. `location / "story" / 3` is a location below `location`."""
 
     source: Source
     path: KeyPath = ()
@@ -48,7 +48,7 @@ class Location:
         return Location(self.source, (*self.path, *path))
 
     def copy(self) -> Location:
-        """Return the same location with its own copy of the value. Other parts of the data are shared."""
+        """Return the location with a deep copy of its value, in a source that shares all other data."""
         data = {"": self.source.data}
         parent: Any = data
         for name in ("", *self.path):
@@ -60,7 +60,7 @@ class Location:
 
     @property
     def value(self) -> Any:
-        """The value at this location. Raises LookupError if there is none."""
+        """The value at this location. Raises LookupError if the location has no value."""
         value = self.source.data
         for name in self.path:
             value = value[name]
@@ -68,14 +68,14 @@ class Location:
 
     @property
     def line(self) -> int:
-        """The line of this location, from 1."""
+        """The line of this location. Lines count from 1."""
         return self.source.positions.get(self.path, _START_OF_FILE)[0]
 
     @property
     def position(self) -> Position:
-        """The line and column of the plain value here or, without one, of the nearest key.
+        """The line and column of this location, which count from 1.
 
-        Both count from 1.
+        They are the position of the plain value, or of the nearest key if there is no plain value.
         """
         error = self.error("")
         return error.line, error.column
@@ -83,9 +83,9 @@ class Location:
     def error(self, message: str, *, key: bool = False) -> ScenarioError:
         """Return an error at this location.
 
-        The error has the position of the plain value at this location, otherwise the position of
-        the key. With `key`, or if the message quotes the key, it always has the position of the
-        key. If there is nothing at this location, it has the position of the nearest parent.
+        The error has the position of the plain value at this location. If there is no plain value,
+        or with `key`, or if the message quotes the key, the error has the position of the key. If
+        the location does not exist, the error has the position of the nearest existing parent.
         """
         source = self.source
         path = self.path
@@ -99,10 +99,10 @@ class Location:
 
     @contextmanager
     def refusals(self) -> Iterator[None]:
-        """Turn a ValueError in the block into a ScenarioError.
+        """Convert a ValueError in the `with` block to a ScenarioError at this location.
 
-        The error is at this location, or at the field below it that the ValueError names as
-        `field`.
+        If the ValueError has an attribute `field`, the ScenarioError is at this field below the
+        location.
         """
         try:
             yield
@@ -116,8 +116,7 @@ class Location:
     def check_word(self, noun: str, word: str | None, words: Iterable[str]) -> None:
         """Raise ScenarioError if a word is not in `words`. None is accepted.
 
-        The message suggests the nearest word, or lists all words. `noun` says what kind of word is
-        expected.
+        The message calls the word `noun`, and suggests the nearest word or lists all words.
         """
         names = list(words)
         if word is not None and word not in names:
@@ -131,7 +130,7 @@ def _key_or_index(text: str) -> str | int:
 
 
 def _items_of(value: Any) -> list[tuple[Any, Any]]:
-    """Return the values directly inside a value, each with its key or index."""
+    """Return the keys and values of a mapping, or the indexes and items of a list."""
     if isinstance(value, dict):
         return list(value.items())
     if isinstance(value, list):
@@ -140,7 +139,7 @@ def _items_of(value: Any) -> list[tuple[Any, Any]]:
 
 
 def walk(value: Any) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield a value and everything inside it, each with its path."""
+    """Yield a value and every value inside it, together with the path of each."""
     yield (), value
     for name, child in _items_of(value):
         for path, inner in walk(child):
@@ -148,7 +147,7 @@ def walk(value: Any) -> Iterator[tuple[KeyPath, Any]]:
 
 
 def texts_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
-    """Yield every string inside a value, each with its path."""
+    """Yield every string inside a value, together with the path of the string."""
     for path, inner in walk(value):
         if isinstance(inner, str):
             yield path, inner

@@ -1,6 +1,7 @@
-"""Checks one step before its story runs: variables, the value of each key, aliases, expectations.
+"""Checks a step before its story runs.
 
-To check another key, write a function and add it to `_KEY_CHECKS`.
+The checks cover the step's variables, the values of its keys, its aliases and its expectation. To
+check another key, write a function and add it to `_KEY_CHECKS`.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ _API_KEY_FIELDS = ("name", "permissions")
 
 
 def check_variables(scope: StoryScope, location: Location) -> None:
-    """Refuse variables that have no value yet when the step runs. Raises ScenarioError."""
+    """Raise ScenarioError if a step uses a variable that has no value when the step runs."""
     for path, name in variables_in(location.value):
         if path[-2:] == ("expect", "same_as"):
-            continue  # it names a saved response, which `check_expectation` looks up
+            continue  # `check_expectation` looks up the saved response
         _check_variable(scope, location.below(path), name)
 
 
@@ -72,20 +73,21 @@ def _check_variable(scope: StoryScope, location: Location, name: str) -> None:
         return
     if base_name in scope.saved_responses:
         message = (
-            f"{base_name} is a whole response: compare it with expect: {{same_as: {base_name}}}"
+            f"{base_name} is a whole response, which can only be compared, as in "
+            f"expect: {{same_as: {base_name}}}"
         )
         raise location.error(message)
     hint = nearest(base_name, scope.saved_values)
     if not hint:
         hint = f"; saved so far: {', '.join(scope.saved_values) or 'nothing'}"
-    raise location.error(f"there is no ${{{base_name}}}{hint}")
+    raise location.error(f"there is no variable ${{{base_name}}}{hint}")
 
 
 # --- the value of each key ---------------------------------------------------------------------
 
 
 def check_keys(scope: StoryScope, location: Location, step: StepPart) -> None:
-    """Check the values of a step's keys. Raises ScenarioError for the first mistake."""
+    """Check the value of each key of a step. Raises ScenarioError for the first mistake."""
     for name, check_key in _KEY_CHECKS.items():
         value = getattr(step, name)
         if value is not None:
@@ -113,10 +115,10 @@ def _check_intervention(scope: StoryScope, location: Location, document: dict[st
 
 
 def check_manual_change(location: Location, document: dict[str, Any], change: Change) -> None:
-    """Check a fault, an outcome or an intervention against a world. Raises ScenarioError.
+    """Raise ScenarioError if a fault, an outcome or an intervention is invalid in a world.
 
-    The last key of the location names its category. A fault or an outcome with variables is checked
-    when it is armed.
+    The last key of the location is `fault`, `outcome` or `intervene`. A fault or an outcome with
+    variables is accepted, because it is checked when it is armed.
     """
     action = location.path[-1]
     if action == "intervene":
@@ -144,7 +146,7 @@ def _check_timestamp(scope: StoryScope, location: Location, text: str) -> None:
 
 
 def _check_pause(scope: StoryScope, location: Location, text: str) -> None:
-    """Check a pause. Its variables have no values yet."""
+    """Check a pause, which must be a duration without variables."""
     with location.refusals():
         parse_duration_ms(text)
 
@@ -174,7 +176,7 @@ def _check_log(scope: StoryScope, location: Location, log: Any) -> None:
 
 
 def _check_value(location: Location, kind: ValueType, value: Any) -> None:
-    """Refuse an expected value that can never match. Raises ScenarioError."""
+    """Raise ScenarioError if an expected value can never match."""
     try:
         check(kind, value, variables=True)
     except Impossible as error:
@@ -184,14 +186,14 @@ def _check_value(location: Location, kind: ValueType, value: Any) -> None:
 
 
 def _check_not_a_name(scope: StoryScope, location: Location, text: str) -> None:
-    """Refuse the name of a saved value where its value is meant."""
+    """Raise ScenarioError if a text is the name of a saved value instead of a variable."""
     hint = _variable_hint(scope, text)
     if hint:
-        raise location.error(f"{text!r} is the name of a saved value, not the value{hint}")
+        raise location.error(f"{text!r} is the name of a saved value and not its value{hint}")
 
 
 def _variable_hint(scope: StoryScope, text: str) -> str:
-    """Return the variable for a text that is the name of a saved value, otherwise an empty string."""
+    """Return a hint if a text is the name of a saved value, and an empty string otherwise."""
     if text not in scope.saved_values:
         return ""
     return f"; did you mean ${{{text}}}?"
@@ -216,18 +218,18 @@ def _check_outcome_id(scope: StoryScope, location: Location, id_: str) -> None:
 
 
 def _check_api_key_body(location: Location, body: Any) -> None:
-    """Refuse fields that the API key of an `api_key` step does not have."""
+    """Raise ScenarioError if the body of an `api_key` step has an unknown field."""
     if not isinstance(body, dict):
         raise location.error("the body of api_key must be a mapping with name and permissions")
     for name in body:
         if name not in _API_KEY_FIELDS:
             hint = nearest(str(name), _API_KEY_FIELDS) or "; the fields are name and permissions"
-            message = f"an API key has no field {name!r} here{hint}"
+            message = f"the body of api_key has no field {name!r}{hint}"
             raise (location / name).error(message, key=True)
 
 
 _KeyCheck: TypeAlias = Callable[[StoryScope, Location, Any], None]
-#: The checks of keys, in the order in which mistakes are reported.
+#: The check of each key, in the order in which mistakes are reported.
 _KEY_CHECKS: dict[str, _KeyCheck] = {
     "call": _check_call,
     "poll": _check_not_a_name,
@@ -253,10 +255,7 @@ _KEY_CHECKS: dict[str, _KeyCheck] = {
 
 
 def check_aliases(scope: StoryScope, location: Location, step: StepPart) -> None:
-    """Check the aliases that a step names, and the default alias of each record that it needs.
-
-    Raises ScenarioError.
-    """
+    """Raise ScenarioError if a step names an unknown alias, or must name a record but does not."""
     needed_kinds = _needed_kinds(step)
     for kind, field in _alias_fields(step).items():
         alias = getattr(step, field)
@@ -264,11 +263,11 @@ def check_aliases(scope: StoryScope, location: Location, step: StepPart) -> None
             _check_alias(scope, location / field, kind, alias)
         elif kind in needed_kinds and default_alias(scope.change.world, kind) is None:
             aliases = ", ".join(scope.aliases(kind)) or "none"
-            raise location.error(f"name the {kind} with `{field}`; the world has: {aliases}")
+            raise location.error(f"set `{field}` to name the {kind}; the world has {aliases}")
 
 
 def _needed_kinds(step: StepPart) -> set[str]:
-    """Return the kinds of records that a step needs, by alias or by default."""
+    """Return the kinds of records that a step's request needs, such as `project`."""
     kinds: set[str] = set()
     spec = CALLS.get(step.call or "")
     if spec is not None:
@@ -279,7 +278,7 @@ def _needed_kinds(step: StepPart) -> set[str]:
 
 
 def _alias_fields(step: StepPart) -> dict[str, str]:
-    """Return, for each kind of record, the field of a step that names it."""
+    """Return the fields of a step that name a record, by the kind of the record."""
     user_field = "user"
     if step.sign_in is not None:
         user_field = "sign_in"
@@ -299,8 +298,8 @@ def _check_saved_response(scope: StoryScope, location: Location, text: str) -> N
     name = saved_response_name(text)
     if name in scope.saved_values and name not in scope.saved_responses:
         raise location.error(
-            f"{name} is a saved value, not a whole response: save `{name}: response`, or compare a "
-            f"field with it, as in body: {{id: {{same_as: ${{{name}}}}}}}"
+            f"{name} is a saved value, and not a whole response: save `{name}: response`, or compare "
+            f"a field with the value, as in body: {{id: {{same_as: ${{{name}}}}}}}"
         )
     location.check_word("saved response", name, scope.saved_responses)
 
@@ -308,7 +307,7 @@ def _check_saved_response(scope: StoryScope, location: Location, text: str) -> N
 def check_expectation(
     scope: StoryScope, location: Location, step: StepPart, expect: ExpectPart
 ) -> None:
-    """Refuse an expectation that no response to the step can meet. Raises ScenarioError."""
+    """Raise ScenarioError if no response to a step can meet the step's expectation."""
     if isinstance(expect.same_as, str):
         _check_saved_response(scope, location / "same_as", expect.same_as)
     try:

@@ -1,7 +1,8 @@
 """The keys of a step: the properties of each action, and the other keys that each action accepts.
 
-To add an action, add its field to `ActionPart`, its entry to `ACTION_KEYS`, and its function to
-`story_actions`. To add another key, add its field to `StepPart` and its entry to `OPTION_ACTIONS`.
+To add an action, add a field to `ActionPart`, an entry to `ACTION_KEYS` and a function to
+`story_actions`. To add a key that is not an action, add a field to `StepPart` and an entry to
+`OPTION_ACTIONS`.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from typing import Literal, TypeAlias, get_args
 
 @dataclass(frozen=True, slots=True)
 class ActionKey:
-    """A key that selects the action of a step."""
+    """The properties of a key that selects the action of a step."""
 
-    #: The step receives a response, so it can have expectations and save values.
+    #: Whether the step receives a response, and can therefore have expectations and save values.
     has_response: bool = False
-    #: The step can be one of several in `together`.
+    #: Whether the action can be used in the requests of `together`.
     can_join: bool = False
 
 
-#: The actions of a step. Each step has exactly one of them, or only a note.
+#: The actions of a step. Each step has exactly one action, or only a note.
 ACTION_KEYS = {
     "call": ActionKey(has_response=True, can_join=True),
     "poll": ActionKey(has_response=True, can_join=True),
@@ -51,12 +52,12 @@ REQUESTS = tuple(name for name, key in ACTION_KEYS.items() if key.has_response)
 JOINED_ACTIONS = tuple(name for name, key in ACTION_KEYS.items() if key.can_join)
 
 TimelineAction: TypeAlias = Literal["fault", "outcome", "intervene"]
-#: The actions of an entry of the timeline, which has exactly one of them.
+#: The actions of a timeline entry. Each entry has exactly one action.
 TIMELINE_ACTIONS: tuple[TimelineAction, ...] = get_args(TimelineAction)
 
 _API_REQUESTS = ("call", "poll", "request")
-#: The other keys of a step, with the actions that accept each key. `note` and `times` are not
-#: listed here, because every action accepts them.
+#: The keys of a step that are not actions, with the actions that accept each key. `note` and `times`
+#: are not listed, because every action accepts them.
 OPTION_ACTIONS: dict[str, tuple[str, ...]] = {
     "expect": REQUESTS,
     "save": (*REQUESTS, "fault", "outcome"),
@@ -86,10 +87,10 @@ EXCLUSIVE_OPTIONS = (
     ("body", "form"),
     ("text", "form"),
 )
-#: The headers that keys of a step send, with the names of those keys.
+#: The request headers that keys of a step send, with the names of these keys.
 HEADER_OPTIONS = {"authorization": ("token", "user"), "idempotency-key": ("key",)}
 
 
 def is_page(url: str) -> bool:
-    """Return whether the URL of a `request` leads to a page of the emulator, not to the API."""
+    """Return whether the URL of a `request` step belongs to a page, and not to the API."""
     return not url.startswith("/") or url.startswith("/_emulator/")

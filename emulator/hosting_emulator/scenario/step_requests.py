@@ -1,7 +1,7 @@
-"""The requests of a story: what a step sends, and how concurrent requests are handled.
+"""Sends the requests of a story's steps, including concurrent requests.
 
-Story requests take the same steps through the engine as requests from a socket. There is no waiting
-in real time: delays are added up, and a running clock advances by them.
+The engine handles these requests in the same way as requests from a socket, but without waiting in
+real time. Instead, the delays are added up, and a running clock advances by their sum.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ from hosting_emulator.world.value import Change
 
 @dataclass(frozen=True, slots=True)
 class _SentResponse:
-    """The response to a request, the fault that breaks it in transit, and the request's number."""
+    """A response, the fault that breaks the response in transit, and the request's number."""
 
     reply: Reply
     effect: FaultKind | None
     n: int | None = None
 
 
-#: A request in progress. It yields the delays of its response.
+#: A request in progress. The generator yields the delays of the response, and returns the response.
 StepExchange: TypeAlias = Generator[Delay, None, _SentResponse]
 NO_DELAY = Delay(0)
 
 
 @dataclass(order=True, slots=True)
 class _Waiting:
-    """An exchange that continues at a time, in milliseconds after its start."""
+    """An exchange that waits until `at_ms`, in milliseconds after the start of the exchange."""
 
     at_ms: int
     order: int
@@ -68,7 +68,7 @@ class _Waiting:
 
 
 class StepRequests:
-    """Sends the requests of a story's steps. Without a `page_handler`, the story has no pages."""
+    """Sends the requests of a story's steps. If `page_handler` is None, pages cannot be requested."""
 
     def __init__(
         self, engine: Engine, variables: Variables, page_handler: PageHandler | None
@@ -79,14 +79,15 @@ class StepRequests:
         self._connections = StoryConnections()
         #: The number of Idempotency-Keys that the story has generated.
         self.key_count = 0
-        #: The real milliseconds that a client would have waited for the responses to this step.
+        #: The time, in real milliseconds, that a client would have waited for the step's responses.
         self.waited_ms = 0
 
     def send(self, steps: Sequence[StepPart]) -> Slices[list[Arrival]]:
-        """Let all requests arrive in order before any response is sent.
+        """Send the requests of the steps, and return the responses in the order of the steps.
 
-        Each response is then sent when its delays end. The result has the order of the steps. Raises
-        ValueError for a request that cannot be sent, such as one to a page that does not exist.
+        All requests arrive, in order, before any response is sent. Each response is sent when its
+        delays end. Raises ValueError if a request cannot be sent, such as a request to a page that
+        does not exist.
         """
         began_ms = self.waited_ms
         order = count()
@@ -111,14 +112,17 @@ class StepRequests:
                 current.order = next(order)
                 heappush(waiting, current)
         finally:
-            for unfinished in waiting:  # the story was cancelled, or a request could not be sent
+            for unfinished in waiting:  # the story was canceled, or a request could not be sent
                 unfinished.exchange.close()
         last_ms = max(arrival.late_ms for arrival in arrivals.values())
         self._wait(max(0, began_ms + last_ms - self.waited_ms))
         return [arrivals[index] for index in range(len(steps))]
 
     def _arrival(self, response: _SentResponse, at_ms: int, step: StepPart) -> Arrival:
-        """Return a response as its client receives it, `at_ms` real milliseconds after its request."""
+        """Return a response as the client receives it.
+
+        `at_ms` is the delay of the response after the request, in real milliseconds.
+        """
         self._connections.note_response(step.connection, response.effect, gave_up=step.gives_up)
         if step.gives_up:
             return Arrival(response.reply, 0, response.effect, response.n, gave_up=True)
@@ -128,7 +132,7 @@ class StepRequests:
         return Arrival(response.reply, late_ms, response.effect, response.n, date_s=date_s)
 
     def _exchange(self, step: StepPart, *, is_alone: bool) -> StepExchange:
-        """Return the exchange of a step's request. It starts with its first effect."""
+        """Return the exchange of a step's request. The exchange has not started."""
         if step.request is not None:
             method, _, url = step.request.partition(" ")
             if is_page(url):
@@ -158,13 +162,13 @@ class StepRequests:
 
     def _page_exchange(self, step: StepPart, method: str, url: str) -> StepExchange:
         if self._page_handler is None:
-            raise ValueError(f"{url[:80]} is a page, which cannot be visited here")
+            raise ValueError(f"{url[:80]} is a page, but this story cannot request pages")
         if step.connection is not None:
             raise ValueError(PAGE_WITHOUT_CONNECTION)
         if step.query:
             separator = "&" if "?" in url else "?"
             url = f"{url}{separator}{_query(step)}"
-        # A browser sends no token. A page determines by itself who its user is.
+        # A browser sends no token, because a page determines its user in other ways.
         headers = self._headers(step, None, NOBODY)
         visit = self._page_handler(self._engine, PageRequest(method, url, headers, _body(step)))
         try:
@@ -177,10 +181,10 @@ class StepRequests:
             visit.close()
 
     def _pass_world_time(self, effect: FaultKind | None) -> int:
-        """Let world time pass while a fault holds the response back.
+        """Advance world time by the time for which a fault holds back the response.
 
-        Return the real time this takes. No step of a story can move the clock while the response is
-        pending, so the clock moves here.
+        The story must advance the clock here, because no step can do so while the response is
+        pending. Return the real time that this takes, in milliseconds.
         """
         pause_ms = 0 if effect is None else effect.world_pause_ms()
         clock = self._engine.world.clock
@@ -195,7 +199,7 @@ class StepRequests:
         self._engine.pass_real_time(ms)
 
     def _request(self, step: StepPart) -> tuple[ExchangeContext, Sequence[Step]]:
-        """Return the request of a step, and the engine's steps that handle it."""
+        """Return the request of a step, and the engine's steps that handle this request."""
         if step.redeem is not None:
             return self._redemption(step, step.redeem), REDEEM_STEPS
         method, url = self._target(step)
@@ -207,8 +211,8 @@ class StepRequests:
         address = urlsplit(url)
         project = project_at(Change(self._engine.world, 0), address.hostname or "")
         if project is None:
-            raise ValueError(f"{url} is not at the dev origin of a project")
-        # A visit to a dev origin sends no token unless the step names a user.
+            raise ValueError(f"{url} is not a URL at the dev origin of a project")
+        # A request to a dev origin carries no token unless the step names a user.
         headers = self._headers(step, None, NOBODY)
         target = f"{address.path}?{address.query}"
         return self._context(step, "GET", target, headers, project=project, port=address.port)
@@ -262,8 +266,9 @@ class StepRequests:
         return context
 
     def _headers(self, step: StepPart, spec: CallSpec | None, usual_user: str) -> dict[str, str]:
-        """Return the headers of a step's request: its own, and the usual ones that it does not set.
+        """Return the headers of a step's request.
 
+        They are the headers that the step lists, and the usual headers that the step does not list.
         A header that the step sets to null is not sent.
         """
         headers = {name.lower(): value for name, value in step.headers.items()}
@@ -286,18 +291,23 @@ class StepRequests:
         return {name: str(value) for name, value in headers.items() if value is not None}
 
     def mint(self, name: str, step: StepPart) -> str:
-        """Return a new access token of a user. Raises ValueError if the user does not exist."""
+        """Return a new access token for a user. Raises ValueError if the user does not exist."""
         user, organization_id = self.user_and_organization(name, step)
         self._engine.run_due()
         return self._engine.mint(user, organization_id, OWN_URL, interactive=step.interactive)
 
     def user_and_organization(self, name: str, step: StepPart) -> tuple[User, str | None]:
-        """Return a user and an organization: the step's organization or, without one, the user's."""
+        """Return a user, and the id of the organization for the user's token.
+
+        This is the organization that the step names or, by default, the user's own organization. The
+        id is None if the user has no organization. Raises ValueError if the user does not exist.
+        """
         world = self._engine.world
         user = world.get(USERS, self._variables.id_of("user", name))
         if user is None:
             raise ValueError(f"there is no user {name!r}")
-        # In a call about an organization, the field `organization` is the subject of the call.
+        # In a call on an organization, the field `organization` names the subject of the call, and not
+        # the organization of the token.
         subject = CALLS[step.call].subject if step.call else ""
         if step.organization is not None and subject != "organization":
             return user, self._variables.id_of("organization", step.organization)
@@ -305,7 +315,7 @@ class StepRequests:
 
 
 def _abandoned_passage() -> Passage:
-    """Return the way of a request whose client closed its side before the response was sent."""
+    """Return the passage of a request whose client closes the connection before the response."""
     connection = Connection()
     connection.closed_by_client = 1
     return Passage(connection, arrival=0)
@@ -316,7 +326,7 @@ def _query(step: StepPart) -> str:
 
 
 def _sent_text(value: Any) -> str:
-    """Return a value of a query or a form as sent: `true` rather than `True`."""
+    """Return a value of a query or a form as text. A boolean becomes `true` or `false`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""The title in reports of a step without a note."""
+"""Makes titles for the steps that have no note. Reports show these titles."""
 
 from __future__ import annotations
 

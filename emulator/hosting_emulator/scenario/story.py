@@ -1,7 +1,7 @@
-"""Runs a story: its steps in order against a world, and the report of all differences.
+"""Runs the steps of a story in order against a world, and reports all differences.
 
-Requests take the same way through the engine as a server's requests, but without a socket and
-without waiting in real time.
+The engine handles the requests like those that a server receives, but without a socket and without
+waiting in real time.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from hosting_emulator.scenario.variables import POSSIBLE, Variables
 from hosting_emulator.world.tables import TIMELINE
 from hosting_emulator.world.value import World
 
-#: The time between two attempts if neither the step nor the response sets it.
+#: The wait before a retry, in milliseconds, if neither the step nor the response sets the wait.
 _DEFAULT_PAUSE_MS = 1000
 
 
 def check_text(text: str, file: str, page_handler: PageHandler | None = None) -> dict[str, Any]:
-    """Run the story in a scenario's text in the scenario's world. Return the report.
+    """Run the story of a scenario in the scenario's world, and return the report.
 
-    Raises ScenarioError.
+    Raises ScenarioError if the text is not a valid scenario.
     """
     now_ms = machine_ms()
     scenario = read_and_check(text, file, now_ms)
@@ -55,10 +55,10 @@ def run_in_other_world(
     page_handler: PageHandler | None = None,
     judged_step: KeyPath | None = None,
 ) -> dict[str, Any]:
-    """Run a story in a separate world. Return the report.
+    """Run a story in a separate world, and return the report.
 
-    For `judged_step` see `StoryRun.run`. In the separate world, time passes only by the story's own
-    steps and by the delays that a client would wait for.
+    Time in the separate world passes only by the story's steps, and by the delays that a client
+    would wait for. `StoryRun.run` explains `judged_step`.
     """
     return story_in_other_world(scenario, world, page_handler).run(judged_step)
 
@@ -66,7 +66,7 @@ def run_in_other_world(
 def story_in_other_world(
     scenario: Scenario, world: World, page_handler: PageHandler | None = None
 ) -> StoryRun:
-    """Return the run of a story in a separate world. The run has not started."""
+    """Return a run of a story in a separate world, without starting the run."""
     engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
     return StoryRun(scenario, engine, page_handler)
 
@@ -77,9 +77,9 @@ def run_document(
     judged_step: KeyPath | None = None,
     seed: str = DEFAULT_SEED,
 ) -> dict[str, Any]:
-    """Run the story of plain data, like `run_in_other_world`. Raises ScenarioError.
+    """Run the story of a scenario that is plain data, like `run_in_other_world`.
 
-    In reports, step n is at line n + 1.
+    In the report, step n is at line n + 1. Raises ScenarioError if the scenario is invalid.
     """
     positions: dict[KeyPath, Position] = {
         ("story", index): (index + 2, 1) for index in range(len(document["story"]))
@@ -90,7 +90,10 @@ def run_document(
 
 
 class StoryRun:
-    """One run of a scenario's story in one world. Without a `page_handler`, the story has no pages."""
+    """A run of a scenario's story in a world.
+
+    If `page_handler` is None, the story cannot request pages.
+    """
 
     def __init__(
         self, scenario: Scenario, engine: Engine, page_handler: PageHandler | None = None
@@ -100,22 +103,22 @@ class StoryRun:
         self._variables = Variables(engine)
         self._types = ResponseTypes(scenario.part)
         self._actions = StoryActions(engine, self._variables, self._types, page_handler)
-        #: The keys of the timeline entries that have been refused so far.
+        #: The keys of the timeline entries that could not be carried out so far.
         self._refused_keys: set[str] = set()
         #: The latest attempt of the current step.
         self._attempt = Attempt(scenario.location)
 
     def run(self, judged_step: KeyPath | None = None) -> dict[str, Any]:
-        """Run all steps up to the first that fails. Return the report.
+        """Run the steps until a step fails, and return the report.
 
-        The story also fails if a fault, an outcome or a timeline entry that is not `optional` never
-        acted. With `judged_step`, the path of one step, every other step passes if it can be
-        carried out.
+        The story also fails if a fault, an outcome or a timeline entry never acted, unless it is
+        `optional`. `judged_step` is the path of the only step whose differences count. All other
+        steps pass if they can be carried out. By default, the differences of all steps count.
         """
         return run_slices(self.run_in_slices(judged_step))
 
     def run_in_slices(self, judged_step: KeyPath | None = None) -> Slices[dict[str, Any]]:
-        """Run the story like `run`, but yield after each request so that other work can run."""
+        """Run the story like `run`, but yield after each request, so that other work can run."""
         steps: list[dict[str, Any]] = []
         story = self._steps(self._scenario.location / "story", self._scenario.part.story)
         for location, step in story:
@@ -141,7 +144,7 @@ class StoryRun:
     def _steps(
         self, location: Location, steps: Sequence[StepPart]
     ) -> Iterator[tuple[Location, StepPart]]:
-        """Yield the steps with their locations. A part's steps are yielded where the part is used."""
+        """Yield the steps with their locations. The steps of a part replace each `use` of the part."""
         for index, step in enumerate(steps):
             if step.use is None:
                 yield location / index, step
@@ -155,7 +158,7 @@ class StoryRun:
                     yield from self._steps(part_steps, part.steps)
 
     def _step(self, number: int, location: Location, step: StepPart) -> Slices[dict[str, Any]]:
-        """Run a step as many times as its `times` says, and return its report."""
+        """Run a step `times` times, and return the report of the step."""
         action = _action_of(step)
         message = ""
         differences: list[Mismatch] = []
@@ -195,10 +198,10 @@ class StoryRun:
     def _try(
         self, step: StepPart, action: str, location: Location
     ) -> Slices[tuple[str, list[Mismatch]]]:
-        """Carry out a step.
+        """Carry out a step once, with retries if the step has `tries`.
 
-        With `tries`, its request is repeated until the response is as expected. Returns a
-        description of the last attempt, and its differences.
+        The retries end when the response is as expected. Return a description of the last attempt
+        and the differences of that attempt.
         """
         message = ""
         differences: list[Mismatch] = []
@@ -207,7 +210,7 @@ class StoryRun:
         for number in range(step.tries):
             if number:
                 self._engine.move_by(_pause_ms(step, self._attempt.response))
-            requests.key_count = key_count  # a retry reuses the key of the first attempt
+            requests.key_count = key_count  # a retry must send the key of the first attempt
             self._attempt = Attempt(location)
             message = yield from self._actions.run(action, step, self._attempt)
             yield
@@ -222,7 +225,7 @@ class StoryRun:
         return message, differences
 
     def _refused_entries(self) -> list[Mismatch]:
-        """Return the timeline entries that were refused since the last step."""
+        """Return a mismatch for each timeline entry that failed to act since the last step."""
         refused = {key: entry for key, entry in self._engine.world.rows(TIMELINE) if entry.refused}
         differences = [
             Mismatch(f"timeline[{entry.order}]", POSSIBLE, entry.message)
@@ -234,19 +237,19 @@ class StoryRun:
 
 
 def _describe_counts(counts: Mapping[str, int]) -> str:
-    """Return how often a repeated step's requests ended in each way, in the order of appearance."""
+    """Describe how often the requests of a repeated step ended in each way, by first occurrence."""
     total = sum(counts.values())
     return ", ".join(f"{result} in {count} of {total}" for result, count in counts.items())
 
 
 def _difference_report(location: Location, difference: Mismatch) -> dict[str, Any]:
-    """Return a difference with the line and column of the claim of its step."""
+    """Return a difference for the report, with the line and column of the expectation."""
     line, column = location.below(difference.path).position
     return {**difference.report(), "line": line, "column": column}
 
 
 def _action_of(step: StepPart) -> str:
-    """Return the action of a step, or `note` for a step without one."""
+    """Return the action of a step, or `note` for a step without an action."""
     for name in ACTIONS:
         if getattr(step, name) is not None:
             return name
@@ -254,7 +257,10 @@ def _action_of(step: StepPart) -> str:
 
 
 def _pause_ms(step: StepPart, response: Arrival) -> int:
-    """Return the wait before a retry: the step's pause, or the time that the last response asks for."""
+    """Return the wait before a retry, in milliseconds.
+
+    This is the step's `pause` or, by default, the time that the last response asks for.
+    """
     if step.pause is not None:
         return parse_duration_ms(step.pause)
     seconds = response.header("Retry-After") or response.at("progress.next_poll_after_seconds")

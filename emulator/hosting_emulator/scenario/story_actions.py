@@ -1,6 +1,7 @@
-"""The actions of a story's steps. `story` decides when a step runs and whether it passes.
+"""Carries out the actions of a story's steps.
 
-To add an action, write a method, add it to `_ACTIONS`, and add its entry to `step_keys`.
+The module `story` decides when a step runs and whether the step passes. To add an action, write a
+method, add the method to `_ACTIONS`, and add an entry to `step_keys`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from hosting_emulator.scenario.step_requests import StepRequests
 from hosting_emulator.scenario.variables import Variables
 from hosting_emulator.world.tables import ORGANIZATIONS
 
-#: Fields without variables, or with variables that are filled in only when they are compared.
+#: Fields in which no variables are filled in before the step runs.
 _UNFILLED_FIELDS = {
     "note",
     "call",
@@ -51,21 +52,21 @@ NO_ARRIVAL = Arrival(Reply(0, b"", headers=()))
 
 @dataclass(slots=True)
 class Attempt:
-    """One attempt to carry out a step: its responses, and the parts of its report besides the message."""
+    """An attempt to carry out a step, with its responses and the differences that it found."""
 
     location: Location
-    #: The response whose values the step can compare and save.
+    #: The latest response, whose values the step can compare and save.
     response: Arrival = NO_ARRIVAL
-    #: All responses to requests of the attempt, in order.
+    #: All responses to the attempt's requests, in order.
     arrivals: list[Arrival] = field(default_factory=list)
-    #: The differences found by the action itself.
+    #: The differences that the action itself found.
     mismatches: list[Mismatch] = field(default_factory=list)
-    #: The requests that are nearest to the filters of a `log` step.
+    #: Descriptions of the requests that come nearest to the filters of a `log` step.
     nearest: list[str] = field(default_factory=list)
 
 
 def describe_arrival(arrival: Arrival) -> str:
-    """Return how a request ended: the status of its response, or how the response was lost."""
+    """Describe how a request ended, by the status of the response or how the response was lost."""
     if arrival.gave_up:
         return "the client gave up before the response was sent"
     if arrival.lost:
@@ -74,7 +75,10 @@ def describe_arrival(arrival: Arrival) -> str:
 
 
 class StoryActions:
-    """Carries out the actions of a story's steps. Without a `page_handler`, the story has no pages."""
+    """Carries out the actions of a story's steps.
+
+    If `page_handler` is None, the steps cannot request pages.
+    """
 
     def __init__(
         self,
@@ -89,19 +93,20 @@ class StoryActions:
         self.requests = StepRequests(engine, variables, page_handler)
         self.changes = ManualChanges(engine)
         self._digest = sha256()
-        #: Warnings about assumptions that contradicted the contract at any time in the story.
+        #: Warnings about assumptions that contradict the contract and applied during the story. The keys
+        #: are the warnings, in order.
         self.warnings: dict[str, None] = {}
         self._note_warnings()
 
     @property
     def digest(self) -> str:
-        """The digest of all responses so far, in hexadecimal."""
+        """The SHA-256 digest of all responses so far, in hexadecimal."""
         return self._digest.hexdigest()
 
     def run(self, action: str, step: StepPart, attempt: Attempt) -> Slices[str]:
-        """Carry out a step, and return a description of it.
+        """Carry out a step, and return a description of the result.
 
-        Raises ValueError if this is impossible.
+        Raises ValueError if the step cannot be carried out.
         """
         result = _ACTIONS[action](self, self._with_values(step), attempt)
         if isinstance(result, str):
@@ -110,7 +115,7 @@ class StoryActions:
         return message
 
     def _with_values(self, step: StepPart) -> StepPart:
-        """Return a step in which variables are replaced by their values."""
+        """Return a copy of a step, with variables replaced by their values."""
         values = {name: getattr(step, name) for name in _FILLED_FIELDS}
         filled = {name: self._variables.fill(value) for name, value in values.items() if value}
         return replace(step, **filled)
@@ -147,7 +152,7 @@ class StoryActions:
         return ", ".join(messages)
 
     def _note_arrival(self, attempt: Attempt, arrival: Arrival) -> str:
-        """Record a response, and return a description of it."""
+        """Record a response, and return a description of the response."""
         attempt.response = arrival
         attempt.arrivals.append(arrival)
         reply = arrival.reply
@@ -170,7 +175,7 @@ class StoryActions:
         user, organization_id = self.requests.user_and_organization(str(step.api_key), step)
         organization = self._engine.world.get(ORGANIZATIONS, organization_id or "")
         if organization is None:
-            raise ValueError(f"{user.alias} has no organization here")
+            raise ValueError(f"{user.alias} has no organization, so no API key can be created")
         body = step.body or {}
         name = str(body.get("name", "made by hand"))
         created = self._engine.make_key(user, organization, name, body.get("permissions"))
@@ -244,12 +249,12 @@ class StoryActions:
 
 
 def _document_arrival(status: int, document: Any) -> Arrival:
-    """Return a document in the form of a response, so that a step can compare and save its values."""
+    """Return a document as a response, so that a step can compare and save the document's values."""
     return Arrival(Reply(status, msgspec.json.encode(document), headers=()))
 
 
 _Action: TypeAlias = Callable[[StoryActions, StepPart, Attempt], str | Slices[str]]
-#: The methods of the actions. `use` is not included, because a story runs the steps of the part
+#: The method for each action. `use` has no method, because the story runs the steps of the part
 #: instead.
 _ACTIONS: dict[str, _Action] = {
     "call": StoryActions._send,

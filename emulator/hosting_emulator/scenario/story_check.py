@@ -1,4 +1,4 @@
-"""Checks a whole story before it runs: its steps in order, its parts, and their use."""
+"""Checks a whole story before the story runs, including the parts that its steps use."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_STEPS = 20_000
 
 
 class StoryCheck:
-    """Checks the story of one scenario against its world, which `change` builds."""
+    """Checks the story of a scenario against the world that `change` builds."""
 
     def __init__(self, scenario: Scenario, change: Change, mistakes: Mistakes) -> None:
         self._part = scenario.part
@@ -44,12 +44,15 @@ class StoryCheck:
         self._mistakes = mistakes
         log_paths = LogPaths(scenario.part, change.world.assumptions.operation_path)
         self._scope = StoryScope(change, ResponseTypes(scenario.part), log_paths)
-        #: The parts by name, each with the location of its steps.
+        #: The parts and the locations of their steps, by the name of the part.
         self._parts: dict[str, tuple[Location, SharedPart]] = {}
         self._used_names: set[str] = set()
 
     def run(self) -> None:
-        """Check the story and its parts. Raises one ScenarioError that lists all mistakes."""
+        """Check the story and its parts.
+
+        Raises one ScenarioError that lists all mistakes.
+        """
         self._apply_timeline()
         check_connections(self._top, self._part, self._mistakes)
         step_counts = self._check_parts()
@@ -60,39 +63,42 @@ class StoryCheck:
         self._check_part_use()
 
     def _apply_timeline(self) -> None:
-        """Add the records that the timeline creates to the scope."""
+        """Add the records that the timeline creates to the names that steps can use."""
         for index, planned in enumerate(self._part.timeline):
             location = self._top / "timeline" / index / "intervene"
             with self._mistakes.collect(location):
                 self._scope.apply_addition(location, planned.intervene)
 
     def _check_parts(self) -> dict[str, int]:
-        """Check the names and uses of the parts, and return the number of steps in each part."""
+        """Check the names of the parts and how parts use each other.
+
+        Return the number of steps in each part, by the part's name.
+        """
         mistakes = self._mistakes
         step_counts: dict[str, int] = {}
         for index, shared in enumerate(self._part.parts):
             location = self._top / "parts" / index
             if shared.name in step_counts:
-                message = f"the part {shared.name!r} is already defined above"
+                message = f"a part with the name {shared.name!r} is already defined above"
                 mistakes.append((location / "name").error(message))
             steps = location / "steps"
             for step_index, step in enumerate(shared.steps):
                 use = steps / step_index / "use"
                 with mistakes.collect(use):
-                    # A part can use only the parts above it, so no part can use itself.
+                    # Allow a part to use only parts above it, so that no part can use itself.
                     use.check_word("part above this one", step.use, step_counts)
             step_counts[shared.name] = _count_steps(steps, shared.steps, step_counts)
             self._parts[shared.name] = (steps, shared)
         if self._part.parts:
-            mistakes.raise_error()  # a part that uses itself would be expanded forever
+            mistakes.raise_error()  # the expansion of a part that uses itself would never end
         return step_counts
 
     def _check_part_use(self) -> None:
-        """Refuse a part that no step uses."""
+        """Raise ScenarioError for a part that no step uses."""
         for index, shared in enumerate(self._part.parts):
             if shared.name not in self._used_names:
                 location = self._top / "parts" / index / "name"
-                raise location.error(f"the part {shared.name!r} is never used")
+                raise location.error(f"no step uses the part {shared.name!r}: remove the part")
 
     def _check_steps(self, location: Location, steps: Iterable[StepPart]) -> None:
         for index, step in enumerate(steps):
@@ -108,7 +114,7 @@ class StoryCheck:
         with mistakes.collect(location):
             check_step_connection(location, step)
         if step.intervene and "add" in step.intervene:
-            mistakes.raise_error()  # later steps would not have the record that could not be added
+            mistakes.raise_error()  # later steps may name a record that could not be added
         with mistakes.collect(location):
             check_aliases(scope, location, step)
         with mistakes.collect(location):
@@ -123,7 +129,7 @@ class StoryCheck:
         self._check_collections(location / "collect", step)
 
     def _check_use(self, step: StepPart, name: str) -> None:
-        """Check the steps of a part with the variables that the using step sets."""
+        """Check the steps of a part, with the variables that the step with `use` sets."""
         self._used_names.add(name)
         location, shared = self._parts[name]
         saved_values = self._scope.saved_values
@@ -138,25 +144,32 @@ class StoryCheck:
             with self._mistakes.collect(location / name):
                 if name == NOW:
                     raise ValueError(
-                        f"{name!r} is the world's time: save the value under another name"
+                        f"{name!r} is reserved for the world's time: save the value under another name"
                     )
                 read_saved_value(text)
                 if name in self._scope.collected_types:
-                    raise ValueError(f"{name!r} is a list that steps collect: save it as another")
+                    raise ValueError(
+                        f"{name!r} is a list that steps collect: save the value under another name"
+                    )
             if text == WHOLE_RESPONSE:
                 self._scope.saved_responses[name] = None
             else:
                 self._scope.saved_values[name] = None
 
     def _check_collections(self, location: Location, step: StepPart) -> None:
-        """Check the values that a step collects, and add the lists to the scope."""
+        """Check the values that a step collects, and add the lists to the names that steps can use."""
         scope = self._scope
         for name, text in step.collect.items():
             with self._mistakes.collect(location / name):
                 if name == NOW:
-                    raise ValueError(f"{name!r} is the world's time: collect it as another")
+                    raise ValueError(
+                        f"{name!r} is reserved for the world's time: collect the values under another "
+                        "name"
+                    )
                 if name in scope.saved_values and name not in scope.collected_types:
-                    raise ValueError(f"{name!r} is a saved value: collect it as another")
+                    raise ValueError(
+                        f"{name!r} is a saved value: collect the values under another name"
+                    )
                 known_kind = scope.collected_types.get(name)
                 scope.collected_types[name] = ANY
                 item_kind = scope.types.collected(step, read_collected_value(text))
@@ -167,7 +180,10 @@ class StoryCheck:
 def _count_steps(
     location: Location, steps: Iterable[StepPart], step_counts: Mapping[str, int]
 ) -> int:
-    """Count steps, including a part's steps at each use. Raises ScenarioError for too many."""
+    """Return the number of steps, in which each use of a part counts all its steps.
+
+    Raises ScenarioError if there are more than 20,000 steps.
+    """
     total = sum(step_counts.get(step.use or "", 0) * step.times or 1 for step in steps)
     if total > _MOST_STEPS:
         raise location.error(f"the story has more than {_MOST_STEPS} steps, including its parts")

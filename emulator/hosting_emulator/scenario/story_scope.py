@@ -1,4 +1,4 @@
-"""What a step of a story can refer to: records by alias, and values that earlier steps saved."""
+"""The names to which a step of a story can refer, such as aliases and saved values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hosting_emulator.world.value import Change
 class StoryScope:
     """The names that exist before a step runs.
 
-    They grow while a story's steps are checked in order.
+    More names are added while a story's steps are checked in order.
     """
 
     def __init__(self, change: Change, types: ResponseTypes, log_paths: LogPaths) -> None:
@@ -26,37 +26,37 @@ class StoryScope:
         self.log_paths = log_paths
         #: The names under which earlier steps save values, in the order of the steps.
         self.saved_values: dict[str, None] = {}
-        #: The types of the values that earlier steps collect, by the name of the list.
+        #: The types of the values that earlier steps collect, by the name of the list of values.
         self.collected_types: dict[str, ValueType] = {}
         #: The names under which earlier steps save whole responses.
         self.saved_responses: dict[str, None] = {}
 
     def type_of(self, name: str) -> ValueType:
-        """Return the type of a saved or collected value."""
+        """Return the type of a saved value, or of a list of collected values."""
         item_kind = self.collected_types.get(name)
         if item_kind is None:
             return ANY
         return Array(item=item_kind)
 
     def aliases(self, kind: str) -> list[str]:
-        """Return the aliases of all records of a kind, such as `project`."""
+        """Return the aliases of all records of a kind, such as `project`, in sorted order."""
         indexes = self.change.world.indexes
         return sorted(key.split(":")[1] for key in indexes if key.startswith(f"{kind}:"))
 
     def has_alias(self, kind: str, alias: str) -> bool:
-        """Return whether a record of a kind has an alias."""
+        """Return whether the world has a record of a kind with an alias."""
         return self.change.world.indexes.get(f"{kind}:{alias}") is not None
 
     def ids_by_alias(self, kind: str) -> dict[str, str]:
-        """Return the ids of all records of a kind by alias."""
+        """Return the ids of all records of a kind, by alias."""
         indexes = self.change.world.indexes
         return {alias: str(indexes[f"{kind}:{alias}"]) for alias in self.aliases(kind)}
 
     def apply_addition(self, location: Location, document: dict[str, Any] | None) -> None:
         """Add the records that an `add` intervention creates, so that later steps can name them.
 
-        An addition with variables is skipped, because its records are unknown before the story
-        runs. Raises ScenarioError.
+        An intervention with variables is skipped, because its records are not known before the
+        story runs. Raises ScenarioError if the intervention cannot be applied.
         """
         if not document or "add" not in document:
             return

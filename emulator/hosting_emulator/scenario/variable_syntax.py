@@ -1,4 +1,4 @@
-"""The syntax of variables and saved values. `variables` holds their values while a story runs."""
+"""The syntax of variables and of saved values."""
 
 from __future__ import annotations
 
@@ -12,58 +12,62 @@ from hosting_emulator.scenario.source import KeyPath, texts_in
 
 #: The variable for the world's time.
 NOW = "now"
-#: The path with which a step saves the whole response.
+#: The path in `save` and `collect` that stands for the whole response.
 WHOLE_RESPONSE = "response"
-#: In a path of `collect`, this name matches every item of a list.
+#: The name that stands for every item of a list in a path of `collect`.
 EACH_ITEM = "*"
-#: The aliases that the steps of a story use by default, by kind of record. A variable such as
-#: `${project.shop}` is the id of the record of this kind with this alias.
+#: The aliases that the steps of a story use by default, by the kind of the record. In a variable, a
+#: kind and an alias stand for the id of the record, as in `${project.shop}`.
 DEFAULT_ALIASES = {"project": "shop", "organization": "acme", "user": "owner"}
-#: The user of a step that sends no credentials.
+#: The value of `user` in a step that sends no credentials.
 NOBODY = "nobody"
-#: A variable in a string.
+#: Matches a variable in a string, such as `${operation}`.
 VARIABLE = re.compile(r"\$\{([^}]*)\}")
-#: The name of a variable for a time before or after another time, such as `now+10m`.
+#: Matches the name of a variable for a time relative to another time, such as `now+10m`.
 MOMENT = re.compile(r"(.+?)([+-])(\d[\d.a-z]*)")
 _SAVED_VALUE = re.compile(r"(\S+)(?: /(.+)/)?")
 
 
 def variables_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the name of every variable in a value, with the path to the string that contains it."""
+    """Yield the name of each variable in a value, with the path of the variable's string."""
     for path, text in texts_in(value):
         for name in VARIABLE.findall(text):
             yield path, name
 
 
 def saved_response_name(text: str) -> str:
-    """Return the name of a saved response, which may be written like a variable: `${first}`."""
+    """Return the name of a saved response. `first` and `${first}` mean the same response."""
     match = VARIABLE.fullmatch(text)
     return text if match is None else match[1]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedValue:
-    """A value to save or collect from a response: the value at a path, or the part that a pattern matches."""
+    """A value to save or collect from a response.
+
+    This is the value at `path`, or only the part of the value that `pattern` matches.
+    """
 
     path: str
     pattern: Expression | None = None
 
 
 def read_saved_value(text: str) -> SavedValue:
-    """Read an entry of `save`, such as `key.id` or `headers.Location /code=(.+)/`.
+    """Parse an entry of `save`, such as `key.id` or `headers.Location /code=(.+)/`.
 
-    Raises ValueError if it is malformed.
+    Raises ValueError if the entry is malformed.
     """
     saved = read_collected_value(text)
     if EACH_ITEM in saved.path.split("."):
-        raise ValueError(f"save keeps one value: use collect for all values of {saved.path}")
+        raise ValueError(f"save stores only one value: use collect for all values at {saved.path}")
     return saved
 
 
 def read_collected_value(text: str) -> SavedValue:
-    """Parse an entry of `collect`.
+    """Parse an entry of `collect`, such as `items.*.id`.
 
-    It is like an entry of `save`, but `*` in its path matches every item.
+    The syntax is that of `save`, but `*` in the path stands for every item of a list. Raises
+    ValueError if the entry is malformed.
     """
     match = _SAVED_VALUE.fullmatch(text)
     if match is None:

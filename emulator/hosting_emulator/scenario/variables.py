@@ -1,4 +1,7 @@
-"""The variables of a running story: values saved by its steps, the world's time, and ids by alias."""
+"""The values of variables while a story runs.
+
+Variables stand for saved and collected values, the world's time, and the ids of aliases.
+"""
 
 from __future__ import annotations
 
@@ -34,26 +37,29 @@ from hosting_emulator.scenario.variable_syntax import (
     read_saved_value,
 )
 
-#: The expectation that a report gives for a step that cannot be carried out.
+#: The expected value in the report of a step that cannot be carried out.
 POSSIBLE = "to be possible"
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """The values that steps have collected under a name, with their type and their paths."""
+    """The values that steps have collected under a name.
+
+    `item_kind` is the type of the values, and `paths` are the paths in the responses.
+    """
 
     item_kind: ValueType
     values: tuple[Any, ...]
     paths: tuple[str, ...]
 
     def checked_values(self, name: str) -> list[Any]:
-        """Return the values.
+        """Return the collected values. `name` is the name of the list, for the error message.
 
-        Raises ValueError if there are none, because a claim about no values proves nothing.
+        Raises ValueError if there are no values, because a check of an empty list proves nothing.
         """
         if not self.values:
             paths = " or ".join(dict.fromkeys(self.paths))
-            raise ValueError(f"nothing was collected as {name}: no response had {paths}")
+            raise ValueError(f"no values were collected as {name}: no response had {paths}")
         return list(self.values)
 
 
@@ -67,28 +73,28 @@ class Variables:
         self._collections: dict[str, Collection] = {}
 
     def saved_body(self, name: str) -> bytes | None:
-        """Return the body of a response that was saved as a whole, or None if there is none."""
+        """Return the body of a saved response, or None if no response has this name."""
         return self._bodies.get(name)
 
     def type_of(self, name: str) -> ValueType:
-        """Return the type of a saved or collected value."""
+        """Return the type of a saved value, or of a list of collected values."""
         collection = self._collections.get(name)
         if collection is None:
             return ANY
         return Array(item=collection.item_kind)
 
     def id_of(self, kind: str, name: str) -> str:
-        """Return the id for an alias. Any other string is returned unchanged."""
+        """Return the id for an alias. A string that is not an alias is returned unchanged."""
         return str(self._engine.world.indexes.get(f"{kind}:{name}") or name)
 
     def default_id(self, kind: str) -> str:
-        """Return the id of the record that a step means if it names none (see `default_alias`)."""
+        """Return the id of the record that a step uses by default, as `default_alias` explains."""
         return self.id_of(kind, default_alias(self._engine.world, kind) or DEFAULT_ALIASES[kind])
 
     def fill(self, value: Any) -> Any:
-        """Replace variables with their values.
+        """Return a value with variables replaced by their values.
 
-        A string that is a single variable becomes its value.
+        A string that consists of a single variable becomes the variable's value, of any type.
         """
         return each_text(value, self._fill_text)
 
@@ -99,7 +105,7 @@ class Variables:
         return VARIABLE.sub(lambda variable: str(self.value_of(variable[1])), text)
 
     def value_of(self, name: str) -> Any:
-        """Return the value of a variable. Raises ValueError if there is none."""
+        """Return the value of a variable. Raises ValueError if the variable does not exist."""
         if name in self._saved:
             return self._saved[name]
         if name in self._collections:
@@ -118,7 +124,7 @@ class Variables:
                 distance_ms = -distance_ms
             return format_timestamp(base_ms + distance_ms)
         names = ", ".join(sorted(self._saved)) or "nothing"
-        raise ValueError(f"there is no ${{{name}}}; saved so far: {names}")
+        raise ValueError(f"there is no variable ${{{name}}}; saved so far: {names}")
 
     @contextmanager
     def scope(self, values: Mapping[str, Any]) -> Iterator[None]:
@@ -133,7 +139,7 @@ class Variables:
         self._saved = saved
 
     def save(self, save: Mapping[str, str], arrival: Arrival) -> list[Mismatch]:
-        """Save values of a response, and return a mismatch for each value that is missing."""
+        """Save values from a response, and return a mismatch for each value that is missing."""
         missing = []
         for name, text in save.items():
             saved = read_saved_value(text)
@@ -149,9 +155,9 @@ class Variables:
         return missing
 
     def collect(self, step: StepPart, arrival: Arrival, types: ResponseTypes) -> None:
-        """Add the values that a step collects from a response.
+        """Add the values that a step collects from a response to their lists.
 
-        A response without a value adds nothing.
+        If the response lacks a value, nothing is added.
         """
         for name, text in step.collect.items():
             collected = read_collected_value(text)
@@ -182,7 +188,7 @@ def _values_of(arrival: Arrival, collected: SavedValue) -> Iterator[Any]:
 
 
 def values_at(document: Any, path: str) -> Iterator[Any]:
-    """Yield the values at a path in which `*` matches every item of a list."""
+    """Yield the values at a dotted path, in which `*` stands for every item of a list."""
     first, star, rest = f".{path}".partition(f".{EACH_ITEM}")
     path_to_list = first.removeprefix(".")
     value = value_at(document, path_to_list) if path_to_list else document
@@ -194,10 +200,9 @@ def values_at(document: Any, path: str) -> Iterator[Any]:
 
 
 def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
-    """Return the value to save from a response.
+    """Return the value to save from a response, or UNSET if the response lacks the value.
 
-    With a pattern, this is the first group or the whole match. Returns UNSET if the response was
-    lost or has no such value.
+    A lost response lacks every value.
     """
     if arrival.lost:
         return UNSET
@@ -205,7 +210,11 @@ def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
 
 
 def _matching_part(value: Any, saved: SavedValue) -> Any:
-    """Return the part of a value that a step saves: the whole value, or the match of the pattern."""
+    """Return the part of a value that a step saves.
+
+    With a pattern, this is the first group or, without groups, the whole match. UNSET if the pattern
+    does not match.
+    """
     if saved.pattern is None or value is UNSET:
         return value
     if value is None:
@@ -217,9 +226,9 @@ def _matching_part(value: Any, saved: SavedValue) -> Any:
 
 
 def _why_not_saved(arrival: Arrival, name: str, text: str) -> str:
-    """Return the reason why a value cannot be saved."""
+    """Return the reason why a response has no value to save."""
     if arrival.lost:
-        return f"the response was lost ({arrival.lost}): there is no {text} to save as {name}"
+        return f"the response was lost ({arrival.lost}), so there is no {text} to save as {name}"
     if arrival.reply.status >= 400:
-        return f"the response was {arrival.summary()}: there is no {text} to save as {name}"
+        return f"the response was {arrival.summary()}, so there is no {text} to save as {name}"
     return f"the response has no {text} to save as {name}"

@@ -1,7 +1,7 @@
-"""Reads YAML text into plain data with positions, and writes plain data as YAML.
+"""Parses YAML to plain data with positions, and writes plain data as YAML.
 
-Only mappings with string keys, lists and plain scalars of YAML 1.2 are read. Aliases are refused:
-no scenario needs them, and a few of them can stand for gigabytes.
+The accepted YAML 1.2 consists of mappings with string keys, lists and plain scalars. Aliases are
+refused, because no scenario needs them and a few aliases can expand to gigabytes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ruamel.yaml.reader import ReaderError
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.source import KeyPath, Position, Source
 
-#: The maximum number of levels. A deeper file is a mistake or an attack.
+#: The maximum depth of nested mappings and lists. Deeper nesting is a mistake or an attack.
 DEEPEST = 20
 #: The maximum number of characters in a file.
 LONGEST = 250_000
-#: The maximum number of values, keys and brackets in a file. Reading this many takes a second or
-#: two.
+#: The maximum number of values, keys and brackets in a file. A file of this size takes one or two
+#: seconds to read.
 MOST = 20_000
-#: The largest number. Numbers beyond 64 bits do not survive every JSON library.
+#: The largest absolute value of a number. Not every JSON library preserves numbers beyond 64 bits.
 LARGEST = 2**63
 _LONGEST_QUOTE = 40
 _LONGEST_TAG_QUOTE = 60
@@ -38,18 +38,21 @@ _VARIABLE = re.compile(r"\$\{[^{}\n]*\}")
 
 
 def read_yaml(text: str, file: str) -> Source:
-    """Read a document. Raises ScenarioError with the position of the first mistake."""
+    """Parse a YAML document. Raises ScenarioError with the position of the first mistake."""
     if len(text) > LONGEST:
         raise ScenarioError(file, 1, 1, f"the file is longer than {LONGEST} characters")
     node = _compose(text, file)
     if node is None:
-        raise ScenarioError(file, 1, 1, "the file is empty; a scenario needs at least a name")
+        raise ScenarioError(file, 1, 1, "the file is empty, but a scenario needs at least a name")
     source = Source(file, None, {}, {})
     return replace(source, data=_plain(node, (), source))
 
 
 def _compose(text: str, file: str) -> Any:
-    """Return the root node of a document, or None if the document is empty. Raises ScenarioError."""
+    """Return the root node of a YAML document, or None if the document is empty.
+
+    Raises ScenarioError if the document is not valid YAML or is too large.
+    """
     reader = YAML(typ="safe", pure=True)
     try:
         reader.Parser = type("_", (_LimitedParser,), {"file": file})
@@ -66,7 +69,7 @@ def _compose(text: str, file: str) -> Any:
 
 
 def write_yaml(document: Any) -> str:
-    """Write plain data as YAML. A short list or mapping of plain values takes one line."""
+    """Return plain data as YAML text, with lists and mappings of plain values in flow style."""
     writer = YAML(typ="rt", pure=True)
     writer.default_flow_style = None
     writer.allow_unicode = True
@@ -78,11 +81,11 @@ def write_yaml(document: Any) -> str:
 
 
 def _syntax_error(error: MarkedYAMLError, text: str, file: str) -> ScenarioError:
-    """Return the error at the position to correct.
+    """Return the error for invalid YAML, at the position that the user must correct.
 
-    For an unclosed quote or bracket this is its start.
+    For an unclosed quote or bracket, this is the position of the opening quote or bracket.
     """
-    problem = error.problem or error.context or "it cannot be read"
+    problem = error.problem or error.context or "the text cannot be parsed"
     problem_mark = error.problem_mark
     context_mark = error.context_mark
     mark = problem_mark or context_mark
@@ -90,12 +93,12 @@ def _syntax_error(error: MarkedYAMLError, text: str, file: str) -> ScenarioError
     variable = _plain_variable(text, problem_mark)
     if variable:
         is_unclosed = False
-        problem += f'; between braces or brackets put a variable in quotes: "{variable}"'
+        problem += f'; inside braces or brackets, put a variable in quotes: "{variable}"'
     if is_unclosed and problem_mark and context_mark and problem_mark.line > context_mark.line:
         mark = context_mark
-        problem = f"what starts here is not closed (line {problem_mark.line + 1}: {problem})"
+        problem = f"this quote or bracket is not closed (line {problem_mark.line + 1}: {problem})"
     if "<block" in problem:
-        problem += "; is the indentation right?"
+        problem += "; check the indentation"
     line = 1
     column = 1
     if mark:
@@ -105,7 +108,7 @@ def _syntax_error(error: MarkedYAMLError, text: str, file: str) -> ScenarioError
 
 
 def _plain_variable(text: str, mark: Any) -> str:
-    """Return the unquoted variable whose opening brace is at a mark, or "" if there is none."""
+    """Return the unquoted variable whose opening brace is at a mark, or "" if no variable is there."""
     if mark is None or not mark.index:
         return ""
     match = _VARIABLE.match(text, mark.index - 1)
@@ -113,10 +116,10 @@ def _plain_variable(text: str, mark: Any) -> str:
 
 
 class _LimitedParser(Parser):
-    """A parser that refuses a document that is too large before anything is built from it."""
+    """A parser that refuses a document that is too large, before the document is converted."""
 
     file = ""
-    _count = -1  # the first event has no value
+    _count = -1  # the event for the start of the document must not count
     _depth = 0
     _documents = 0
 
@@ -126,12 +129,12 @@ class _LimitedParser(Parser):
         if self._count > MOST:
             raise _error(event, self.file, f"the file has more than {MOST} values")
         if isinstance(event, events.AliasEvent):
-            message = f"the alias *{event.anchor} is refused: write the value out"
+            message = f"the alias *{event.anchor} is refused: repeat the value instead"
             raise _error(event, self.file, message)
         self._depth += isinstance(event, events.CollectionStartEvent)
         self._depth -= isinstance(event, events.CollectionEndEvent)
         if self._depth > DEEPEST:
-            raise _error(event, self.file, f"this is nested more than {DEEPEST} levels deep")
+            raise _error(event, self.file, f"this value is nested more than {DEEPEST} levels deep")
         self._documents += isinstance(event, events.DocumentStartEvent)
         if self._documents > 1:
             raise _error(event, self.file, "the file must not have more than one document")
@@ -139,7 +142,7 @@ class _LimitedParser(Parser):
 
 
 def _plain(node: Any, path: KeyPath, source: Source) -> Any:
-    """Return a node as plain data, and record the positions of everything inside it in `source`."""
+    """Return a node as plain data, and record the positions of its keys and values in `source`."""
     source.positions.setdefault(path, _position(node))
     tag = str(node.tag).removeprefix(_TAG_PREFIX)
     match node, tag:
@@ -158,7 +161,7 @@ def _plain(node: Any, path: KeyPath, source: Source) -> Any:
         case ScalarNode(), "str" | "timestamp":
             return _text(node, source)
     quoted_tag = repr(str(node.tag)[:_LONGEST_TAG_QUOTE])
-    message = f"the tag {quoted_tag} is refused: only plain values are read"
+    message = f"the tag {quoted_tag} is refused: write a plain value without a tag"
     raise _error(node, source.file, message)
 
 
@@ -166,7 +169,9 @@ def _mapping(node: Any, path: KeyPath, source: Source) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, ScalarNode):
-            raise _error(key_node, source.file, "a key must be plain text")
+            raise _error(
+                key_node, source.file, "a key must be a string, and not a mapping or a list"
+            )
         key = _text(key_node, source)
         inner_path = (*path, key)
         if key in mapping:
@@ -217,7 +222,7 @@ def _too_large(node: Any, text: str, source: Source) -> ScenarioError:
 def _text(node: Any, source: Source) -> str:
     text = str(node.value)
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        message = "this text contains half of a character (a lone surrogate)"
+        message = "the text contains half a character (a lone surrogate)"
         raise _error(node, source.file, message)
     return text
 

@@ -1,5 +1,5 @@
-"""Writes the session of a world, or a span of it, as a scenario file.
+"""Records the session of a world, or a span of the session, as a scenario file.
 
-Each file is run before it is returned, so its story passes. A session that a scenario cannot
-express is refused.
+The recorder runs the story of each file before it returns the file, so the story passes. A session
+that a scenario cannot express is refused.
 """

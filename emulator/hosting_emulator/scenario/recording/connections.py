@@ -1,4 +1,4 @@
-"""Names the connections of recorded requests, if the recorded faults match by connection."""
+"""Names the connections of recorded requests, if a recorded fault matches by connection."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hosting_emulator.world.value import World
 
 
 class RecordedConnections:
-    """The names of the connections in one recorded story.
+    """The names of the connections in a recorded story.
 
-    `worlds` are the worlds before its events.
+    `worlds` contains the world before each recorded event.
     """
 
     def __init__(self, worlds: Iterable[World]) -> None:
@@ -22,10 +22,10 @@ class RecordedConnections:
         self._names: dict[Connection, str] = {}
 
     def name(self, entry: Entry) -> str | None:
-        """Return the name of a request's connection, or None if no step has to name it.
+        """Return the name of a request's connection, or None if the step need not name a connection.
 
-        Raises NotRecordable if the connection was used before the recording: a story cannot repeat
-        that.
+        Raises NotRecordable if the connection was used before the recording, because a story cannot
+        repeat the earlier use.
         """
         if not self._is_needed or entry.is_connection_reused is None:
             return None
@@ -33,7 +33,7 @@ class RecordedConnections:
         if name is None:
             if entry.is_connection_reused:
                 raise NotRecordable(
-                    f"request {entry.n} came on a connection that had been used before the recording"
+                    f"request {entry.n} used a connection that had been used before the recording"
                 )
             name = f"connection-{len(self._names) + 1}"
             self._names[entry.connection] = name
@@ -41,5 +41,5 @@ class RecordedConnections:
 
 
 def _matches_by_connection(world: World) -> bool:
-    """Return whether an armed fault of a world matches by connection."""
+    """Return whether a world has an armed fault that matches by connection."""
     return any(fault.rule.connection is not None for _, fault in world.rows(FAULTS))

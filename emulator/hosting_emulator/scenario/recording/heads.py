@@ -1,4 +1,4 @@
-"""The head of a recorded file: the sections that describe the world in which its story starts."""
+"""Writes the head of a recorded file, which describes the world in which the story starts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Document: TypeAlias = dict[str, Any]
 _RULE_SECTIONS = {"faults": FAULT, "outcomes": OUTCOME}
 #: The sections of a loaded scenario that describe its world.
 _WORLD_SECTIONS = ("world", "faults", "outcomes", "timeline")
-#: Tables about how a world is run, not about its content.
+#: Tables that a recorded file need not reproduce, because they are not part of the world's content.
 _RUN_TABLES = (CLOCK.name, ORIGIN.name, RETRY_WAITS.name)
 
 
@@ -46,9 +46,9 @@ _RUN_TABLES = (CLOCK.name, ORIGIN.name, RETRY_WAITS.name)
 class FileHead:
     """The head of a recorded file.
 
-    `rule_ids` maps the ids of the armed faults and outcomes in the recorded world to their ids in
-    the file's world. The id is empty if the file leaves the fault or outcome out because it is used
-    up.
+    `rule_ids` maps the ids of faults and outcomes in the recorded world to their ids in the world
+    that the file describes. The latter id is empty if the file omits a fault or an outcome that is
+    used up.
     """
 
     document: Document
@@ -56,7 +56,10 @@ class FileHead:
 
 
 def original_head(world: World, name: str) -> FileHead | None:
-    """Return the head that describes a world at its start, or None if the world differs from its source."""
+    """Return the head that describes a world at its start.
+
+    The result is None if the world differs from the world that its source describes.
+    """
     source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     document = _basic_head(world, world.at_ms, name)
     if source.scenario is not None:
@@ -72,7 +75,7 @@ def original_head(world: World, name: str) -> FileHead | None:
 
 
 def head_of_state(world: World, at_ms: int, name: str) -> FileHead:
-    """Return the head that describes a world's current state, as far as a file can express it."""
+    """Return the head that describes a world's current state, as far as a file can express the state."""
     document = _basic_head(world, at_ms, name)
     document["world"] = _without_empty(msgspec.to_builtins(describe_world(world)))
     rule_ids: dict[str, str] = {}
@@ -92,25 +95,25 @@ def head_of_state(world: World, at_ms: int, name: str) -> FileHead:
 
 
 def describes_world(document: Document, world: World, at_ms: int) -> bool:
-    """Return whether the world that a file describes has the same records as a world."""
+    """Return whether a file's head describes exactly the records of a world."""
     try:
         scenario = scenario_of(Source("", {**document, "description": "-"}, {}, {}))
         built = build_world(scenario, world.name, at_ms)
     except ScenarioError:
         return False
     if clocks.with_skew_of(built.clock, world.clock) != built.clock:
-        return False  # no section of a file skews a clock
+        return False  # a file cannot express a skewed clock
     names = [name for name in TABLES if name not in _RUN_TABLES]
     return all(built.tables[name] == world.tables[name] for name in names)
 
 
 def moment_text(at_ms: int) -> str:
-    """Return a timestamp, without milliseconds if they are 0."""
+    """Return a time as a timestamp, without milliseconds if they are 0."""
     return format_timestamp(at_ms).replace(".000Z", "Z")
 
 
 def _basic_head(world: World, at_ms: int, name: str) -> Document:
-    """Return the sections that do not describe records: seed, clock, assumptions, variation."""
+    """Return the head's name, description, seed, clock, assumptions and variation."""
     document: Document = {
         "name": name,
         "description": "",
@@ -131,9 +134,9 @@ def _named_assumptions(world: World) -> dict[str, Any]:
     """Return the assumptions that a user set, without those that a variation drew."""
     source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     assumptions: dict[str, Any] = world.assumptions.changes()
-    for name in (
-        source.chosen
-    ):  # even the default: a variation does not change an assumption that a user set
+    # List an assumption that a user set even if it has its default value, because a variation must
+    # not change it.
+    for name in source.chosen:
         assumptions.setdefault(name, msgspec.to_builtins(getattr(world.assumptions, name)))
     if world.variation is not None:
         for name in world.variation.assumed:
@@ -142,7 +145,7 @@ def _named_assumptions(world: World) -> dict[str, Any]:
 
 
 def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Document:
-    """Return a fault or an outcome in the form used by files, with its remaining counts."""
+    """Return a fault or an outcome as a file contains it, with its remaining counts."""
     refuse_running_clock([fault.kind])
     document = written_document(world, fault)
     if category is OUTCOME or commit_phase_of(fault) is not None:
@@ -156,7 +159,7 @@ def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Docum
 
 
 def _remaining_timeline(world: World) -> Iterator[Document]:
-    """Yield the entries of the timeline that have not acted."""
+    """Yield the timeline entries that have not acted and still can, as a file contains them."""
     due_ms = {event.subject: event.due_ms for _, event in world.rows(SCHEDULE)}
     for key, entry in sorted(world.rows(TIMELINE), key=lambda row: row[1].order):
         document = _timeline_entry(entry, due_ms.get(key))
@@ -165,7 +168,7 @@ def _remaining_timeline(world: World) -> Iterator[Document]:
 
 
 def _timeline_entry(entry: TimelineEntry, due_ms: int | None) -> Document | None:
-    """Return an entry of the timeline in the form used by files, or None if it can no longer act."""
+    """Return a timeline entry as a file contains it, or None if the entry can no longer act."""
     document: Document = {}
     if due_ms is not None:
         document["at"] = moment_text(due_ms)
@@ -182,7 +185,7 @@ def _timeline_entry(entry: TimelineEntry, due_ms: int | None) -> Document | None
 
 
 def _without_empty(value: Any) -> Any:
-    """Return a document without its empty mappings."""
+    """Return a copy of a document without empty mappings."""
     if isinstance(value, dict):
         return {name: _without_empty(member) for name, member in value.items() if member != {}}
     if isinstance(value, list):

@@ -1,4 +1,7 @@
-"""Records a session as a scenario file: chooses the head, writes the story, and runs it until it passes."""
+"""Records a session as a scenario file.
+
+The recorder chooses the head of the file, writes the story, and runs the story until it passes.
+"""
 
 from __future__ import annotations
 
@@ -27,17 +30,20 @@ from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world.value import World
 
-#: The maximum number of requests to leave out because they changed nothing and cannot be repeated.
+#: The maximum number of requests that are left out because their responses could not be repeated.
 _MOST_LEFT_OUT = 50
-#: The maximum number of a failing step's differences that a refusal names.
+#: The maximum number of differences of a failed step that an error message lists.
 _MOST_DIFFERENCES = 3
-#: A story that also passes with these seeds needs no seed of its own.
+#: If a story passes with each of these seeds, its file needs no seed.
 _OTHER_SEEDS = (DEFAULT_SEED, "another")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFile:
-    """A scenario file, the number of its steps, and sentences about what was left out."""
+    """A recorded scenario file.
+
+    `steps` is the number of steps. `left_out` has a sentence for each request that was left out.
+    """
 
     text: str
     steps: int
@@ -46,7 +52,7 @@ class RecordedFile:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A way to express a session: a head, and the events of the story.
+    """A plan for a recorded file, with a head and the events that the story repeats.
 
     The responses to the first `unjudged_count` events are not judged. These events only recreate
     the state in which the recorded span starts.
@@ -63,9 +69,9 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """The failure of a story: the index of its first failing step, and the reason.
+    """The reason why a story failed, and the index of the failed step.
 
-    Without an index, the file itself was refused.
+    The index is None if the file itself was refused.
     """
 
     step_index: int | None
@@ -75,11 +81,13 @@ class _Failure:
 def record_session(
     session: Session, name: str = "recorded", first: str | None = None, last: str | None = None
 ) -> RecordedFile:
-    """Write a session, or a span of it, as a scenario. Raises NotRecordable.
+    """Record a session, or a span of the session, as a scenario.
 
     `first` and `last` are the number of a request (`12`) or of a commit (`commit:40`). The file for
     a span starts with the state of the world at the start of the span. If no file can describe that
-    state, the story first repeats the events that led to it, without judging their responses.
+    state, the story first repeats the earlier events, without judging their responses.
+
+    Raises NotRecordable if a scenario cannot express the session or the span.
     """
     span = session.span(first, last)
     beginning = original_head(session.base, name)
@@ -99,7 +107,7 @@ def record_session(
 
 
 def _plans(session: Session, span: range, name: str, beginning: FileHead | None) -> list[_Plan]:
-    """Return the ways to express a span, with the most exact first."""
+    """Return the possible plans for recording a span, with the preferred plan first."""
     events = session.events
     plans = []
     if beginning is not None:
@@ -122,7 +130,10 @@ def _plans(session: Session, span: range, name: str, beginning: FileHead | None)
 
 
 def _write_file(world: World, plan: _Plan, *, exact: bool) -> RecordedFile:
-    """Return the file of a plan, with a story that passes. Raises NotRecordable."""
+    """Return the file for a plan, with a story that passes.
+
+    Raises NotRecordable if the story cannot pass.
+    """
     document = {**plan.head.document, "description": _description(world, plan)}
     left_out = _cut_requests(plan)
     while True:
@@ -152,14 +163,17 @@ def _description(world: World, plan: _Plan) -> str:
 
 
 def _cut_requests(plan: _Plan) -> dict[int, str]:
-    """Return the requests without effect whose body was only partly stored, as reasons by number."""
+    """Return the reasons to leave out requests whose body was only partly stored, by number.
+
+    A request that changed the world is never left out.
+    """
     reasons = {}
     for event in plan.events:
         entry = event.entry
         if entry is None or entry.commits:
             continue
         if entry.body_bytes > len(entry.body):
-            reasons[entry.n] = f"{event.title}: only a part of its body was stored"
+            reasons[entry.n] = f"{event.title}: only a part of the request body was stored"
     return reasons
 
 
@@ -180,7 +194,7 @@ def _write_steps(
 
 
 def _find_failure(document: Document, seed: str) -> _Failure | None:
-    """Run the story of a file. Return its failure, or None if it passes."""
+    """Run the story of a file. Return the failure, or None if the story passes."""
     try:
         report = run_document(document, seed=seed)
     except ScenarioError as error:
@@ -192,7 +206,7 @@ def _find_failure(document: Document, seed: str) -> _Failure | None:
         f"{difference['at']} is {difference['found']!r} instead of {difference['expected']!r}"
         for difference in step["differences"][:_MOST_DIFFERENCES]
     ]
-    return _Failure(step["n"] - 1, f"when repeated, {'; '.join(sentences)}")
+    return _Failure(step["n"] - 1, f"when the story ran, {'; '.join(sentences)}")
 
 
 def _requests_to_leave_out(
@@ -203,14 +217,14 @@ def _requests_to_leave_out(
     *,
     exact: bool,
 ) -> dict[int, str]:
-    """Return the requests to leave out so that the story may pass, as reasons by number.
+    """Return the reasons to leave out further requests so that the story may pass, by number.
 
-    Raises NotRecordable if the failing step cannot be left out.
+    Raises NotRecordable if the failed step cannot be left out.
     """
     if exact:
-        # Their counts were rewound in the world, but the story would count them.
+        # The story would count these requests, but the world was rewound and no longer counts them.
         uncounted = {
-            event.entry.n: f"{event.title}: its effect on the counts was rewound"
+            event.entry.n: f"{event.title}: the world was rewound and no longer counts this request"
             for event in plan.events
             if event.is_uncounted and event.entry is not None and event.entry.n not in left_out
         }
@@ -227,12 +241,12 @@ def _requests_to_leave_out(
 
 
 def _mark_unused(document: Document, seed: str) -> None:
-    """Mark each entry that never acts in the story as optional, because it did not act in the session."""
+    """Mark each entry that never acts in the story as optional, so that the story still passes."""
     for entry in unused_entries(run_document(document, seed=seed)["entries"]):
         part: Any = document
         for name, index in re.findall(r"(\w+)|\[(\d+)\]", entry.at):
             part = part[name or int(index)]
-        if entry.at.endswith(".intervene"):  # an intervention's fields are one level deeper
+        if entry.at.endswith(".intervene"):  # the fields of an intervention are one level deeper
             word = next(iter(part))
             part[word] = {**(part[word] or {}), "optional": True}
         else:
@@ -240,7 +254,7 @@ def _mark_unused(document: Document, seed: str) -> None:
 
 
 def _shortest_text(document: Document) -> str:
-    """Return the text of a file, without its seed if the story passes with any seed."""
+    """Return the text of a file. The seed is left out if the story also passes with other seeds."""
     text = write_yaml(document)
     if "probability:" in text:
         return text

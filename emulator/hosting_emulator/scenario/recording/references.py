@@ -1,6 +1,7 @@
-"""Variables for values from responses, such as ids, secrets, cursors and addresses.
+"""Replaces values from responses, such as ids, secrets, cursors and URLs, with variables.
 
-A value becomes a variable only if a later step needs it. The earlier step then saves it.
+A value becomes a variable only if a later step needs the value. The earlier step then saves the
+value.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ from hosting_emulator.scenario.source import KeyPath, texts_in
 from hosting_emulator.world.naming import ALIASED_TABLES
 from hosting_emulator.world.value import World
 
-#: A value that can be different in each world: an id, a secret, a cursor.
+#: Matches a value that can differ between worlds, such as an id, a secret or a cursor.
 _GENERATED_VALUE = re.compile(r"[A-Za-z0-9_-]{12,}")
 _URL = re.compile(r"https?://\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class Producer:
-    """The origin of a value: a step, the value's path in the step's response, and a noun for the value."""
+    """The step whose response contains a value.
+
+    `path` is the path of the value in the response. `noun` becomes the name of the variable.
+    """
 
     step: Document
     noun: str
@@ -33,40 +37,43 @@ class Producer:
 
 
 class References:
-    """The values that steps can refer to while the story of a recorded file is written."""
+    """The values to which the steps of a recorded story can refer."""
 
     def __init__(self, world: World, rule_ids: Mapping[str, str]) -> None:
         self._redactor = Redactor(world)
-        #: The producer of each value, or the string that the file contains in its place.
+        #: The producer of each value, or the string that replaces the value in the file.
         self._values: dict[str, Producer | str] = {}
         self._name_counts: dict[str, int] = {}
         for kind, table in ALIASED_TABLES.items():
             for id_, record in world.rows(table):
                 self._values[id_] = f"${{{kind}.{record.alias}}}"
         self._values |= rule_ids
-        #: The values that the file's head determines.
+        #: The values that the head of the file determines.
         self._head_values = frozenset(self._values)
 
     def __contains__(self, value: str) -> bool:
         return value in self._values
 
     def add(self, value: str, producer: Producer) -> None:
-        """Add a value that a step produces."""
+        """Add a value that the response to a step contains."""
         self._values[value] = producer
 
     def alias(self, id_: str) -> str | None:
-        """Return the alias of a record by its id, or None if the file's head does not contain the record."""
+        """Return the alias of a record by its id. None if the head of the file lacks the record."""
         text = self._values.get(id_)
         if not isinstance(text, str):
             return None
         return text.strip("${}").partition(".")[2]
 
     def value_ending_with(self, ending: str) -> str | None:
-        """Return the first value with an ending, such as the URL for a path, or None if there is none."""
+        """Return the first value with an ending, such as the URL that ends with a path.
+
+        None if no value has this ending.
+        """
         return next((value for value in self._values if value.endswith(ending)), None)
 
     def text(self, text: str) -> str:
-        """Return a string with variables in place of known values, and without secrets."""
+        """Return a string with secrets removed, and with variables in place of known values."""
         if text in self._values:
             return self.variable(text)
         return _GENERATED_VALUE.sub(lambda match: self._generated_text(match[0]), text)
@@ -79,14 +86,14 @@ class References:
     def repeated(self, value: str) -> str:
         """Return the variable for a value that an earlier response contains.
 
-        Other values are unchanged.
+        Any other value is returned unchanged.
         """
         if value in self._values and value not in self._head_values:
             return self.variable(value)
         return value
 
     def variable(self, value: str) -> str:
-        """Return the variable for a value. From now on, the step that produces the value saves it."""
+        """Return the variable for a value, and let the step that produces the value save it."""
         producer = self._values[value]
         if isinstance(producer, str):
             return producer
@@ -96,13 +103,16 @@ class References:
         return f"${{{name}}}"
 
     def new_name(self, noun: str) -> str:
-        """Return a new variable name, such as `operation_2`."""
+        """Return an unused variable name, such as `operation_2`."""
         count = self._name_counts.get(noun, 0) + 1
         self._name_counts[noun] = count
         return f"{noun}_{count}"
 
     def add_response(self, entry: Entry, step: Document) -> None:
-        """Add the values in the response to a step. A lost response has no values."""
+        """Add the generated values in the response to a step.
+
+        Nothing is added if the response was lost or was only partly stored.
+        """
         if entry.lost is not None or entry.response_bytes > len(entry.response_body):
             return
         document = document_of(entry.response_body)
@@ -117,19 +127,22 @@ class References:
             self._values[key_value(key.get("id"))] = Producer(step, "key_value", "value")
 
     def add_api_keys(self, ids: Iterable[str], step: Document) -> None:
-        """Add the API keys that an `api_key` step creates, and their values."""
+        """Add the ids and the values of the API keys that an `api_key` step creates."""
         for id_ in ids:
             self._values[id_] = Producer(step, "key", "key.id")
             self._values[key_value(id_)] = Producer(step, "key_value", "value")
 
 
 def key_value(key_id: object) -> str:
-    """Return a reference to the value of an API key. The value itself is not stored anywhere."""
+    """Return a placeholder for the value of an API key, because the value itself is not stored."""
     return f"value of {key_id}"
 
 
 def _noun_of(path: KeyPath, entry: Entry) -> str:
-    """Return a noun for the value at a path of a response: the field's name, or the record's."""
+    """Return a noun for the value at a path of a response, such as `operation`.
+
+    The noun is the name of the field or, for a field `id`, the name of the record.
+    """
     names = list(map(str, path))
     noun = names[-1].removesuffix("_id").removeprefix("next_")
     if noun != "id":

@@ -1,4 +1,4 @@
-"""The refusal of a session that no scenario can express."""
+"""The exception for a session that a scenario cannot express."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from hosting_emulator.faults.kinds import needs_running_clock
 
 
 class NotRecordable(ValueError):
-    """A session cannot be written as a scenario. The message says why, and what to do if that is known."""
+    """A session cannot be recorded as a scenario.
+
+    The message gives the reason and, if there is a remedy, what to do.
+    """
 
 
 def refuse_running_clock(kinds: Iterable[str]) -> None:
-    """Raise NotRecordable if one of these kinds of faults needs a clock that runs."""
+    """Raise NotRecordable if a fault of one of these kinds needs a running clock."""
     for kind in kinds:
         if needs_running_clock(kind):
             raise NotRecordable(
-                f"{kind} acts only while the clock runs, and the clock of a recorded story is frozen: "
+                f"{kind} acts only while the clock runs, but the clock of a recorded story is frozen: "
                 "record the session without this fault"
             )

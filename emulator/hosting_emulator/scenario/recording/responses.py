@@ -1,4 +1,4 @@
-"""The expectations of recorded steps."""
+"""Writes the expectations of recorded steps."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from hosting_emulator.engine.exchange import Entry
 from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.scenario.recording.heads import Document
 
-#: A word of the contract, which is the same in each run. Other strings can differ in each world.
+#: Matches a word of the contract, which is the same in every run. Other strings can differ between
+#: runs.
 _CONTRACT_WORD = re.compile(r"[a-z][a-z_]*")
 
 
 def any_response() -> Document:
-    """Return the expectation of a step whose response is not judged: any response that arrives."""
+    """Return an expectation that every response meets, unless the response is lost."""
     return {"status": {"at_least": 200}}
 
 
 def expected_response(entry: Entry, name_value: Callable[[str], str]) -> Document:
-    """Return a step's expectation without values that can differ in each run, such as ids and times.
+    """Return the expectation of a recorded step, based on the recorded response.
 
-    `name_value` returns the variable for a value that an earlier response contains, and any other
-    value unchanged.
+    Values that can differ between runs, such as ids and times, are left out. `name_value` returns
+    the variable for a value that an earlier response contains, and any other value unchanged.
     """
     if entry.lost is not None:
         return {"lost": entry.lost}
@@ -47,7 +48,7 @@ def expected_response(entry: Entry, name_value: Callable[[str], str]) -> Documen
 
 
 def _repeatable_fields(document: Mapping[str, Any], name_value: Callable[[str], str]) -> Document:
-    """Return the fields of a body that are the same in each run."""
+    """Return the fields of a body that are the same in every run."""
     fields: Document = {}
     for name, value in document.items():
         if isinstance(value, dict):

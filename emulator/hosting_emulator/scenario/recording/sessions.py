@@ -1,4 +1,4 @@
-"""The session of a world: its requests and manual changes so far, without those that were rewound."""
+"""Collects the requests and manual changes of a world, without those that were rewound."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _MOST_DIGITS = 9
 class SessionEvent:
     """A request or a manual change, with its world time.
 
-    `before` is the world before the event. `is_uncounted` means that the request changed nothing,
-    and that its effect on the counts of faults and of the rate limit was rewound.
+    `before` is the world before the event. With `is_uncounted`, the request changed nothing, and
+    its effect on the counts of faults and of the rate limit was rewound.
     """
 
     title: str
@@ -36,12 +36,12 @@ class SessionEvent:
 
     @property
     def request_number(self) -> int | None:
-        """The number of the request in the log, or None for a manual change."""
+        """The number of the request in the request log, or None for a manual change."""
         return None if self.entry is None else self.entry.n
 
     @property
     def order(self) -> tuple[int, int]:
-        """A sort key among events. A request follows the commit whose world it was handled in."""
+        """The sort key of the event. A request follows the commit in whose world it was handled."""
         if self.entry is None:
             return self.first_commit, 0
         return self.entry.world.commit, self.entry.n
@@ -49,9 +49,10 @@ class SessionEvent:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The events of a world in order, from the world `base` to the current world.
+    """The events of a world in order, from the world `base` to the current world `world`.
 
-    `base` is the world at its start, if the log and the history still hold everything since then.
+    `base` is the initial state, if the request log and the history still contain every event since
+    then. If they do not, `base` is the earliest state from which all events are known.
     """
 
     world: World
@@ -59,9 +60,10 @@ class Session:
     events: list[SessionEvent]
 
     def span(self, first: str | None, last: str | None) -> range:
-        """Return the indexes of the events in a span. Raises NotRecordable if the span is empty.
+        """Return the indexes of the events in a span.
 
-        `first` and `last` are the number of a request (`12`) or of a commit (`commit:40`).
+        `first` and `last` are the number of a request (`12`) or of a commit (`commit:40`). Raises
+        NotRecordable if the span is empty.
         """
         start = 0
         stop = len(self.events)
@@ -105,7 +107,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """The start or end of a span: the number of a request or of a commit."""
+    """The first or last event of a span, by the number of a request or of a commit."""
 
     number: int
     is_commit: bool
@@ -121,7 +123,7 @@ def _read_limit(text: str, name: str) -> _Limit:
 
 
 class _Lineage:
-    """The commits that led to the current world, oldest first, as far as the history holds them."""
+    """The commits in the history that led to the current world, oldest first."""
 
     def __init__(self, engine: Engine) -> None:
         self.commits = _lineage_commits(engine)
@@ -129,14 +131,14 @@ class _Lineage:
         self.base = oldest.before if oldest.writes else oldest.world
         self.numbers = {self.base.commit, *(commit.number for commit in self.commits)}
         restored_states = [commit.restored for commit in self.commits if commit.restored]
-        #: The times at which the restored states were saved, by the states' commits.
+        #: The time at which each restored state was saved, by the number of the state's commit.
         self.saved_ms = {state.world.commit: state.at_ms for state in restored_states}
         self._all_commits: Mapping[int, Commit] = {
             commit.number: commit for commit in engine.history
         }
 
     def equal_state(self, number: int) -> int | None:
-        """Return the commit of the lineage with the same state as a commit, or None if there is none.
+        """Return the number of the lineage's commit with the same state as a commit, or None.
 
         Commits that only count requests have the same state as the previous commit.
         """
@@ -149,7 +151,7 @@ class _Lineage:
 
 
 def _lineage_commits(engine: Engine) -> list[Commit]:
-    # Among commits with the same number, the oldest counts.
+    # If commits have the same number, keep the oldest, which comes last in this order.
     commits = {commit.number: commit for commit in reversed(engine.history)}
     beginnings = [
         number for number, commit in commits.items() if not commit.writes and not commit.restored
@@ -169,14 +171,18 @@ def _lineage_commits(engine: Engine) -> list[Commit]:
 
 
 def session_of(engine: Engine) -> Session:
-    """Return the session of a world, without events that were rewound. Raises NotRecordable."""
+    """Return the session of a world, without events that were rewound.
+
+    Raises NotRecordable if the world was rewound to the middle of a request.
+    """
     engine.run_due()
     lineage = _Lineage(engine)
     requests = list(_request_events(engine, lineage))
     base = lineage.base
     log_is_complete = engine.log.count == len(engine.log)
     if requests and not log_is_complete:
-        # Earlier requests are unknown. A delayed request may have been handled in a later world.
+        # The log no longer contains earlier requests, so the session must start with the known ones.
+        # Take the minimum, because a delayed request may have been handled in a later world.
         base = min((event.before for event in requests), key=lambda world: world.commit)
     manual_changes = _manual_change_events(lineage, base)
     events = sorted([*requests, *manual_changes], key=lambda event: event.order)
@@ -186,7 +192,7 @@ def session_of(engine: Engine) -> Session:
 def _request_events(engine: Engine, lineage: _Lineage) -> Iterator[SessionEvent]:
     for entry in engine.log.after(0):
         if entry.second_delivery_of:
-            continue  # the recorded fault delivers it again
+            continue  # the recorded fault delivers the request again
         event = _request_event(entry, lineage)
         if event is not None:
             yield event
@@ -204,7 +210,7 @@ def _request_event(entry: Entry, lineage: _Lineage) -> SessionEvent | None:
     if not all(are_present) and has_changed_world:
         return None
     if not any(are_present) and entry.at_ms > lineage.saved_ms.get(state, entry.at_ms):
-        return None  # it came after the state to which the world was restored
+        return None  # the request came after the state to which the world was restored
     numbers = [commit.number for commit in entry.commits] or [entry.world.commit]
     return SessionEvent(
         title=f"request {entry.n} ({entry.method} {entry.call or 'no call'})",

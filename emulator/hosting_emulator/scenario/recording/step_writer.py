@@ -34,7 +34,8 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import API_KEYS, FAULTS, ORGANIZATIONS, OUTCOMES, PROJECTS, USERS
 from hosting_emulator.world.value import Change, World
 
-#: Headers that every client sends and that change no response, and headers that a step's keys set.
+#: Matches headers that a step need not list. Either clients send them without changing the response,
+#: or other keys of a step set them.
 _CLIENT_HEADER = re.compile(
     r"host|user-agent|accept(-.*)?|connection|content-length|transfer-encoding|cookie|origin|referer"
     r"|sec-.*|x-forwarded-.*|forwarded|via|priority|dnt|cache-control|pragma|traceparent|tracestate"
@@ -46,16 +47,17 @@ _RULE_TABLES = {"fault": FAULTS, "outcome": OUTCOMES}
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """A step of a recorded story, and the event that it repeats. A note repeats no event."""
+    """A step of a recorded story, and the event that the step repeats. A note has no event."""
 
     document: Document
     event: SessionEvent | None = None
 
 
 class StepWriter:
-    """Writes the steps of one story to `steps`.
+    """Writes the steps of a story to `steps`.
 
-    With `exact`, the time between events is repeated in milliseconds, otherwise in seconds.
+    With `exact`, the story repeats the time between events to the millisecond. Without `exact`,
+    times are rounded to seconds.
     """
 
     def __init__(
@@ -69,13 +71,14 @@ class StepWriter:
         self._references = References(world, head.rule_ids)
 
     def add_note(self, note: str) -> None:
-        """Write a step that only has a note."""
+        """Write a step that has only a note."""
         self.steps.append(RecordedStep({"note": note}))
 
     def write(self, event: SessionEvent, *, judged: bool) -> None:
-        """Write an event. Unless it is `judged`, any response to it is accepted.
+        """Write the steps that repeat an event.
 
-        Raises NotRecordable if no step can repeat the event.
+        If `judged` is false, the story accepts any response to the event. Raises NotRecordable if
+        no step can repeat the event.
         """
         self._advance(event)
         if event.commit is not None:
@@ -84,7 +87,7 @@ class StepWriter:
             self._write_request(event, event.entry, judged=judged)
 
     def _advance(self, event: SessionEvent) -> None:
-        """Move the clock to the time of an event."""
+        """Write a step that advances the clock to the time of an event, if time has passed."""
         at_ms = event.at_ms
         if not self._exact:
             at_ms -= (at_ms - self._start_ms) % 1000
@@ -98,14 +101,14 @@ class StepWriter:
     def _write_manual_change(self, event: SessionEvent, commit: Commit) -> None:
         manual_change = dict(commit.manual_change or ())
         if not set(manual_change) & set(ACTIONS):
-            raise NotRecordable(f"{event.title}: a story cannot express it")
+            raise NotRecordable(f"{event.title}: a story cannot express this change")
         refuse_running_clock(manual_change.get("fault") or ())
         step: Document = manual_change
-        # An intervention's new records have no names before it.
+        # The names in an `add` intervention are new, so they must not be replaced by variables.
         if "add" not in (manual_change.get("intervene") or ()):
             step = each_text(manual_change, self._references.text)
         if "" in step.values():
-            return  # it removes a fault that is used up, and that the file therefore leaves out
+            return  # the change removes a fault that the file omits because it is used up
         for noun, table in _RULE_TABLES.items():
             if noun in step:
                 for id_ in commit.writes[table.name]:
@@ -153,7 +156,7 @@ class StepWriter:
         return step
 
     def _ticket_url(self, entry: Entry, target: str) -> str:
-        """Return the URL at which a ticket was redeemed."""
+        """Return the URL at which a request redeemed a ticket."""
         url = self._references.value_ending_with(target)
         if url is not None:
             return url
@@ -162,7 +165,7 @@ class StepWriter:
         return f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
 
     def _call(self, entry: Entry) -> Document | None:
-        """Return a step that names its call, or None if such a step would send a different request."""
+        """Return a step with `call` or `poll`, or None if such a step would send another request."""
         if entry.call is None or entry.body_bytes > len(entry.body):
             return None
         match = calls_at(entry.world.assumptions.operation_path).recognize(entry.method, entry.path)
@@ -189,7 +192,7 @@ class StepWriter:
         return step
 
     def _body(self, body: bytes) -> Document:
-        """Return the key of a step that sends a body: `body` for JSON, `text` for anything else."""
+        """Return the step's key that sends a body. The key is `body` for JSON, and `text` otherwise."""
         try:
             text = body.decode()
         except UnicodeDecodeError:
@@ -201,7 +204,7 @@ class StepWriter:
             return {"text": self._references.text(text)}
 
     def _headers(self, entry: Entry) -> dict[str, str]:
-        """Return the headers that the step must list, because it would not send them by default."""
+        """Return the headers that a step must list to repeat a request."""
         headers = {}
         for raw_name, value in entry.raw_headers:
             name = raw_name.decode("latin-1")
@@ -214,7 +217,7 @@ class StepWriter:
     def _credentials(self, entry: Entry, step: Document) -> Document:
         """Return the keys of a step that send the same credentials as a request.
 
-        Raises NotRecordable for an API key whose value is unknown.
+        Raises NotRecordable if the request used an API key whose value is not known.
         """
         authorization = sent_header(entry, b"authorization")
         if authorization is None:
@@ -228,7 +231,7 @@ class StepWriter:
         if key_id is not None and principal:
             raise NotRecordable(
                 f"request {entry.n} uses an API key that was created before the recording or with "
-                "a chosen value, and a file never contains such a value"
+                "a chosen value, but a recorded file never contains the value of an API key"
             )
         if not principal:
             return {"token": "refused"}
@@ -237,12 +240,13 @@ class StepWriter:
         return self._token_options(entry, step, user)
 
     def _token_options(self, entry: Entry, step: Document, user: User) -> Document:
-        """Return the keys of a step that create an access token like that of a request."""
+        """Return the keys of a step that create an access token like the token of a request."""
         principal = entry.principal
         options: Document = {}
         if user.alias != DEFAULT_ALIASES["user"]:
             options["user"] = user.alias
-        # The contract requires a current session: a session that has ended does not count.
+        # The contract requires a current session, so a token of a session that has ended is recorded as
+        # not interactive.
         if not is_current(entry.world, principal.session_id, user.id):
             options["interactive"] = False
         if principal.organization_id == home_of(entry.world, user):
@@ -259,9 +263,10 @@ class StepWriter:
         return self._sign_in(user, options, self._index_without_organization(user))
 
     def _with_valid_token(self, entry: Entry, user: User, options: Document) -> Document:
-        """Return the keys of a step, with a token from an earlier time if a new one is not valid.
+        """Return the keys of a step that sends a valid token.
 
-        That is so while the clock of the identity provider is off: the client has an older token.
+        While the clock of the identity provider is skewed, a new token may not be valid. The step
+        then sends a token that an earlier step creates.
         """
         if _is_valid_token(entry.world, entry.at_ms, entry.at_ms):
             return options
@@ -277,14 +282,17 @@ class StepWriter:
         return options
 
     def _sign_in(self, user: User, options: Mapping[str, Any], index: int) -> Document:
-        """Insert a step that signs a user in, and return the key that uses the token."""
+        """Insert a step at `index` that signs a user in, and return the key that sends the token."""
         name = self._references.new_name("token")
         step = {"sign_in": user.alias, **options, "save": {name: "access_token"}}
         self.steps.insert(index, RecordedStep(step))
         return {"token": f"${{{name}}}"}
 
     def _index_without_organization(self, user: User) -> int:
-        """Return the index of the latest step before which a user had no organization, or 0."""
+        """Return the index of the latest step before which a user had no organization.
+
+        The result is 0 if there is no such step.
+        """
         index = len(self.steps)
         while index:
             if index < len(self.steps):
@@ -296,14 +304,17 @@ class StepWriter:
 
 
 def _is_valid_token(world: World, issued_ms: int, used_ms: int) -> bool:
-    """Return whether an access token that is issued at one time is valid at another."""
+    """Return whether an access token that is issued at `issued_ms` is valid at `used_ms`."""
     written_ms = issued_ms + world.clock.token_skew_ms
     lifetime_ms = parse_duration_ms(world.assumptions.token_lifetime)
     return written_ms <= used_ms < written_ms + lifetime_ms
 
 
 def _is_relevant_header(entry: Entry, name: str, value: bytes) -> bool:
-    """Return whether a request's header can change its response and is not set by a key of a step."""
+    """Return whether a step must list a request's header.
+
+    A header is listed if it can change the response, and if no other key of the step sets it.
+    """
     lower_name = name.lower()
     if lower_name == "content-type":
         is_usual = bool(entry.body) and value.lower() == b"application/json"
@@ -318,6 +329,6 @@ def _is_relevant_header(entry: Entry, name: str, value: bytes) -> bool:
 
 
 def _headers_of_faults(world: World) -> set[str]:
-    """Return the lowercase names of the headers that faults match."""
+    """Return the lowercase names of the headers by which faults match."""
     headers = [fault.rule.header or {} for _, fault in world.rows(FAULTS)]
     return {name.lower() for names in headers for name in names}
