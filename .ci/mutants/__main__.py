@@ -22,7 +22,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 from mutants.coverage_map import CoverageMap
 from mutants.equivalents import read_equivalent_mutants
@@ -49,7 +51,7 @@ def main() -> int:
     for copy in copies:
         copy.refresh()
     if not options.as_recorded:
-        collect(CoverageMap(REPOSITORY, home / "coverage"), copies[0])
+        collect(CoverageMap(REPOSITORY, home / "coverage"), copies)
     if options.collect:
         return 0
     sample, before = _choose(options, seed, renames)
@@ -122,12 +124,23 @@ def _previous_commit() -> str:
     ).stdout.strip()
 
 
-def collect(coverage: CoverageMap, copy: WorkingCopy) -> None:
-    """Record the files of tests that were not recorded since they changed."""
+def collect(coverage: CoverageMap, copies: Sequence[WorkingCopy]) -> None:
+    """Record the files of tests that changed since they were recorded, one batch in each copy at a time."""
     batches = coverage.batches_to_collect()
-    for number, files in enumerate(batches, 1):
-        print(f"recording {number} of {len(batches)}: {files[0]} ...", end=" ", flush=True)
-        print(coverage.collect(copy, files), flush=True)
+    waiting = iter(enumerate(batches, 1))
+    taking = Lock()
+
+    def work(copy: WorkingCopy) -> None:
+        while True:
+            with taking:
+                number, files = next(waiting, (0, []))
+            if not files:
+                return
+            last_line = coverage.collect(copy, files)
+            print(f"recorded {number} of {len(batches)}: {files[0]} ... {last_line}", flush=True)
+
+    with ThreadPoolExecutor(len(copies)) as pool:
+        list(pool.map(work, copies))
 
 
 def _choose(

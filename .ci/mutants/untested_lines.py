@@ -37,9 +37,10 @@ def main() -> int:
     home: Path = options.home
     coverage_map = CoverageMap(REPOSITORY, home / "coverage")
     if coverage_map.missing_files():
-        copy = WorkingCopy(REPOSITORY, home / "copies" / "0")
-        copy.refresh()
-        collect(coverage_map, copy)
+        copies = [WorkingCopy(REPOSITORY, home / "copies" / str(n)) for n in range(2)]
+        for copy in copies:
+            copy.refresh()
+        collect(coverage_map, copies)
         coverage_map = CoverageMap(REPOSITORY, home / "coverage")
     explained = read_untested_lines()
     met: set[tuple[str, str]] = set()
