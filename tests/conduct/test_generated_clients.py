@@ -137,6 +137,8 @@ FAULTS: tuple[dict[str, Any], ...] = (
     {"connection_reset": {}, "connection": "reused"},
     {"empty_response": {}, "connection": "reused", "phase": "after_commit"},
     {"admission_queue": {"limit": 1, "window": "2s"}},
+    {"admission_window": {"limit": 1, "window": "2s"}},
+    {"admission_window": {"limit": 2, "window": "5s"}},
     {"stale_read": {"age": "1s"}},
     {"stale_read": {"age": "6s"}},
     {"deliver_twice": {"response": "first"}},

@@ -381,6 +381,20 @@ def test_two_workers_of_a_pool_that_were_refused_once_each_are_only_a_note(clien
     assert {finding.severity for finding in client.findings()} == {"note"}
 
 
+@pytest.mark.parametrize(("worker_count", "severity"), [(4, "note"), (12, "warning")])
+def test_workers_with_their_own_keys_that_share_a_rate_limit_are_only_a_note(
+    client: Watched, worker_count: int, severity: str
+):
+    client.fault(**LIMITED | {"times": worker_count})
+    for number in range(worker_count):
+        client.next_connection()
+        client.apply_domains(key=f"key-{number}")
+        client.pass_time(1.5)
+
+    (finding,) = client.findings()
+    assert (finding.rule, finding.severity) == (TOO_SOON, severity)
+
+
 def test_early_retries_are_counted_anew_after_a_wait_that_was_kept(client: Watched):
     for connection in (1, 2, 1):  # a pool of two workers
         client.connection = connection

@@ -18,6 +18,10 @@ _NEW_READ_MS = 60_000
 _KEY_LIMIT = 128
 #: Up to this many refused mutations, each with its own key and connection, may come from two programs.
 _SEPARATE_INTENTS = 2
+#: More equal mutations than this, each with its own key, cannot come from as many separate workers.
+_SEPARATE_WORKERS = 8
+#: A pool of connections rarely serves more workers than this for each connection.
+_WORKERS_PER_CONNECTION = 2
 #: The methods of requests that libraries and browsers send automatically.
 _AUTOMATIC_METHODS = frozenset({"HEAD", "OPTIONS"})
 #: This many failed attempts within _STORM_MS are a storm, if no response said how long to wait.
@@ -116,6 +120,14 @@ def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
     return not exchange.waited(earlier, A_RETRY_MS)
 
 
+def _exceeds_workers(repeats: int, workers: int) -> bool:
+    """Return whether a pool's workers sent so many equal requests that one worker repeated its own.
+
+    A pool of few connections may serve more workers than connections.
+    """
+    return workers > 1 and repeats > _WORKERS_PER_CONNECTION * workers
+
+
 def _is_about_key(refused: ExchangeView, code: str) -> bool:
     """Return whether a request was refused because of its Idempotency-Key."""
     if code == "idempotency_key_reused":
@@ -194,9 +206,13 @@ class RetriedTooSoon(ConductJudge):
             # Count only responses that require another wait, because any other response may ask for a retry.
             repeats += 1
         self._repeats.keep(repeat_key, repeats)
-        is_proven = exchange.has_key_of(wait.response) or repeats > workers > 1
+        is_proven = exchange.has_key_of(wait.response) or _exceeds_workers(repeats, workers)
         # Two jobs may share a token, and each job receives only its own responses.
         is_known = exchange.knows_response(wait.response) == "surely"
+        is_other_connection = exchange.connection_use is not wait.response.connection_use
+        if exchange.key != wait.response.key and is_other_connection:
+            # Each of several workers may send this mutation once, with its own key and connection.
+            is_known = is_known and repeats > _SEPARATE_WORKERS
         finding = Finding(
             "retried-too-soon",
             wait.response,
