@@ -228,7 +228,7 @@ def test_an_invalid_redirect_uri_is_refused_on_a_page(browser: Browser, uri: str
 
     assert page.status == 400
     assert "Location" not in page.headers
-    assert "cannot go on" in page.text
+    assert "The request was refused" in page.text
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_a_login_hint_signs_in_without_a_page(api: CheckedWorld, browser: Browse
         tokens = browser.redeem(browser.authorize(login_hint=hint).parameters["code"]).json
         assert api.dns(token=tokens["access_token"]).status == 200
         assert api.ticket(token=tokens["access_token"]).status == 403
-    assert "Nobody here is" in browser.authorize(login_hint="nobody").text
+    assert "There is no user" in browser.authorize(login_hint="nobody").text
     assert browser.authorize(login_hint="reader", prompt="login").status == 200
 
 

@@ -1,1 +1,1 @@
-"""Pages and endpoints of sign-in and the OpenID provider. The engine issues and checks tokens."""
+"""The sign-in pages and the endpoints of the OpenID provider. The engine issues and checks tokens."""

@@ -1,4 +1,4 @@
-"""The addresses to which a browser is redirected after a sign-in or a sign-out."""
+"""The redirect URIs to which browsers are sent after a sign-in or a sign-out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hosting_emulator.http import addresses
 from hosting_emulator.http.guard import Site
 from hosting_emulator.identity.oauth import OAuthRefusal
 
-#: The networks of this machine and of the local network. Other non-global addresses, such as those of a
-#: tunnel (RFC 4380), can lead to the internet.
+#: The networks whose addresses cannot lead to the internet. Other non-global addresses can, for example
+#: those of a tunnel (RFC 4380).
 _LOCAL_NETWORKS: Final = [
     ip_network("0.0.0.0/32"),
     ip_network("127.0.0.0/8"),
@@ -25,15 +25,15 @@ _LOCAL_NETWORKS: Final = [
     ip_network("fc00::/7"),
     ip_network("fe80::/10"),
 ]
-#: The characters allowed in a URI (RFC 3986). Browsers and parsers disagree about other characters.
+#: The characters that RFC 3986 allows in a URI. Browsers and parsers disagree about other characters.
 _URI: Final = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]{1,2000}")
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """An address to redirect to, and the name that the page shows for it.
+    """A redirect URI, and the name that pages show for the destination.
 
-    A redirect to a destination that is not `local` first shows the user its name.
+    Before a browser is redirected to a destination that is not `local`, a page shows the user the name.
     """
 
     uri: str
@@ -44,27 +44,29 @@ class Destination:
 def read_destination(uri: str, site: Site) -> Destination:
     """Parse a redirect URI.
 
-    Names and addresses that nobody on the internet can have are local, and so are the allowed origins.
-    Raises OAuthRefusal unless the address is an absolute http(s) address without a fragment, or the
-    private address of a native app. The scheme of such an address contains a dot (RFC 8252, 7.1).
+    A destination is local if nobody on the internet can have its host, or if its origin is allowed.
+    Raises OAuthRefusal unless the URI is an absolute http(s) URI without a fragment, or the private-use
+    URI of a native app. The scheme of a private-use URI contains a dot (RFC 8252, 7.1).
     """
     parts = _split(uri)
     if parts is None or "@" in parts.netloc:
-        raise OAuthRefusal("The redirect_uri must be an absolute address without a fragment.")
+        raise OAuthRefusal("The redirect_uri must be an absolute URI without a fragment.")
     if parts.scheme not in ("http", "https"):
         if "." not in parts.scheme:
-            raise OAuthRefusal("The redirect_uri is neither http(s) nor a native app's address.")
+            raise OAuthRefusal(
+                "The redirect_uri must use http or https, or the scheme of a native app."
+            )
         return Destination(uri, f"the native app {parts.scheme}", local=False)
     name = addresses.host_name(parts.netloc)
     if not name:
-        raise OAuthRefusal("The redirect_uri names no host.")
+        raise OAuthRefusal("The redirect_uri must contain a host.")
     origin = f"{parts.scheme}://{parts.netloc}".lower()
     local = _is_local_host(parts.netloc, name) or site.allows_origin(origin)
     return Destination(uri, origin, local)
 
 
 def with_parameters(uri: str, parameters: dict[str, str], *, fragment: bool = False) -> str:
-    """Return an address with parameters added to its query, or set as its fragment."""
+    """Return a URI with parameters added to its query or, with `fragment`, set as its fragment."""
     separator = "?"
     if fragment:
         separator = "#"
@@ -83,7 +85,7 @@ def _split(uri: str) -> SplitResult | None:
 
 
 def _is_local_host(netloc: str, name: str) -> bool:
-    """Return whether nobody on the internet can have a host's name or address."""
+    """Return whether a host's name or address cannot belong to anyone on the internet."""
     address = addresses.address_of(name)
     if address is not None:
         return any(address in network for network in _LOCAL_NETWORKS)
@@ -91,7 +93,7 @@ def _is_local_host(netloc: str, name: str) -> bool:
         return True
     if "." in name:
         return False
-    # A single label is a name in the local network. A trailing dot would make it a top-level domain.
+    # A name without a dot is in the local network, but a trailing dot makes it a top-level domain.
     is_top_level_domain = netloc.partition(":")[0] == f"{name}."
     # Browsers interpret a number such as 134744072 or 0x8080808 as an IP address.
     is_number = name.isdigit() or name.startswith("0x")

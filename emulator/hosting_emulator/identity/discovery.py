@@ -15,7 +15,7 @@ from hosting_emulator.messages import JsonObject
 from hosting_emulator.world.records import User
 from hosting_emulator.world.tables import USERS
 
-#: The scope of a token that was not issued by a browser sign-in, and for which no scope was requested.
+#: The scope that is assumed for a token without a scope, which was issued without a browser sign-in.
 _SCOPE_WITHOUT_SIGN_IN: Final = "openid profile email"
 _CLAIMS: Final = [
     "iss",
@@ -69,7 +69,7 @@ def discovery(request: IdentityRequest, engine: Engine) -> JsonObject:
 
 
 def jwks(engine: Engine) -> Any:
-    """Return the keys that verify tokens (RFC 7517)."""
+    """Return the public keys with which clients verify tokens (RFC 7517)."""
     return engine.access_tokens.jwks()
 
 
@@ -87,17 +87,26 @@ def userinfo(request: IdentityRequest, engine: Engine) -> Any:
 
 
 def _authenticate(engine: Engine, credentials: list[str]) -> tuple[User, str, str | None]:
-    """Return an access token's user, the token, and its organization. Raises Refused."""
+    """Return the user of an access token, the token, and the id of the token's organization.
+
+    Raises Refused if the credentials are not a valid access token.
+    """
     token = bearer_token(credentials)
     principal, key = engine.access_tokens.authenticate(engine.begin_change(), credentials)
     user = engine.world.get(USERS, principal.user_id)
     if key is not None or user is None:
-        raise Refused("unauthenticated", "An access token of a user is needed.")
+        raise Refused(
+            "unauthenticated",
+            "A user's access token is required.",
+        )
     return user, token, principal.organization_id
 
 
 def _challenge(detail: str, *, has_credentials: bool) -> Any:
-    """Return a 401 response (RFC 6750, 3). Its challenge names an error only if there were credentials."""
+    """Return a 401 response (RFC 6750, 3).
+
+    The challenge in the response names an error only if the request had credentials.
+    """
     error = "invalid_request"
     challenge = "Bearer"
     if has_credentials:

@@ -1,7 +1,7 @@
 """Faults at the endpoints of the identity provider.
 
-A request and its faults form one generator. It yields delays in milliseconds of real time, and returns
-the response. A server waits for the delays. A scenario's story advances world time instead.
+A generator handles a request with its faults. The generator yields delays in milliseconds, and returns the
+response. A server waits for these delays in real time. A scenario's story advances world time instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.world_pauses import pass_world_time
 from hosting_emulator.identity.request import IdentityRequest
 
-#: A request in progress. It yields delays in milliseconds and returns the response.
+#: A request in progress: a generator that yields delays in milliseconds and returns the response.
 Exchange: TypeAlias = Generator[int, None, web.StreamResponse]
 
 
@@ -35,9 +35,10 @@ def exchange(
     path: str,
     respond: Callable[[], web.Response],
 ) -> Exchange:
-    """Handle a request with the armed faults.
+    """Handle a request, and apply the armed faults.
 
-    `call` is the endpoint's name for faults, `path` is its path, and `respond` creates the response.
+    `call` is the name of the endpoint in the definitions of faults, and `path` is the path of the endpoint.
+    `respond` creates the endpoint's own response.
     """
     if not engine.world.has_faults_or_timeline:
         return respond()
@@ -48,7 +49,7 @@ def exchange(
         return replacement
     response = respond()
     if decision.effect is None:
-        # A fault with an effect ends the search, so the later faults are only considered here.
+        # Consider the later faults only if no fault with an effect has acted, because it ends the search.
         refused = response.status >= 400
         decision = decide_at(engine, subject, engine.run_due(), "after_commit", refused=refused)
         replacement = yield from _act(request, engine, decision)
@@ -82,7 +83,7 @@ def _subject(request: IdentityRequest, call: str, path: str) -> FaultSubject:
 
 
 def _connection_word(request: IdentityRequest) -> str | None:
-    """Return `new` or `reused` for the connection of a request, or None if it has none."""
+    """Return `new` or `reused` for a request's connection, or None for a request without a connection."""
     if not isinstance(request.head, web.BaseRequest):
         return None
     return "reused" if protocol_of(request.head).response_count else "new"
@@ -91,7 +92,7 @@ def _connection_word(request: IdentityRequest) -> str | None:
 def _act(
     request: IdentityRequest, engine: Engine, decision: Decision
 ) -> Generator[int, None, web.StreamResponse | None]:
-    """Apply the delay from a decision about faults, and return the fault's response.
+    """Yield the delay that a decision requires, and return the response of the deciding fault.
 
     Returns None if no fault replaces the endpoint's own response.
     """
@@ -103,7 +104,7 @@ def _act(
 def _replacement(
     request: IdentityRequest, engine: Engine, decision: Decision
 ) -> web.StreamResponse | None:
-    """Return the response that a fault sends in place of the endpoint's own, or None."""
+    """Return the response that replaces the endpoint's own response, or None if no fault replaces it."""
     if decision.effect is None:
         return None
     if decision.problem is not None:

@@ -1,4 +1,4 @@
-"""The common parts of the identity provider's endpoints: OAuth 2.0 fields, scopes, grants and refusals."""
+"""OAuth 2.0 fields, scopes, grants and refusals that several endpoints of the identity provider use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.world.records import Organization, User
 from hosting_emulator.world.tables import MEMBERSHIPS, ORGANIZATIONS, USERS
 from hosting_emulator.world.value import World
 
-#: The supported scopes, with their description on the page. Other scopes are not granted.
+#: The supported scopes, with their descriptions on the sign-in page. Other scopes are not granted.
 SCOPES: Final = {
     "openid": "who you are",
     "profile": "your name",
@@ -21,14 +21,14 @@ SCOPES: Final = {
 }
 RESPONSE_MODES: Final = ("query", "fragment")
 PROMPTS: Final = ("none", "login", "consent", "select_account")
-#: The grant types that follow a browser sign-in. A web app on another origin may only use these.
+#: The grant types that follow a browser sign-in. A web page on another origin may use no other type.
 BROWSER_GRANTS: Final = ("authorization_code", "refresh_token")
 GRANTS: Final = (*BROWSER_GRANTS, "password", "client_credentials")
 _MOST_FIELDS: Final = 100
 
 
 class OAuthRefusal(Exception):
-    """A request is refused. `error` is an error code of OAuth or OpenID Connect."""
+    """The provider refuses a request. `error` is an error code of OAuth or OpenID Connect."""
 
     def __init__(self, description: str, error: str = "invalid_request") -> None:
         super().__init__(description)
@@ -37,9 +37,10 @@ class OAuthRefusal(Exception):
 
 
 def read_fields(text: str) -> dict[str, str]:
-    """Return the fields of a form or a query. Raises OAuthRefusal.
+    """Return the fields of a form or a query string.
 
-    A field with an empty value counts as omitted, and no field may be repeated (RFC 6749, 3.1).
+    A field with an empty value counts as omitted (RFC 6749, 3.1). Raises OAuthRefusal if a field is
+    repeated, or if there are more than 100 fields.
     """
     try:
         pairs = parse_qsl(text, max_num_fields=_MOST_FIELDS)
@@ -48,7 +49,7 @@ def read_fields(text: str) -> dict[str, str]:
     fields: dict[str, str] = {}
     for name, value in pairs:
         if name in fields:
-            raise OAuthRefusal(f"The parameter {name[:80]} was sent twice.")
+            raise OAuthRefusal(f"The parameter {name[:80]} was sent more than once.")
         fields[name] = value
     return fields
 
@@ -56,7 +57,7 @@ def read_fields(text: str) -> dict[str, str]:
 def choose_user(
     world: World, user_name: str, organization_name: str, error: str
 ) -> tuple[User, str | None]:
-    """Return a user by alias or id, and the id of the named organization, if any.
+    """Return a user by alias or id, and the id of the named organization or None without a name.
 
     Raises OAuthRefusal with this `error` if the user or the organization does not exist, or if the
     user is not a member of the organization.

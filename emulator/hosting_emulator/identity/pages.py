@@ -17,21 +17,21 @@ from hosting_emulator.world.value import World
 
 #: The value of the cancel button, which chooses no user.
 CANCEL: Final = "nobody"
-#: The Content-Security-Policy of the pages. It does not restrict forms, because browsers would apply that
-#: to redirects after a sign-in too. The form's own target is fixed in the page.
+#: The Content-Security-Policy of the pages. The policy does not restrict the targets of forms, because
+#: browsers would also apply this restriction to redirects after a sign-in. The page fixes its form's target.
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
 )
 _TEMPLATES: Final = Templates(__package__)
-_NOT_LOCAL: Final = """<p class="warning" role="alert"><b>Not an address of this machine.</b> If you go on,
-<code>$to</code> gets a sign-in. Choose a user only if you know it.</p>
+_NOT_LOCAL: Final = """<p class="warning" role="alert"><b>Not an address of this machine.</b> If you continue,
+<code>$to</code> receives the sign-in. Choose a user only if you trust this address.</p>
 """
-_UNKNOWN_HINT: Final = '<p class="warning">Nobody here is <code>$hint</code>.</p>\n'
+_UNKNOWN_HINT: Final = '<p class="warning">There is no user <code>$hint</code> in this world.</p>\n'
 _HIDDEN_FIELD: Final = '<input type="hidden" name="$name" value="$value">\n'
 _SIGNED_IN_MARK: Final = ' <span class="mark retry">signed in before</span>'
 _BUTTON: Final = """<button name="choice" value="$value">
 <b>$name</b><span><code>$alias</code> $about</span></button>"""
-_ONWARD: Final = """<p>The application asks you to go on to
+_ONWARD: Final = """<p>The application asks you to continue to
 <a href="$address" rel="noreferrer">$address</a>.</p>"""
 
 
@@ -79,7 +79,7 @@ def choices_page(
     gets = "."
     scope_list = ""
     if scopes:
-        gets = ", and it gets:"
+        gets = ", and receives:"
         items = "".join(f"<li>{SCOPES[scope]}</li>" for scope in scopes)
         scope_list = f"<ul>{items}</ul>"
     body = _TEMPLATES.fill(
@@ -97,7 +97,7 @@ def choices_page(
 
 
 def _document(title: str, body: Html) -> str:
-    """Return a page of the identity provider. It names the emulator and has no links to other pages."""
+    """Return a page of the identity provider, without links to other pages of the emulator."""
     head = Html(f'<link rel="stylesheet" href="{STATIC_PATH}/sign-in.css">\n')
     kind = Html(' class="sign-in"')
     foot = _TEMPLATES.fill("sign-in-foot")
@@ -105,7 +105,7 @@ def _document(title: str, body: Html) -> str:
 
 
 def _form_page(title: str, body: Html, status: int = 200) -> web.Response:
-    """Return a page whose form works even in a window that a client opened."""
+    """Return a page with a form. The page also works in a window that a client opened."""
     text = _document(title, body)
     response = responses.html(text, _POLICY, status, referrer="same-origin")
     response.headers["Cache-Control"] = "no-store"

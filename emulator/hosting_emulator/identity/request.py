@@ -12,7 +12,7 @@ from hosting_emulator.http.request_head import RequestHead
 
 @dataclass(frozen=True, slots=True)
 class IdentityRequest:
-    """A request to a world's identity provider, with its whole body."""
+    """A request to a world's identity provider, with the whole request body."""
 
     head: RequestHead
     query: str

@@ -1,4 +1,7 @@
-"""The cookie for a browser's session with the identity provider. No other path receives this cookie."""
+"""The cookie for a browser's session with the identity provider.
+
+Browsers send this cookie only to the paths of one world's identity provider.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _NAME: Final = "hosting_emulator_session"
 def read_session(
     request: IdentityRequest, engine: Engine, now_ms: int
 ) -> tuple[str, InteractiveSession] | None:
-    """Return the browser's session and its id, or None if it is not valid in this world now."""
+    """Return the id and the data of the browser's session, or None if there is no valid session."""
     world = engine.world
     cookie = read_cookie(request.head, _NAME)
     if not cookie:
@@ -48,6 +51,6 @@ def set_session(
 
 
 def delete_session(response: web.Response, engine: Engine) -> None:
-    """Delete the session cookie with a response."""
+    """Add a header to a response that deletes the session cookie."""
     path = issuer_path(engine.world.name)
     response.del_cookie(_NAME, path=path, httponly=True, samesite="Lax")

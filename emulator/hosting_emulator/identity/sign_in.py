@@ -1,10 +1,10 @@
 """Sign-in with a browser: the authorization endpoint of OAuth 2.0 and OpenID Connect.
 
-Users have no passwords. A page lets the user choose who signs in, and the client receives a code
-(RFC 6749, 4.1). If the `redirect_uri` cannot be trusted, a page shows the refusal. All other refusals
-are redirected to the client (4.1.2.1). The page is only skipped for a client with a local address, so
-that no user is redirected to another site unnoticed. The pages work without scripts, and show data from
-a request as plain text only.
+Users have no passwords. A page lists all users, and the browser signs in as the chosen user. The client
+then receives a code (RFC 6749, 4.1). If the `redirect_uri` cannot be trusted, a page shows the refusal. All
+other refusals are redirected to the client (RFC 6749, 4.1.2.1). The page with the users is skipped only for
+clients with a local address, so that no browser is redirected to another site unnoticed. The pages work
+without scripts, and show data from a request as plain text only.
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ def _check(fields: dict[str, str]) -> None:
     if not _is_prompt(fields.get("prompt", "")):
         raise OAuthRefusal("prompt must be none, or any of login, consent and select_account")
     if "code_challenge" not in fields:
-        raise OAuthRefusal("code_challenge is missing: PKCE is needed")
+        raise OAuthRefusal("code_challenge is missing; PKCE is required")
     if fields.get("code_challenge_method", "plain") != "S256":
         raise OAuthRefusal("code_challenge_method must be S256")
     if not _CHALLENGE.fullmatch(fields["code_challenge"]):
-        raise OAuthRefusal("code_challenge is not a SHA-256 in base64url")
+        raise OAuthRefusal("code_challenge must be a SHA-256 digest in base64url")
     if not _SECONDS.fullmatch(fields.get("max_age", "0")):
         raise OAuthRefusal("max_age must be a number of seconds")
 
@@ -101,7 +101,7 @@ def _is_prompt(text: str) -> bool:
 class _Attempt:
     """One request to sign a user in.
 
-    Raises OAuthRefusal for a request without a client or without an address to redirect to.
+    Raises OAuthRefusal for a request without a `client_id` or without a valid `redirect_uri`.
     """
 
     def __init__(self, request: IdentityRequest, engine: Engine, fields: dict[str, str]) -> None:
@@ -118,7 +118,7 @@ class _Attempt:
         self.destination = read_destination(fields["redirect_uri"], request.site)
 
     def respond(self, choice: str) -> web.Response:
-        """Redirect with a code for the chosen user, or show the page if the user must choose.
+        """Redirect with a code for the chosen user, or show the page if a user must be chosen.
 
         Raises OAuthRefusal.
         """
@@ -139,7 +139,7 @@ class _Attempt:
         return self._show_choices(signed_in_id, user)
 
     def redirect(self, parameters: dict[str, str]) -> web.Response:
-        """Redirect back to the client with these parameters."""
+        """Redirect the browser back to the client with these parameters."""
         if "state" in self._fields:
             parameters["state"] = self._fields["state"]
         parameters["iss"] = self._request.issuer(self._engine)  # RFC 9207
@@ -148,7 +148,7 @@ class _Attempt:
         return responses.redirect(uri)
 
     def _hinted_user(self) -> User | None:
-        """Return the user that `login_hint` names by alias, id or email address, or None."""
+        """Return the user that `login_hint` names by alias, id or email address, or None if there is none."""
         hint = self._fields.get("login_hint", "")
         if not hint:
             return None
@@ -175,11 +175,14 @@ class _Attempt:
     def _continue_session(
         self, session: tuple[str, InteractiveSession] | None, user: User | None, now_ms: int
     ) -> web.Response:
-        """Sign in without a page (`prompt=none`). Raises OAuthRefusal."""
+        """Sign in with the browser's session and without a page (`prompt=none`).
+
+        Raises OAuthRefusal if the session or the destination does not allow this.
+        """
         if not self.destination.local:
             raise OAuthRefusal("the client's address is not local", "interaction_required")
         if session is None or not self._is_hinted(session[1], user):
-            raise OAuthRefusal("this browser has no session for that user", "login_required")
+            raise OAuthRefusal("this browser has no session for the user", "login_required")
         age_s = now_ms // 1000 - session[1].began_ms // 1000
         if "max_age" in self._fields and age_s > int(self._fields["max_age"]):
             raise OAuthRefusal("the session is older than max_age", "login_required")

@@ -24,8 +24,8 @@ def end_session(request: IdentityRequest, engine: Engine) -> web.Response:
     """End the sessions of this browser and of the `id_token_hint`, and redirect back to the client.
 
     The refresh tokens of these sessions become invalid. Access tokens remain valid until they expire,
-    except for calls that need a current session. If the client's address is not local, the page shows a
-    link instead of redirecting (OpenID Connect RP-Initiated Logout 1.0).
+    except for calls that need a current session. If the client's address is not local, a page shows a link
+    to this address instead (OpenID Connect RP-Initiated Logout 1.0).
     """
     try:
         fields = read_fields(request.query)
@@ -55,7 +55,10 @@ def _hinted_session(request: IdentityRequest, engine: Engine, fields: dict[str, 
 
 
 def _destination(request: IdentityRequest, fields: dict[str, str]) -> Destination | None:
-    """Return the browser's next destination, with the client's `state`. Raises OAuthRefusal."""
+    """Return the destination that the client requested, with the client's `state`.
+
+    Returns None if the client requested no destination. Raises OAuthRefusal for an invalid destination.
+    """
     if "post_logout_redirect_uri" not in fields:
         return None
     destination = read_destination(fields["post_logout_redirect_uri"], request.site)

@@ -34,17 +34,17 @@ from hosting_emulator.world.tables import USERS
 from hosting_emulator.world.value import Change, World
 
 _log: Final = logging.getLogger("hosting_emulator")
-#: The maximum time in the future that most clients accept for a token's time of issue.
+#: Most clients accept a token whose time of issue is at most this many milliseconds in the future.
 _ACCEPTED_SKEW_MS: Final = 60_000
 
 
 def token(request: IdentityRequest, engine: Engine) -> Any:
-    """The token endpoint (RFC 6749). Users have no passwords, and every client secret is accepted.
+    """Issue tokens (RFC 6749). Users have no passwords, and every client secret is accepted.
 
-    `authorization_code` (with PKCE, RFC 7636) and `refresh_token` (which changes each time)
-    follow a sign-in at `…/authorize`. `password` with `username` signs a user in by
-    name. `client_credentials` with `client_id` is for a user without a session. With both,
-    `organization` chooses the organization.
+    The grant types `authorization_code` (with PKCE, RFC 7636) and `refresh_token` follow a sign-in at
+    `…/authorize`. Each use of a refresh token replaces the refresh token. The grant type `password`
+    signs in the user that `username` names. The grant type `client_credentials` issues a token without a
+    session for the user that `client_id` names. In both cases, `organization` chooses the organization.
     """
     try:
         fields = _read_form(request)
@@ -77,7 +77,7 @@ def _sign_in_by_name(
 ) -> JsonObject:
     """Issue a token for a named user without a browser sign-in. Raises OAuthRefusal."""
     if _is_from_other_origin(request):
-        description = f"a web page may only use {' and '.join(BROWSER_GRANTS)}"
+        description = f"a web page on another origin can use only {' and '.join(BROWSER_GRANTS)}"
         raise OAuthRefusal(description, "unauthorized_client")
     interactive = fields["grant_type"] == "password"
     name_field = "username" if interactive else "client_id"
@@ -140,13 +140,17 @@ def _spend_grant(
         until_ms = token_expiry_s(engine, now_ms) * 1000
         redeemed, refresh_token = sign_ins.keep_grant(change, redeemed, until_ms)
     finally:
-        # Every attempt uses up the code, even a refused attempt.
+        # Commit after a refusal too, because every attempt uses up the code.
         engine.commit(change, "token issued")
     return redeemed, refresh_token, user
 
 
 def _signed_in_user(world: World, grant: AuthorizationGrant) -> User:
-    """Return the user of a grant. Raises GrantRefused if the user could no longer sign in this way."""
+    """Return the user of a grant.
+
+    Raises GrantRefused if the session has ended, if the user has been removed from the world, or if the
+    user no longer belongs to the grant's organization.
+    """
     user = world.get(USERS, grant.user_id)
     if not sessions.is_current(world, grant.session_id, grant.user_id):
         raise GrantRefused("the session has ended; sign in again")
@@ -180,7 +184,7 @@ def _id_token_claims(
 
 
 def _warn_of_world_time(request: IdentityRequest, engine: Engine, now_ms: int) -> None:
-    """Warn once per world that clients will refuse an ID token because of their own machine's time."""
+    """Warn, once per world, if clients will refuse an ID token because of the world's time."""
     sign_ins = engine.sign_ins
     ahead_ms = now_ms - engine.machine_ms
     is_accepted = -engine.token_lifetime_s * 1000 < ahead_ms <= _ACCEPTED_SKEW_MS
@@ -190,10 +194,10 @@ def _warn_of_world_time(request: IdentityRequest, engine: Engine, now_ms: int) -
     name = engine.world.name
     advice = ""
     if ahead_ms < 0:
-        advice = f", or move it there: `{command_line('clock advance --to now', request.base_url, name)}`"
+        advice = f", or advance its clock: `{command_line('clock advance --to now', request.base_url, name)}`"
     _log.warning(
-        "a user signed in to world %s at world time %s; OpenID clients compare with this machine's "
-        "time, %s, and refuse the tokens; start the world with `--at now`%s",
+        "a user signed in to world %s at world time %s; OpenID clients will refuse the tokens, because "
+        "they use this machine's time, %s; start the world with `--at now`%s",
         name,
         format_timestamp(now_ms),
         format_timestamp(engine.machine_ms),

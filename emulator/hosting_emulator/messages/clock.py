@@ -1,4 +1,4 @@
-"""The messages about a world's clock: its settings, its state, and its moves."""
+"""Messages about a world's clock: new settings, the clock's state, and moves of the clock."""
 
 from __future__ import annotations
 
@@ -18,24 +18,26 @@ class ClockRequest(TypedDict, total=False):
 
 
 class ClockState(ControlMessage, frozen=True, kw_only=True):
-    """A world's time, and the events that are still due."""
+    """The state of a world's clock, and the events that are still scheduled."""
 
     mode: Annotated[ClockMode, doc("How time passes in the world.")]
-    now: Annotated[str, doc("World time.")]
-    rate: Annotated[float, doc("World seconds per real second while the clock is scaled.")]
+    now: Annotated[str, doc("The current world time.")]
+    rate: Annotated[
+        float, doc("The number of world seconds per real second while the clock is scaled.")
+    ]
     next_due_at: Annotated[
-        str | None, doc("When the next event is due; null if nothing is scheduled.")
+        str | None, doc("The world time of the next event; null if no event is scheduled.")
     ]
     next_event: Annotated[
-        str | None, doc("A description of the next event; null if nothing is scheduled.")
+        str | None, doc("A description of the next event; null if no event is scheduled.")
     ]
-    pending: Annotated[int, doc("The number of events that are still due.")]
+    pending: Annotated[int, doc("The number of events that are still scheduled.")]
 
 
 class ClockMove(ClockState, frozen=True, kw_only=True):
-    """A clock after a move."""
+    """The state of a world's clock after the clock was moved."""
 
     moved_ms: Annotated[
-        int, doc("The distance that the clock moved, in milliseconds of world time.")
+        int, doc("The time by which the clock moved, in milliseconds of world time.")
     ]
     events_run: Annotated[int, doc("The number of due events that ran during the move.")]

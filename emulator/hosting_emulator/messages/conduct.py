@@ -14,18 +14,24 @@ class ConductFinding(ControlMessage, frozen=True, kw_only=True):
     severity: Annotated[Severity, doc("The severity of the finding.")]
     title: Annotated[str, doc("What the client did, in a few words.")]
     message: Annotated[str, doc("What the client did, in one sentence.")]
-    requests: Annotated[list[int], doc("The numbers of the requests, oldest first.")]
-    more_requests: Annotated[int, doc("The number of further requests that are not listed.")]
+    requests: Annotated[
+        list[int], doc("The numbers of the requests that broke the rule, oldest first.")
+    ]
+    more_requests: Annotated[
+        int, doc("The number of further requests, which the finding does not list.")
+    ]
     at: Annotated[str, doc("When the client broke the rule, in world time.")]
-    because: Annotated[str, doc("The sentence of the contract on which the rule is based.")]
-    place: Annotated[str, doc("The part of the contract that contains the sentence.")]
+    because: Annotated[
+        str, doc("The sentence on which the rule is based, from the contract or an RFC.")
+    ]
+    place: Annotated[str, doc("The source of the sentence, such as a part of the contract.")]
     matters: Annotated[str, doc("The harm that breaking the rule can do.")]
-    instead: Annotated[str, doc("What to do instead.")]
+    instead: Annotated[str, doc("What the client should do instead.")]
     chapter: Annotated[
         str | None,
         doc(
-            "When the log was cleared, if that happened after the finding. The request numbers "
-            "then refer to the log before it was cleared."
+            "Present if the log was cleared after the finding, for example `before the world was "
+            "reset`. The request numbers then refer to the cleared log."
         ),
     ] = None
 
@@ -34,16 +40,18 @@ class ConductFinding(ControlMessage, frozen=True, kw_only=True):
 
 
 class ConductReport(ControlMessage, frozen=True, kw_only=True):
-    """The conduct rules that the client broke."""
+    """A report on the conduct rules that the client broke."""
 
     judged: Annotated[int, doc("The number of judged requests.")]
     unseen: Annotated[int, doc("The number of requests that left the log before the first check.")]
-    findings: Annotated[list[ConductFinding], doc("The rules that were broken.")]
+    findings: Annotated[
+        list[ConductFinding], doc("The findings, each about a rule that the client broke.")
+    ]
     counts: Annotated[
         dict[str, int],
-        doc("The number of findings for each rule, including those that are not listed."),
+        doc("The number of findings for each rule, including findings that are not listed."),
     ]
-    skipped_rules: Annotated[list[str], doc("The rules that were left out.")]
+    skipped_rules: Annotated[list[str], doc("The ids of the rules that the report omits.")]
     remarks: Annotated[
         list[str], doc("Notes about requests that were not judged, with the reason.")
     ]
@@ -61,19 +69,23 @@ class ConductRuleRow(ControlMessage, frozen=True, kw_only=True):
     """A rule of client behavior."""
 
     id: Annotated[str, doc("The id of the rule.")]
-    severity: Annotated[Severity, doc("The severity of a finding.")]
+    severity: Annotated[Severity, doc("The severity of the rule's findings.")]
     title: Annotated[str, doc("What the client did, in a few words.")]
-    because: Annotated[str, doc("The sentence of the contract on which the rule is based.")]
-    place: Annotated[str, doc("The part of the contract that contains the sentence.")]
+    because: Annotated[
+        str, doc("The sentence on which the rule is based, from the contract or an RFC.")
+    ]
+    place: Annotated[str, doc("The source of the sentence, such as a part of the contract.")]
     matters: Annotated[str, doc("The harm that breaking the rule can do.")]
-    instead: Annotated[str, doc("What to do instead.")]
+    instead: Annotated[str, doc("What the client should do instead.")]
 
 
 class ObservationState(ControlMessage, frozen=True, kw_only=True):
     """An observation that has started."""
 
     id: Annotated[str, doc("The id of the observation.")]
-    skip_rules: Annotated[list[str], doc("The rules that the observation does not check.")]
+    skip_rules: Annotated[
+        list[str], doc("The ids of the rules that the observation does not check.")
+    ]
 
 
 class RequestInProgress(ControlMessage, frozen=True, kw_only=True):
@@ -86,20 +98,20 @@ class RequestInProgress(ControlMessage, frozen=True, kw_only=True):
 
 
 class ChapterReport(ControlMessage, frozen=True, kw_only=True):
-    """A period in which a world's name referred to the same world."""
+    """The report on one chapter, a period in which a name referred to the same world."""
 
     index: Annotated[int, doc("The number of the chapter in the observation.")]
     world: Annotated[str, doc("The name of the world.")]
     began: Annotated[str, doc("When the chapter began, in world time.")]
     ended: Annotated[
         Literal["deleted", "reset", "loaded", "replaced"] | None,
-        doc("What ended the chapter; null while it continues."),
+        doc("What ended the chapter; null while the chapter continues."),
     ]
-    requests: Annotated[int, doc("The number of requests that arrived.")]
-    released: Annotated[bool, doc("Whether the state and the requests have been discarded.")]
+    requests: Annotated[int, doc("The number of requests that arrived during the chapter.")]
+    released: Annotated[bool, doc("Whether the world's state and its requests were discarded.")]
     conduct: Annotated[
         ConductReport,
-        doc("The verdict about this chapter. Its request numbers refer to the chapter's own log."),
+        doc("The conduct report. Its request numbers refer to the chapter's own log."),
     ]
 
 
@@ -115,4 +127,4 @@ class ObservationReport(ControlMessage, frozen=True, kw_only=True):
     errors: Annotated[
         list[str], doc("The judges' own errors. An observation with errors proves nothing.")
     ]
-    remarks: Annotated[list[str], doc("The parts of the observation that have been discarded.")]
+    remarks: Annotated[list[str], doc("Notes about data that the observation has discarded.")]

@@ -14,7 +14,7 @@ class CallRow(ControlMessage, frozen=True, kw_only=True):
     operation_id: Annotated[str, doc("The operationId in the OpenAPI document.")]
     method: Annotated[str, doc("The method.")]
     path: Annotated[str, doc("The path, with the names of its parameters in braces.")]
-    subject: Annotated[str, doc("The kind of resource that the call is about.")]
+    subject: Annotated[str, doc("The kind of resource on which the call acts.")]
     summary: Annotated[str, doc("A short description of the call.")]
     description: Annotated[str, doc("What the call does.")]
     idempotent: Annotated[bool, doc("Whether the call requires an Idempotency-Key.")]
@@ -22,9 +22,9 @@ class CallRow(ControlMessage, frozen=True, kw_only=True):
     response: Annotated[str, doc("The name of the resource in the response.")]
     body: Annotated[list[JsonObject], doc("The fields of the request body.")]
     query: Annotated[list[JsonObject], doc("The query parameters.")]
-    role: Annotated[str, doc("The role that a user needs.")]
+    role: Annotated[str, doc("The role that a user needs for the call.")]
     permission: Annotated[
-        str | None, doc("The permission that an API key needs; null if no key may make the call.")
+        str | None, doc("The permission that an API key needs; null if API keys cannot be used.")
     ]
     success: Annotated[int, doc("The status of a successful response.")]
     codes: Annotated[list[str], doc("The codes of the problems that the call can return.")]
@@ -36,10 +36,10 @@ class ProblemRow(ControlMessage, frozen=True, kw_only=True):
     code: Annotated[str, doc("The code.")]
     status: Annotated[int, doc("The HTTP status.")]
     retryable: Annotated[bool, doc("Whether a retry can succeed.")]
-    title: Annotated[str, doc("A short name of the problem.")]
+    title: Annotated[str, doc("A short name for the problem.")]
     suggested_action: Annotated[str, doc("The action that the contract suggests.")]
     meaning: Annotated[str, doc("What the problem means.")]
-    when: Annotated[str, doc("When the emulator sends it.")]
+    when: Annotated[str, doc("When the emulator sends the problem.")]
     advice: Annotated[str, doc("What a client should do.")]
     specified: Annotated[list[str], doc("The members whose values the contract specifies.")]
 
@@ -48,16 +48,16 @@ class AssumptionRow(ControlMessage, frozen=True, kw_only=True):
     """A world's assumption about a point on which the contract is silent."""
 
     name: Annotated[str, doc("The name of the assumption.")]
-    value: Annotated[Any, doc("The value in this world.")]
+    value: Annotated[Any, doc("The assumption's value in this world.")]
     default: Annotated[Any, doc("The default value.")]
     alternatives: Annotated[
-        list[Any] | Literal["any"], doc("The allowed values, or `any` for any value.")
+        list[Any] | Literal["any"], doc("The allowed values, or `any` if every value is allowed.")
     ]
     outside_the_letter: Annotated[list[str], doc("The values that contradict the contract.")]
-    contradicts: Annotated[str, doc("The sentence of the contract that those values contradict.")]
+    contradicts: Annotated[str, doc("The sentence of the contract that such values contradict.")]
     warning: Annotated[
-        str, doc("A warning if the value contradicts the contract; otherwise empty.")
+        str, doc("A warning if the value contradicts the contract; empty if it does not.")
     ]
-    about: Annotated[str, doc("What is assumed.")]
+    about: Annotated[str, doc("What the emulator assumes.")]
     sentence: Annotated[str, doc("The sentence of the contract that leaves the point open.")]
-    fixed: Annotated[str, doc("Why the assumption cannot be set; empty if it can.")]
+    fixed: Annotated[str, doc("Why the assumption cannot be set; empty if a user can set it.")]

@@ -1,10 +1,9 @@
 """The base class of all messages, and the types that several messages use.
 
-A message is a frozen struct. Server and SDK use the same class: the server builds and encodes it,
-the SDK decodes it. Each member carries a description in its metadata. The OpenAPI document is
-generated from these descriptions. A member with the default None can be absent: it is omitted
-instead of being sent as null. A reader ignores unknown members, and refuses a message that lacks a
-required member.
+A message is a frozen struct. The server encodes the same classes of messages that the SDK decodes. Each
+member carries a description in its metadata. The OpenAPI document is generated from these
+descriptions. If a member has the default None, the value None is omitted from the JSON and not sent as
+null. A reader ignores unknown members, and refuses a message that lacks a required member.
 """
 
 from __future__ import annotations

@@ -14,9 +14,11 @@ class WorldEvent(ControlMessage, frozen=True, kw_only=True):
     kind: Annotated[
         str,
         doc(
-            "`request`, `commit`, `clock`, `fault`, `outcome`, `world` (another world replaced "
-            "this world), `worlds` (a world was created or deleted) or `gap` (some events were "
-            "missed)."
+            "The kind of event: `request`, `commit`, `clock`, `fault`, `outcome`, `world` (another "
+            "world replaced this world), `worlds` (a world was created or deleted) or `gap` (some "
+            "events were missed)."
         ),
     ]
-    data: Annotated[JsonObject, doc("What happened; for a request, the exchange.")]
+    data: Annotated[
+        JsonObject, doc("The details of the event. For a request, this is the exchange.")
+    ]

@@ -11,27 +11,29 @@ from hosting_emulator.messages.declaration import ControlMessage, JsonObject, do
 S = TypeVar("S", bound=ControlMessage)
 #: The kinds of entries that a judge can protect.
 ProtectedKind: TypeAlias = Literal["fault", "outcome", "intervention"]
-#: The name of the member whose content is merged into the message in JSON.
+#: The name of the member whose content is merged into the JSON form of its message.
 WRITTEN = "written"
 Written = Annotated[
     JsonObject,
-    doc("The definition in the form of a scenario: the effect, the match, and when it acts."),
+    doc("The definition as in a scenario: the effect, the match, and when to act."),
 ]
 
-Optional = Annotated[bool | None, doc("True if the fault or outcome is allowed never to act.")]
+Optional = Annotated[bool | None, doc("True if the fault or outcome does not have to act.")]
 
 
 class EntryCounts(ControlMessage, frozen=True, kw_only=True):
     """The counts of a fault, an outcome or a timeline entry."""
 
-    id: Annotated[str, doc("Its id: `fault-1`, `outcome-1`, or `timeline[0]` for the first entry.")]
+    id: Annotated[
+        str, doc("The entry's id: `fault-1`, `outcome-1`, or `timeline[0]` in the timeline.")
+    ]
     kind: Annotated[str, doc("The kind of fault, outcome or intervention.")]
-    optional: Annotated[bool, doc("Whether it is allowed never to act.")]
-    considered: Annotated[int, doc("The number of requests that were compared with it.")]
-    seen: Annotated[int, doc("The number of requests that it matched.")]
-    hits: Annotated[int, doc("The number of requests that it acted on.")]
+    optional: Annotated[bool, doc("True if the entry does not have to act.")]
+    considered: Annotated[int, doc("The number of requests that were compared with the entry.")]
+    seen: Annotated[int, doc("The number of requests that the entry matched.")]
+    hits: Annotated[int, doc("The number of requests on which the entry acted.")]
     unused: Annotated[
-        str | None, doc("The reason why it has not acted yet; null once it has acted.")
+        str | None, doc("The reason why the entry has not acted yet; null once it has acted.")
     ]
 
 
@@ -40,16 +42,19 @@ class Trigger(EntryCounts, frozen=True, kw_only=True):
 
     type: Annotated[
         Literal["fault", "outcome", "timeline entry"],
-        doc("Whether it is a fault, an outcome or an intervention."),
+        doc("Whether the trigger is a fault, an outcome or a timeline entry."),
     ]
-    effect: Annotated[str, doc("What it does, in words; lists and mappings are left out.")]
-    spent: Annotated[bool, doc("Whether the fault is used up.")]
+    effect: Annotated[str, doc("What the trigger does, in words. Lists and mappings are left out.")]
+    spent: Annotated[bool, doc("Whether the trigger is used up.")]
     waits_for: Annotated[
-        str | None, doc("What it waits for, in words; null once it waits for nothing more.")
+        str | None, doc("What the trigger waits for, in words; null once the wait is over.")
     ]
     result: Annotated[
         str | None,
-        doc("What a timeline entry did, or why it was refused; null before, and for the others."),
+        doc(
+            "What a timeline entry did, or why the entry was refused. Null before the entry is due, "
+            "and for faults and outcomes."
+        ),
     ]
 
 
@@ -57,26 +62,38 @@ class OutcomeState(ControlMessage, frozen=True, kw_only=True):
     """An armed outcome: its definition and its counts."""
 
     id: Annotated[str, doc("The id of the outcome.")]
-    order: Annotated[int, doc("Its position among the outcomes of the world.")]
+    order: Annotated[int, doc("The outcome's position among the outcomes of the world.")]
     written: Written
     optional: Optional = None
-    armed_at: Annotated[str, doc("When it was armed, in world time.")]
-    considered: Annotated[int, doc("The number of operations that started while it was armed.")]
-    seen: Annotated[int, doc("The number of these operations that it matched.")]
+    armed_at: Annotated[str, doc("When the outcome was armed, in world time.")]
+    considered: Annotated[
+        int, doc("The number of operations that started while the outcome was armed.")
+    ]
+    seen: Annotated[int, doc("The number of operations that the outcome matched.")]
     hits: Annotated[
         int,
-        doc("The number of operations that it applies to. With `while`, those on which it acted."),
+        doc(
+            "The number of operations to which the outcome applies. With `while`, the number of "
+            "operations on which the outcome acted."
+        ),
     ]
     spent: Annotated[bool, doc("Whether the outcome is used up.")]
     unused: Annotated[
-        str | None, doc("The reason why it has not changed an operation yet; null once it has.")
+        str | None, doc("The reason why no operation was changed yet; null once one was changed.")
     ]
     note: Annotated[
-        str | None, doc("Operations on which it cannot act, and where a client sees its effect.")
+        str | None,
+        doc(
+            "Notes about operations on which the outcome cannot act, and about where a client sees "
+            "the outcome's effect."
+        ),
     ] = None
     protected: Annotated[
         bool | None,
-        doc("True for an outcome that a judge such as explore armed. It cannot be removed here."),
+        doc(
+            "True if a judge, such as `explore`, armed the outcome. Such an outcome cannot be "
+            "removed here."
+        ),
     ] = None
 
 
@@ -84,49 +101,57 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
     """An armed fault: its definition and its counts."""
 
     id: Annotated[str, doc("The id of the fault.")]
-    order: Annotated[int, doc("Its position among the faults of the world.")]
+    order: Annotated[int, doc("The fault's position among the faults of the world.")]
     written: Written
     phase: Annotated[
         Literal["before_commit", "after_commit"] | None,
         doc(
-            "Whether it acts before or after the call changes the world. Null for a fault that "
-            "changes the call's response or what a read shows, or delivers the request twice."
+            "Whether the fault acts before or after the call changes the world. Null for a fault "
+            "that alters the response, makes a read stale, or delivers the request twice."
         ),
     ]
     optional: Optional = None
-    armed_at: Annotated[str, doc("When it was armed, in world time.")]
-    considered: Annotated[int, doc("The number of requests that were compared with it.")]
-    seen: Annotated[int, doc("The number of requests that it matched.")]
-    hits: Annotated[int, doc("The number of requests that it acted on.")]
+    armed_at: Annotated[str, doc("When the fault was armed, in world time.")]
+    considered: Annotated[int, doc("The number of requests that were compared with the fault.")]
+    seen: Annotated[int, doc("The number of requests that the fault matched.")]
+    hits: Annotated[int, doc("The number of requests on which the fault acted.")]
     spent: Annotated[bool, doc("Whether the fault is used up.")]
     unused: Annotated[
-        str | None, doc("The reason why it has not acted yet; null once it has acted.")
+        str | None, doc("The reason why the fault has not acted yet; null once it has acted.")
     ]
-    note: Annotated[str | None, doc("The fault's effects outside its world, if it has any.")] = None
+    note: Annotated[
+        str | None, doc("The fault's effects outside its world. Absent if there are none.")
+    ] = None
     protected: Annotated[
         bool | None,
-        doc("True for a fault that a judge such as explore armed. It cannot be removed here."),
+        doc(
+            "True if a judge, such as `explore`, armed the fault. Such a fault cannot be removed here."
+        ),
     ] = None
 
 
 class ProtectedFaultState(ControlMessage, frozen=True, kw_only=True):
-    """A fault, outcome or intervention that a judge maintains in worlds. Clients cannot remove it."""
+    """A fault, outcome or intervention that a judge keeps in worlds and that clients cannot remove."""
 
-    id: Annotated[str, doc("The id of the protected fault.")]
-    worlds: Annotated[list[str] | None, doc("The worlds that have it; null for every world.")]
-    kind: Annotated[ProtectedKind, doc("Whether it is a fault, an outcome or an intervention.")]
+    id: Annotated[str, doc("The id of the entry.")]
+    worlds: Annotated[
+        list[str] | None, doc("The names of the worlds that have the entry; null for all worlds.")
+    ]
+    kind: Annotated[
+        ProtectedKind, doc("Whether the entry is a fault, an outcome or an intervention.")
+    ]
     seen: Annotated[
         int,
         doc(
-            "The number of requests in all worlds that it matched. For an intervention, the "
-            "number of worlds in which it was possible."
+            "The number of matching requests in all worlds. For an intervention, the number of "
+            "worlds in which the intervention was possible."
         ),
     ]
     hits: Annotated[
         int,
         doc(
-            "The number of requests in all worlds that it acted on. For an intervention, the "
-            "number of worlds in which it was possible."
+            "The number of requests on which the fault or outcome acted, in all worlds. For an "
+            "intervention, the number of worlds in which the intervention was possible."
         ),
     ]
 
@@ -138,27 +163,29 @@ class FaultsRemoved(ControlMessage, frozen=True, kw_only=True):
 
 
 class InterventionDone(ControlMessage, frozen=True, kw_only=True):
-    """The report of an intervention."""
+    """The result of an intervention."""
 
     intervention: Annotated[str, doc("The name of the intervention.")]
-    message: Annotated[str, doc("What it did, in one sentence.")]
+    message: Annotated[str, doc("What the intervention did, in one sentence.")]
 
 
 class FaultEffect(ControlMessage, frozen=True, kw_only=True):
     """A kind of fault or outcome."""
 
     kind: Annotated[str, doc("The name of the kind.")]
-    about: Annotated[str, doc("What it does.")]
-    options: Annotated[list[str], doc("The names of its options.")]
-    example: Annotated[JsonObject, doc("An example of its options.")]
+    about: Annotated[str, doc("What the fault or outcome does.")]
+    options: Annotated[list[str], doc("The names of the options.")]
+    example: Annotated[JsonObject, doc("An example of the options.")]
 
 
 class FaultKinds(ControlMessage, frozen=True, kw_only=True):
-    """The kinds of faults or outcomes, the requests that they can match, and when they can act."""
+    """The kinds of faults or outcomes, and the fields of their matches and conditions."""
 
     effects: Annotated[list[FaultEffect], doc("The kinds.")]
     matches: Annotated[dict[str, str], doc("The meaning of each field of a match.")]
-    conditions: Annotated[dict[str, str], doc("The meaning of each field that sets when to act.")]
+    conditions: Annotated[
+        dict[str, str], doc("The meaning of each field that determines when to act.")
+    ]
     while_: Annotated[
         dict[str, str], doc("The meaning of each condition on the world that `while` accepts.")
     ] = msgspec.field(name="while")
@@ -172,25 +199,25 @@ class InterventionField(ControlMessage, frozen=True, kw_only=True):
 
 
 class InterventionRow(ControlMessage, frozen=True, kw_only=True):
-    """A change of a world from outside the contract."""
+    """An intervention, which changes a world from outside the contract."""
 
     name: Annotated[str, doc("The name of the intervention.")]
-    about: Annotated[str, doc("What it does.")]
-    fields: Annotated[list[InterventionField], doc("Its fields.")]
+    about: Annotated[str, doc("What the intervention does.")]
+    fields: Annotated[list[InterventionField], doc("The fields of the intervention.")]
 
 
 class VariationPoint(ControlMessage, frozen=True, kw_only=True):
-    """A freedom that the contract leaves, and the calls whose responses it varies."""
+    """A point that the contract leaves open, and the calls whose responses vary there."""
 
     id: Annotated[str, doc("The name of the point.")]
     about: Annotated[str, doc("What varies.")]
-    sentence: Annotated[str, doc("The sentence of the contract that leaves this freedom.")]
-    calls: Annotated[list[str], doc("The calls whose responses vary; none for every call.")]
-    assumptions: Annotated[list[str], doc("The assumptions that the point draws.")]
+    sentence: Annotated[str, doc("The sentence of the contract that leaves the point open.")]
+    calls: Annotated[list[str], doc("The calls whose responses vary; empty if all calls do.")]
+    assumptions: Annotated[list[str], doc("The assumptions whose values are drawn at this point.")]
 
 
 def merge_written(state: FaultState | OutcomeState) -> JsonObject:
-    """Return the JSON form of a state, in which the written definition is merged into the members."""
+    """Return the JSON form of a state. The members of `written` are merged into the object."""
     merged: JsonObject = {}
     absent = {field.name for field in msgspec.structs.fields(state) if not field.required}
     for name, value in msgspec.structs.asdict(state).items():
@@ -202,7 +229,7 @@ def merge_written(state: FaultState | OutcomeState) -> JsonObject:
 
 
 def split_written(document: JsonObject, kind: type[S]) -> JsonObject:
-    """Move all members that `kind` does not declare into the member `written`."""
+    """Return a copy in which `written` contains all members that `kind` does not declare."""
     declared = kind.__struct_encode_fields__
     written = {name: value for name, value in document.items() if name not in declared}
     return {**document, WRITTEN: written}

@@ -25,31 +25,33 @@ class OperationState(OperationName, frozen=True, kw_only=True):
     stuck: Annotated[bool, doc("Whether the operation is stuck.")]
     created_at: Annotated[str, doc("When the operation was created, in world time.")]
     updated_at: Annotated[str, doc("When the operation last changed, in world time.")]
-    wait_reason: Annotated[str | None, doc("What it waits for; null once it has ended.")]
+    wait_reason: Annotated[str | None, doc("What the operation waits for; null once it has ended.")]
 
 
 class OperationSpan(ControlMessage, frozen=True, kw_only=True):
-    """A span of time that an operation spent in the same state."""
+    """A period that an operation spent in one state and phase."""
 
     state: Annotated[str, doc("The state.")]
     phase: Annotated[str, doc("The phase.")]
     stuck: Annotated[bool, doc("Whether the operation was stuck.")]
-    from_: Annotated[str, doc("When the operation entered this state.")] = field(name="from")
+    from_: Annotated[str, doc("When the operation entered this state, in world time.")] = field(
+        name="from"
+    )
     to: Annotated[
-        str | None, doc("When the operation left this state; null while this is the current state.")
+        str | None, doc("When the operation left this state; null for the current state.")
     ]
 
 
 class OperationHistory(OperationName, frozen=True, kw_only=True):
     """An operation and its history."""
 
-    spans: Annotated[list[OperationSpan], doc("The states, oldest first.")]
+    spans: Annotated[list[OperationSpan], doc("The operation's states, oldest first.")]
 
 
 class Timeline(ControlMessage, frozen=True, kw_only=True):
     """The newest operations with their histories."""
 
-    now: Annotated[str, doc("World time.")]
+    now: Annotated[str, doc("The current world time.")]
     total: Annotated[int, doc("The number of operations in the world.")]
     items: Annotated[list[OperationHistory], doc("The newest operations, newest first.")]
 
@@ -58,7 +60,7 @@ class NextStep(ControlMessage, frozen=True, kw_only=True):
     """An operation's next event."""
 
     at: Annotated[str, doc("When the event is due, in world time.")]
-    event: Annotated[str, doc("What happens then.")]
+    event: Annotated[str, doc("What happens at this time.")]
 
 
 class Why(ControlMessage, frozen=True, kw_only=True):
@@ -73,17 +75,17 @@ class Why(ControlMessage, frozen=True, kw_only=True):
     reconciliation: Annotated[
         str | None, doc("The state of the reconciliation; null if there is none.")
     ]
-    at: Annotated[str, doc("World time.")]
+    at: Annotated[str, doc("The current world time.")]
     sentences: Annotated[list[str], doc("The sentences of the explanation.")]
     next: Annotated[
-        NextStep | None, doc("The next event; null if time alone does not move the operation.")
+        NextStep | None, doc("The next event; null if the operation does not proceed by itself.")
     ]
     waits_for: Annotated[
         str | None,
         doc("The id of the operation that must end first; null if there is no such operation."),
     ]
     held_by: Annotated[
-        str | None, doc("The cause that holds the operation; null if nothing holds it.")
+        str | None, doc("The cause that holds the operation; null if there is none.")
     ]
     commands: Annotated[list[str], doc("Commands that advance the operation.")]
 

@@ -14,12 +14,12 @@ class Info(ControlMessage, frozen=True, kw_only=True):
     build: Annotated[
         str,
         doc(
-            "Identifies the build among builds of the same version. For an editable "
-            "install it is `editable`."
+            "An identifier that distinguishes builds of the same version. It is `editable` for an "
+            "editable install."
         ),
     ]
     pid: Annotated[int, doc("The id of the process.")]
-    base_url: Annotated[str, doc("The URL before `/v1` of the default world.")]
+    base_url: Annotated[str, doc("The base URL of the default world, without `/v1`.")]
     dev_base_url: Annotated[
         str, doc("The URL of the dev origins, with a placeholder for the host.")
     ]
@@ -27,7 +27,7 @@ class Info(ControlMessage, frozen=True, kw_only=True):
     docs_url: Annotated[str, doc("The URL of the documentation.")]
     openapi_url: Annotated[str, doc("The URL of the public API's OpenAPI document.")]
     data_dir: Annotated[
-        str | None, doc("The directory that holds the worlds; null if nothing is stored.")
+        str | None, doc("The directory in which worlds are stored; null if nothing is stored.")
     ]
     durability: Annotated[
         str,
@@ -36,7 +36,7 @@ class Info(ControlMessage, frozen=True, kw_only=True):
             "process, or `disk` if they also survive a crash of the machine."
         ),
     ]
-    tls_port: Annotated[int | None, doc("The port of the dev origins; null if there is none.")]
+    tls_port: Annotated[int | None, doc("The TLS port of the dev origins; null if there is none.")]
     started_at: Annotated[str, doc("When the process started, in real time.")]
 
 
@@ -50,13 +50,13 @@ class PageSecret(ControlMessage, frozen=True, kw_only=True):
 class Health(ControlMessage, frozen=True, kw_only=True):
     """The health of a running emulator."""
 
-    status: Annotated[Literal["ok"], doc("The emulator is up.")]
+    status: Annotated[Literal["ok"], doc("`ok` if the emulator is running.")]
     version: Annotated[str, doc("The version of the emulator.")]
     storage: Annotated[
         str | None,
         doc(
             "The last problem with files in the data directory that were deleted or replaced "
-            "while the emulator was running; null if there was none."
+            "while the emulator was running; null if there was no such problem."
         ),
     ]
 
@@ -65,7 +65,7 @@ class ApiProblem(ControlMessage, frozen=True, kw_only=True):
     """The reason why the control API refused a request (RFC 9457)."""
 
     type: Annotated[str, doc("A URI that identifies the kind of problem.")]
-    title: Annotated[str, doc("A short name of the kind of problem.")]
+    title: Annotated[str, doc("A short name for the kind of problem.")]
     status: Annotated[int, doc("The HTTP status.")]
     detail: Annotated[str, doc("What is wrong, and what to do.")]
     documentation: Annotated[str, doc("The documentation of the control API.")]

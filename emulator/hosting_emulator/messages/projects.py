@@ -1,4 +1,4 @@
-"""The projects of a world, with everything that belongs to them."""
+"""Messages about a world's projects, with everything that belongs to a project."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from hosting_emulator.messages.declaration import ControlMessage, JsonObject, do
 class FlagState(ControlMessage, frozen=True, kw_only=True):
     """A project's flag."""
 
-    enabled: Annotated[bool, doc("Whether the flag is shown.")]
-    enabled_at: Annotated[str | None, doc("When the flag was enabled; null if it never was.")]
+    enabled: Annotated[bool, doc("Whether the flag is enabled.")]
+    enabled_at: Annotated[
+        str | None, doc("When the flag was enabled; null if the flag was never enabled.")
+    ]
 
 
 class DatabaseState(ControlMessage, frozen=True, kw_only=True):
@@ -48,8 +50,8 @@ class TicketState(ControlMessage, frozen=True, kw_only=True):
 class ProjectState(ControlMessage, frozen=True, kw_only=True):
     """A project with everything that belongs to it."""
 
-    alias: Annotated[str, doc("Its name in scenarios and in the control API.")]
-    id: Annotated[str, doc("Its id in the public API.")]
+    alias: Annotated[str, doc("The project's name in scenarios and in the control API.")]
+    id: Annotated[str, doc("The project's id in the public API.")]
     handle: Annotated[str, doc("The handle of the project.")]
     organization: Annotated[str, doc("The alias of the project's organization.")]
     plan: Annotated[str | None, doc("The plan of the organization.")]
@@ -59,12 +61,12 @@ class ProjectState(ControlMessage, frozen=True, kw_only=True):
     source_generation: Annotated[int, doc("The current source generation.")]
     claim: Annotated[
         str | None,
-        doc("The operation that holds the mutation claim; null if no operation holds it."),
+        doc("The id of the operation that holds the mutation claim; null if there is none."),
     ]
     claim_held: Annotated[bool, doc("Whether the intervention hold_claim holds the claim.")]
     dns: Annotated[JsonObject, doc("The DNS authorization as the public API shows it.")]
     databases: Annotated[dict[str, DatabaseState], doc("The databases, by environment.")]
-    counts: Annotated[dict[str, int], doc("The number of deployments in the project.")]
+    counts: Annotated[dict[str, int], doc("The number of `deployments` in the project.")]
     deployments: Annotated[list[JsonObject], doc("The newest deployments, newest first.")]
     users: Annotated[list[ProjectMember], doc("The users who have a role in the project.")]
     tickets: Annotated[list[TicketState], doc("The newest dev access tickets, newest first.")]

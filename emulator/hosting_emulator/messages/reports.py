@@ -1,4 +1,4 @@
-"""The report of everything that happened in a world, in a single document."""
+"""A world's report: a single document about what happened in the world."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from hosting_emulator.messages.operations import Why
 from hosting_emulator.messages.requests import ReportedRequests
 from hosting_emulator.messages.worlds import VariationState
 
-#: The JSON form of a FaultState or an OutcomeState, in which the definition is merged into the
-#: members.
+#: The JSON form of a FaultState or an OutcomeState. The definition's members are merged into the object.
 FaultJson = Annotated[
     JsonObject, Meta(extra_json_schema={"$ref": "#/components/schemas/FaultState"})
 ]
@@ -26,18 +25,18 @@ class WorldReport(ControlMessage, frozen=True, kw_only=True):
     """A world's report in a single document, with its last requests and its pending operations."""
 
     world: Annotated[str, doc("The name of the world.")]
-    base_url: Annotated[str, doc("The URL before `/v1` of the world.")]
+    base_url: Annotated[str, doc("The base URL of the world, without `/v1`.")]
     scenario: Annotated[
-        str | None, doc("The scenario file that the world was built from; null if there was none.")
+        str | None, doc("The scenario file that defined the world; null if there was none.")
     ]
-    clock: Annotated[ClockState, doc("The time of the world.")]
+    clock: Annotated[ClockState, doc("The state of the world's clock.")]
     commit: Annotated[int, doc("The number of the latest commit.")]
     assumptions: Annotated[JsonObject, doc("The assumptions that differ from their defaults.")]
     variation: Annotated[
-        VariationState | None, doc("How responses vary; null if they do not vary.")
+        VariationState | None, doc("How responses vary; null if responses do not vary.")
     ]
     requests: Annotated[ReportedRequests, doc("The last exchanges.")]
-    refused: Annotated[list[str], doc("The timeline entries that were refused when due.")]
+    refused: Annotated[list[str], doc("The timeline entries that were refused when they were due.")]
     operations: Annotated[list[Why], doc("The operations that have not ended.")]
     faults: Annotated[list[FaultJson], doc("The armed faults.")]
     outcomes: Annotated[list[OutcomeJson], doc("The armed outcomes.")]

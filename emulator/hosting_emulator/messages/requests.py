@@ -13,7 +13,7 @@ from hosting_emulator.messages.declaration import ControlMessage, doc
 
 
 class RequestFilters(TypedDict, total=False):
-    """Filters for exchanges. An exchange must match all of them."""
+    """Filters for exchanges. An exchange must match every filter that is set."""
 
     call: Annotated[
         str | None,
@@ -29,16 +29,19 @@ class RequestFilters(TypedDict, total=False):
     user: Annotated[
         str | None,
         Meta(
-            description="A user, by alias or id; `nobody` for requests without a valid token.",
+            description="A user's alias or id, or `nobody` for requests without a valid token.",
             examples=["owner"],
         ),
     ]
     project: Annotated[
-        str | None, Meta(description="A project, by alias or id.", examples=["shop"])
+        str | None, Meta(description="The alias or id of a project.", examples=["shop"])
     ]
     since: Annotated[
         str | None,
-        Meta(description="A world timestamp, or how long ago, such as `5m`.", examples=["1h"]),
+        Meta(
+            description="A world timestamp (inclusive), or how long ago, such as `5m`.",
+            examples=["1h"],
+        ),
     ]
     until: Annotated[
         str | None,
@@ -50,12 +53,13 @@ class RequestFilters(TypedDict, total=False):
     text: Annotated[
         str | None,
         Meta(
-            description="Text that must occur in the log's view of the exchange.",
+            description="Text that must occur in the exchange as the log shows it.",
             examples=["deployments"],
         ),
     ]
     after: Annotated[
-        int | None, Meta(description="Only exchanges with a higher number.", examples=[1])
+        int | None,
+        Meta(description="A number. Exchanges must have a higher number.", examples=[1]),
     ]
 
 
@@ -66,14 +70,14 @@ class Message(ControlMessage, frozen=True, kw_only=True):
     body: Annotated[
         str | None, doc("The body, or the beginning of a long body; null if the body is not text.")
     ]
-    body_bytes: Annotated[int, doc("The length of the whole body.")]
-    body_cut: Annotated[bool, doc("Whether `body` is only the beginning.")]
+    body_bytes: Annotated[int, doc("The length of the whole body, in bytes.")]
+    body_cut: Annotated[bool, doc("Whether `body` contains only the beginning of the body.")]
 
     @property
     def content(self) -> Any:
-        """The body as parsed JSON, or None if there is no body.
+        """The body, parsed as JSON. None if there is no body.
 
-        Text that is not JSON, and JSON that was cut, is unchanged.
+        A body that is truncated or is not JSON is returned as a string.
         """
         if not self.body:
             return None
@@ -86,7 +90,7 @@ class Message(ControlMessage, frozen=True, kw_only=True):
 class AlteredPart(ControlMessage, frozen=True, kw_only=True):
     """A part of a response that a fault altered.
 
-    Values are strings without secrets, and may be cut.
+    The values are strings. Secrets are redacted, and long values are truncated.
     """
 
     fault: Annotated[str, doc("The id of the fault.")]
@@ -119,7 +123,9 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     method: Annotated[str, doc("The method of the request.")]
     path: Annotated[str, doc("The path, without the world's prefix.")]
     query: Annotated[str, doc("The query string.")]
-    call: Annotated[str | None, doc("The call; null for a path that belongs to no call.")]
+    call: Annotated[
+        str | None, doc("The name of the call; null for a path that belongs to no call.")
+    ]
     project: Annotated[
         str | None, doc("The id of the project in the path, or of the operation's project.")
     ]
@@ -156,31 +162,32 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     in_progress: Annotated[
         bool,
         doc(
-            "Whether no response has been sent yet: the request is still waiting for its "
-            "body, a delay or the disk."
+            "Whether the request is still waiting for its body, a delay or the disk, so that no "
+            "response has been sent yet."
         ),
     ]
     altered: Annotated[
         list[AlteredPart] | None,
-        doc("The parts of the response that faults altered, if they altered any."),
+        doc("The parts of the response that faults altered. Absent if there are none."),
     ] = None
     stale_at: Annotated[
         str | None,
-        doc("The world time of the earlier state that a fault let the response show, if one did."),
+        doc(
+            "The world time of the earlier state that the response shows because of a fault. Absent "
+            "if the response shows the current state."
+        ),
     ] = None
     second_delivery_of: Annotated[
         int | None,
-        doc(
-            "The number of the request that a fault delivered a second time by this one, if it did."
-        ),
+        doc("The number of the original request, if this request is a second delivery by a fault."),
     ] = None
     second_delivery: Annotated[
         int | None,
-        doc("The number of the second delivery that a fault made of this request, if it made one."),
+        doc("The number of the second delivery, if a fault delivered this request twice."),
     ] = None
     discarded: Annotated[
         bool | None,
-        doc("True if the client did not receive this response, but that to the other delivery."),
+        doc("True if the client received the other delivery's response instead of this one."),
     ] = None
 
     @property
@@ -220,8 +227,8 @@ class RequestPage(ControlMessage, frozen=True, kw_only=True):
     times_cleared: Annotated[
         int,
         doc(
-            "How many times a reset or a replacement of the world has cleared the log. Numbers "
-            "then start at 1 again."
+            "How many times the log was cleared because the world was reset or replaced. Each time, "
+            "request numbers restart at 1."
         ),
     ]
     items: Annotated[list[Exchange], doc("The exchanges, newest first.")]

@@ -16,9 +16,9 @@ class ScenarioName(ControlMessage, frozen=True, kw_only=True):
     kind: Annotated[
         Literal["world", "story"],
         doc(
-            "Whether the failure is part of the scenario's world (faults, outcomes, timeline, "
-            "…), or occurs only in its story. `start --scenario` does not show the failure of "
-            "a story."
+            "`world` if the failure is part of the scenario's world, for example as a fault or in "
+            "the timeline. `story` if the failure occurs only in the scenario's story, so that "
+            "`start --scenario` does not show it."
         ),
     ]
     description: Annotated[str, doc("The purpose of the scenario.")]
@@ -37,8 +37,8 @@ class RecordedScenario(ScenarioText, frozen=True, kw_only=True):
     left_out: Annotated[
         list[str],
         doc(
-            "The requests that the scenario omits because they changed nothing, "
-            "each with the reason."
+            "The requests that the scenario omits because they changed nothing. Each item gives "
+            "the reason."
         ),
     ]
 
@@ -46,11 +46,11 @@ class RecordedScenario(ScenarioText, frozen=True, kw_only=True):
 class StepDifference(ControlMessage, frozen=True, kw_only=True):
     """A difference between the expected and the actual result of a step."""
 
-    at: Annotated[str, doc("The path of the different value.")]
+    at: Annotated[str, doc("The path of the value that differs.")]
     expected: Annotated[Any, doc("The expected value.")]
     found: Annotated[Any, doc("The actual value.")]
-    line: Annotated[int, doc("The line of the expectation in the file, from 1.")]
-    column: Annotated[int, doc("The column of the expectation in its line, from 1.")]
+    line: Annotated[int, doc("The line of the expectation in the file, starting at 1.")]
+    column: Annotated[int, doc("The column of the expectation in its line, starting at 1.")]
 
 
 class StepResponse(ControlMessage, frozen=True, kw_only=True):
@@ -81,15 +81,15 @@ class StoryStep(ControlMessage, frozen=True, kw_only=True):
     differences: Annotated[list[StepDifference], doc("The differences from the expected result.")]
     responses: Annotated[list[StepResponse], doc("The responses.")]
     nearest: Annotated[
-        list[str], doc("The requests that are most similar to the expected requests.")
+        list[str], doc("The logged requests that are most similar to the expected requests.")
     ]
 
 
 class StoryEntry(EntryCounts, frozen=True, kw_only=True):
     """A fault, an outcome or a timeline entry of a story."""
 
-    at: Annotated[str, doc("Its path in the file.")]
-    line: Annotated[int, doc("Its line in the file.")]
+    at: Annotated[str, doc("The path of the entry in the file.")]
+    line: Annotated[int, doc("The line of the entry in the file.")]
 
 
 class StoryReport(ControlMessage, frozen=True, kw_only=True):
@@ -105,7 +105,7 @@ class StoryReport(ControlMessage, frozen=True, kw_only=True):
     entries: Annotated[list[StoryEntry], doc("The faults, outcomes and timeline entries.")]
     digest: Annotated[str, doc("A digest of all responses. Identical runs have identical digests.")]
     variation: Annotated[
-        VariationState | None, doc("The variation of the responses; null if they did not vary.")
+        VariationState | None, doc("How responses varied; null if responses did not vary.")
     ]
     warnings: Annotated[
         list[str],

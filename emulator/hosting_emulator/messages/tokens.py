@@ -1,4 +1,4 @@
-"""Access tokens and user API keys."""
+"""Messages about access tokens and user API keys."""
 
 from __future__ import annotations
 

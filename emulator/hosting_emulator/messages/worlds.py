@@ -15,7 +15,7 @@ class VariationState(ControlMessage, frozen=True, kw_only=True):
 
     seed: Annotated[str, doc("The seed of the variation.")]
     only: Annotated[
-        list[str] | None, doc("The points to which variation is limited; null for all points.")
+        list[str] | None, doc("The only points at which responses vary; null for all points.")
     ]
     assumed: Annotated[JsonObject, doc("The assumptions whose values were drawn from the seed.")]
     varied: Annotated[dict[str, int], doc("The number of varied responses, by point.")]
@@ -56,24 +56,24 @@ class WorldSummary(ControlMessage, frozen=True, kw_only=True):
     name: Annotated[str, doc("The name of the world.")]
     seed: Annotated[str, doc("The seed from which ids and secrets are drawn.")]
     ephemeral: Annotated[bool, doc("Whether the world is kept in memory only.")]
-    base_url: Annotated[str, doc("The URL before `/v1` of the world.")]
+    base_url: Annotated[str, doc("The base URL of the world, without `/v1`.")]
     control_url: Annotated[str, doc("The URL of the world in the control API.")]
     issuer: Annotated[str, doc("The issuer of the world's tokens.")]
     commit: Annotated[int, doc("The number of the latest commit.")]
-    clock: Annotated[ClockState, doc("The time of the world.")]
+    clock: Annotated[ClockState, doc("The state of the world's clock.")]
     assumptions: Annotated[JsonObject, doc("The assumptions that differ from their defaults.")]
     warnings: Annotated[
         list[str], doc("The warnings about assumptions that contradict the contract.")
     ]
     variation: Annotated[
-        VariationState | None, doc("The variation of the responses; null if they do not vary.")
+        VariationState | None, doc("How responses vary; null if responses do not vary.")
     ]
     counts: Annotated[
         dict[str, int],
         doc("The numbers of `projects`, `operations`, `deployments`, `tickets` and `api_keys`."),
     ]
     triggers: Annotated[
-        list[Trigger], doc("The faults, outcomes and timeline entries, with what they wait for.")
+        list[Trigger], doc("The faults, outcomes and timeline entries, and what each waits for.")
     ]
     organizations: Annotated[list[WorldOrganization], doc("The organizations.")]
     users: Annotated[list[WorldUser], doc("The users.")]
@@ -90,10 +90,10 @@ class CommitEntry(ControlMessage, frozen=True, kw_only=True):
     """An accepted change of a world."""
 
     commit: Annotated[int, doc("The number of the commit.")]
-    at: Annotated[str, doc("World time.")]
+    at: Annotated[str, doc("When the change was made, in world time.")]
     title: Annotated[str, doc("The cause of the change.")]
     summary: Annotated[
-        str, doc("The effect of the commit, if the title does not describe it; otherwise empty.")
+        str, doc("The effect of the commit; empty if the title already describes the effect.")
     ]
 
 
