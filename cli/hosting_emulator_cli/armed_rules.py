@@ -1,7 +1,7 @@
-"""The options and commands that faults and outcomes share.
+"""The options and commands that `fault` and `outcome` share.
 
-The options select the requests or operations that a rule applies to. The commands list and remove
-armed rules.
+The options select the requests or operations that a rule applies to, and when the rule acts. The
+commands list and remove armed rules.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def _words(fault: Mapping[str, Any]) -> FaultWords:
 
 
 def state_json(state: FaultState | OutcomeState) -> dict[str, Any]:
-    """Return an armed fault or outcome in the JSON form of the control API."""
+    """Return an armed fault or outcome as the JSON object that the control API uses."""
     from hosting_emulator.messages import merge_written
 
     return merge_written(state)
 
 
 def armed_text(fault: Mapping[str, Any]) -> str:
-    """Return the message that a fault or an outcome was armed."""
+    """Return the message that confirms an armed fault or outcome."""
     words = _words(fault)
     parts = filter(None, (words.effect, words.matches, words.conditions, fault.get("phase")))
     world = click.get_current_context().params["world"]
@@ -49,7 +49,10 @@ def armed_text(fault: Mapping[str, Any]) -> str:
 
 
 def target_options(things: str, call_help: str) -> opt.Decorator[Any]:
-    """Add the options that select which requests or operations (`things`) a rule applies to."""
+    """Declare the options that select the requests or operations to which a rule applies.
+
+    `things` is `requests` or `operations`.
+    """
     return opt.options(
         opt.option("--call", metavar="CALL", help=call_help),
         opt.option(
@@ -72,25 +75,34 @@ def target_options(things: str, call_help: str) -> opt.Decorator[Any]:
 
 
 def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
-    """Add the options that select when a rule acts."""
+    """Declare the options that select when a rule acts.
+
+    `things` is `requests` or `operations`.
+    """
     return opt.options(
         opt.option("--times", metavar="N", help=times_help, type=int),
         opt.option(
             "--skip-first",
             metavar="N",
-            help=f"Let this many matching {things} pass first.",
+            help=f"Skip the first N matching {things}.",
             type=int,
         ),
         opt.option(
             "--every",
             metavar="N",
-            help=f"Act only on every Nth of the matching {things}: 3 means the 3rd, 6th, 9th.",
+            help=(
+                f"Act only on every Nth of the matching {things}. For example, 3 means the 3rd, "
+                "6th and 9th."
+            ),
             type=int,
         ),
         opt.option(
             "--probability",
             metavar="P",
-            help="Act with this probability, greater than 0 and at most 1. The draw is seeded.",
+            help=(
+                "Act with this probability, greater than 0 and at most 1. The world's seed "
+                "determines the result."
+            ),
             type=float,
         ),
         opt.option(
@@ -111,24 +123,29 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             help="Do not act between these two times, such as 30s,90s. Repeatable.",
             multiple=True,
         ),
-        opt.option("--ttl", metavar="DURATION", help="Act for this long in world time.", type=str),
+        opt.option(
+            "--ttl",
+            metavar="DURATION",
+            help="Stop acting after this duration, in world time.",
+            type=str,
+        ),
         opt.option(
             "--while",
             "while_",
             metavar="NAME=VALUE",
             help=(
-                "Act only while this is true of the world, such as dns=expired or plan=free; "
-                "repeatable."
+                "Act only while the world meets this condition, such as dns=expired or plan=free. "
+                "Repeatable."
             ),
             multiple=True,
             type=TYPED_VALUE,
         ),
-        opt.flag("--optional", help="Do not report it as unused if it never acts."),
+        opt.flag("--optional", help="Do not report this rule as unused if it never acts."),
     )
 
 
 def rule_members(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with a value, under their names in a fault or an outcome."""
+    """Return the options that have a value, by their field names in a fault or an outcome."""
     members = dict(options)
     members["from"] = members.pop("from_")
     members["while"] = dict(members.pop("while_")) or None
@@ -142,7 +159,7 @@ def _example(kind: Mapping[str, Any]) -> str:
 
 
 def _kinds_text(kinds: Mapping[str, Any]) -> str:
-    """Write the effects, matches and conditions of faults or outcomes as tables."""
+    """Format the effects, matches and conditions of faults or outcomes as tables."""
     effects = columns(("EFFECT", "kind"), ("EXAMPLE", _example), "about")(kinds["effects"])
     rows = {"MATCH": "matches", "CONDITION": "conditions", "WHILE": "while"}
     tables = [table((title, "ABOUT"), kinds[key].items()) for title, key in rows.items()]
@@ -153,9 +170,9 @@ def _kinds_text(kinds: Mapping[str, Any]) -> str:
 class ManagementTexts:
     """The texts of the commands that list and remove faults or outcomes.
 
-    `match_header` is the header of the column for matches. `match_all` is the text in this column
-    if a rule matches everything. `describe_kinds` names a function of the emulator as
-    `module:function`.
+    `match_header` is the header of the column for matches. `match_all` is the text in the column
+    for matches if a rule matches everything. `describe_kinds` is the address of the emulator's
+    function that returns the kinds, as `module:function`.
     """
 
     match_header: str
@@ -183,7 +200,9 @@ def add_management(group: click.Group, texts: ManagementTexts) -> None:
         ("USED UP", "spent"),
     )
 
-    @group.command("list", help=f"List the {noun}s in the order they apply.\n\n{texts.list_help}")
+    @group.command(
+        "list", help=f"List the {noun}s in the order in which they apply.\n\n{texts.list_help}"
+    )
     @prints(armed_columns)
     @opt.with_world
     def list_armed(world: HostingEmulator) -> Any:
@@ -206,7 +225,7 @@ def add_management(group: click.Group, texts: ManagementTexts) -> None:
             world.control.delete(world.control_path(f"{noun}s", id_))
             say(f"Removed {id_}.")
 
-    @group.command(help=f"Remove all {noun}s of a world.")
+    @group.command(help=f"Remove all {noun}s from a world.")
     @opt.with_world
     def clear(world: HostingEmulator) -> None:
         from hosting_emulator.sdk.text import count_text
@@ -217,7 +236,7 @@ def add_management(group: click.Group, texts: ManagementTexts) -> None:
     @group.command(
         "kinds",
         help=f"{texts.kinds_help}\n\n"
-        "Works without a running emulator; with --url, queries the running emulator.",
+        "Works without a running emulator. With --url, queries the running emulator.",
     )
     @prints(_kinds_text)
     @opt.url_options

@@ -1,6 +1,6 @@
 """The text that `start` prints when the emulator is ready.
 
-It contains addresses, lines to copy, and the key that stops the emulator.
+The text contains the emulator's addresses, lines to copy, and the key that stops the emulator.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CURL = (
 
 
 def banner(ready: Ready) -> str:
-    """Write the text that `start` prints when the emulator is ready."""
+    """Return the text that `start` prints when the emulator is ready."""
     sections = {
         "Hosting emulator is ready": fields(_facts(ready)),
         "Copy these lines into your client's shell:": export_lines(_variables(ready), "sh"),
@@ -38,7 +38,7 @@ def banner(ready: Ready) -> str:
 
 
 def _facts(ready: Ready) -> list[tuple[str, str | None]]:
-    """Return facts about the emulator as labels and values. A value of None is not shown."""
+    """Return labels and values that describe the emulator. A value of None is not shown."""
     development = None
     if ready.dev_base_url != ready.base_url:
         development = ready.dev_base_url
@@ -54,7 +54,7 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
         origin = "new"
     token = "none: no organization has an owner, so name a user with --user"
     if ready.user:
-        token = f"for user {ready.user}, see below; `{_command(ready, 'token')}` prints more"
+        token = f"for user {ready.user}, see below; `{_command(ready, 'token')}` prints another"
     return [
         ("base URL", ready.base_url),
         ("development", development),
@@ -75,14 +75,14 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
 
 
 def _command(ready: Ready, words: str) -> str:
-    """Return a command line for the default world that works in this machine's shell."""
+    """Return a command line for the default world, even if variables of this shell differ."""
     from hosting_emulator.contract.shell import command_line
 
     return typed_here(command_line(words, ready.local_url, ready.world))
 
 
 def _variables(ready: Ready) -> dict[str, str]:
-    """Return the variables for the lines to copy. Variables without a value are left out."""
+    """Return the variables in the lines to copy. Variables without a value are left out."""
     variables = {
         "HOSTING_BASE_URL": ready.base_url,
         "HOSTING_TOKEN": ready.token,

@@ -1,4 +1,4 @@
-"""The environment variables that lead a client to a world, for `env`, `exec` and `explore`."""
+"""The environment variables by which `env`, `exec` and `explore` direct a client to a world."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import HostingEmulator
     from hosting_emulator.settings import Ready
 
-#: The variables of a command that `exec` or `explore` runs. The last two need --tls-port.
+#: The variables that `exec` and `explore` set for a command. The last two need --tls-port.
 VARIABLES = (
     "HOSTING_BASE_URL",
     "HOSTING_DEV_BASE_URL",
@@ -38,11 +38,11 @@ _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 def world_variables(
     world: HostingEmulator, token: str, project_name: str | None = None
 ) -> dict[str, str]:
-    """Return a world's variables. Variables of a missing project or organization are left out.
+    """Return a world's variables, without those for a missing project or organization.
 
-    `project_name` is the alias, handle or id of the project. Without a name, it is the first
-    project of the token's organization, or else the world's first project. Raises Failure if there
-    is no project with this name.
+    `project_name` is the alias, handle or id of the project. The default is the first project of
+    the token's organization, or the world's first project if that organization has no project.
+    Raises Failure if no project has this name.
     """
     info = world.control.info()
     summary = world.summary
@@ -55,7 +55,7 @@ def world_variables(
     path = summary.base_url.removeprefix(info.base_url)
     variables = {
         "HOSTING_BASE_URL": summary.base_url,
-        # The contract's development server has the same path at another address.
+        # The contract's development server serves the same path at another address.
         "HOSTING_DEV_BASE_URL": info.dev_base_url + path,
         "HOSTING_TOKEN": token,
         "HOSTING_ORGANIZATION_ID": organization_id,
@@ -69,7 +69,7 @@ def world_variables(
 
 
 def _organization_of(token: str) -> str | None:
-    """Return the organization id in a token's claims, or None if the token has none."""
+    """Return the organization id in a token's claims, or None if there is no such claim."""
     try:
         claims = json.loads(urlsafe_b64decode(f"{token.split('.')[1]}=="))
         organization_id: str | None = claims.get("org_id")
@@ -92,10 +92,7 @@ def _choose_project(
 
 
 def no_project_failure(world: HostingEmulator, name: str = "yet") -> Failure:
-    """Return the Failure for a project that does not exist.
-
-    The message lists the world's projects.
-    """
+    """Return a Failure for a project that does not exist. The message lists all projects."""
     names = ", ".join(project.handle for project in world.summary.projects) or "none"
     return Failure(f"world {world.name} has no project {name}; its projects are: {names}")
 
@@ -106,10 +103,11 @@ def command_variables(
     user: str | None,
     exports: Sequence[tuple[str, str]],
 ) -> dict[str, str]:
-    """Return the variables of a command. `exports` contains pairs of a variable and its other name.
+    """Return the environment variables for a command.
 
-    The token is valid for ten years of world time. EXEC_URL_VARIABLE cannot be renamed, because the
-    pytest plugin and the SDK use it to find the emulator that judges the command.
+    Each pair in `exports` contains a variable and the name that replaces it. The token is valid for
+    ten years of world time. EXEC_URL_VARIABLE cannot be renamed, because the pytest plugin and the
+    SDK use this variable to find the emulator that judges the command.
     """
     values = world_variables(world, world.token(user))
     if ready.tls_url is not None and ready.ca_file is not None:
@@ -127,10 +125,10 @@ def command_variables(
 
 
 def with_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment together with a world's variables.
+    """Return this process's environment with a world's variables added.
 
     The control token of an outer emulator is left out. If the environment names a proxy, requests
-    to this machine bypass it.
+    to this machine bypass the proxy.
     """
     environment = {name: value for name, value in os.environ.items() if name != _CONTROL_TOKEN}
     environment.update(variables)

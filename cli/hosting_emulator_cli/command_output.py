@@ -1,4 +1,4 @@
-"""The output of a command that `explore` runs, cut to the lines of a report."""
+"""Shortens a command's output to the lines that a report of `explore` shows."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FOREIGN_CODE = re.compile(
 
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the last lines of an output, at most twelve.
+    """Return at most the last twelve lines of an output.
 
-    If the output ends with a Python traceback, the last frame of the user's own code is always
-    shown. A frame above the last lines comes first.
+    The excerpt always contains the last traceback frame in the user's own code. If this frame is
+    above the last lines, the excerpt starts with the frame and the line `…`.
     """
     begin = len(lines) - _LINES
     frame_index = _last_own_frame(lines)
@@ -37,7 +37,10 @@ def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _last_own_frame(lines: Sequence[str]) -> int | None:
-    """Return the index of the last traceback's last frame in the user's own code, or None."""
+    """Return the line index of the last traceback's last frame in the user's own code.
+
+    Returns None if there is no such frame.
+    """
     for index in range(len(lines) - 1, -1, -1):
         if _TRACEBACK in lines[index]:
             return None

@@ -1,4 +1,4 @@
-"""The command that `exec` and `explore` run, and the words of the line that repeats a run."""
+"""What `exec` and `explore` share: the command to run, `--export`, and the words of a repeat line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator_cli.main import near
 from hosting_emulator_cli.settings_command import TYPED
 from hosting_emulator_cli.value_types import TextType
 
-#: Everything after the first word of the command belongs to the command, with or without `--`.
+#: With these context settings, all words after the command's first word belong to the command.
 COMMAND_SETTINGS = {"allow_interspersed_args": False}
 
 
@@ -47,14 +47,17 @@ export_option = opt.option(
     "--export",
     "exports",
     metavar="NAME=OTHER",
-    help="Set the variable NAME under another name, as in HOSTING_BASE_URL=API_URL; repeatable.",
+    help="Rename the variable NAME, as in HOSTING_BASE_URL=API_URL. Repeatable.",
     multiple=True,
     type=TextType("export", _read_export),
 )
 
 
 def typed_words() -> dict[str, list[str]]:
-    """Return the options' original words by parameter name."""
+    """Return the words that the user typed for each option, by parameter name.
+
+    In `--at now`, the current time replaces `now`.
+    """
     ctx = click.get_current_context()
     options = {flag: param for param in ctx.command.params for flag in param.opts}
     words = iter(ctx.meta[TYPED][: -len(ctx.params["command"])])

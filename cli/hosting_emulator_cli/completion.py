@@ -1,4 +1,4 @@
-"""Shell completions: names from the tables of this installation, or from the running emulator."""
+"""Shell completion of names, which come from this installation or from the running emulator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, HostingEmulator
 
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
-#: A table of names as `module:attribute`, or a function of the running emulator and the line's world.
+#: A source of names: the address of a table as `module:attribute`, or a function that receives a
+#: client and the world that the command line selects.
 Source = str | Callable[["ControlClient", "HostingEmulator"], Iterable[str]]
 #: The longest time that a completion waits for an emulator, in real seconds.
 _PATIENCE_S = 1.0

@@ -21,9 +21,9 @@ DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 
 def default_url() -> str:
-    """Return the URL of an emulator that was started on this machine.
+    """Return the URL of the emulator that was started on this machine.
 
-    The SDK is only imported when a command needs the URL, so that `--help` stays fast.
+    The SDK is imported only when a command needs the URL, so that `--help` stays fast.
     """
     from hosting_emulator.sdk.addresses import default_url
 
@@ -34,7 +34,7 @@ def default_url() -> str:
 def connected(
     url: str, control_token: str | None, *, timeout_s: float = 30
 ) -> Iterator[ControlClient]:
-    """Open a client of the emulator at `url`. Errors of the client become a Failure."""
+    """Open a client for the emulator at `url`. Errors of the client become a Failure."""
     from hosting_emulator.sdk import ControlError
 
     client = open_client(url, control_token, timeout_s=timeout_s)
@@ -43,14 +43,14 @@ def connected(
 
 
 def open_client(url: str, control_token: str | None, *, timeout_s: float) -> ControlClient:
-    """Return a client of the emulator at a base URL. Raises BadParameter for an invalid URL."""
+    """Return a client for the emulator at a base URL. Raises BadParameter for an invalid URL."""
     from hosting_emulator.sdk import ControlClient
 
     address = url.rstrip("/").removesuffix("/_emulator")
     try:
         return ControlClient(f"{address}/_emulator", token=control_token, timeout_s=timeout_s)
     except ValueError as error:
-        message = f"{url!r} is not an address: write it like {DEFAULT_URL}"
+        message = f"{url!r} is not an address, such as {DEFAULT_URL}"
         origins = {
             ParameterSource.DEFAULT: "the variable HOSTING_EMULATOR_PORT",
             ParameterSource.ENVIRONMENT: "the variable HOSTING_EMULATOR_URL",
@@ -60,7 +60,10 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
 
 
 def typed_here(line: str) -> str:
-    """Add options to a command from the emulator, so that it works with the shell's variables."""
+    """Add `--world` or `--url` to a command line if a variable of this shell changes the default.
+
+    The command line comes from the emulator, which does not know this shell's variables.
+    """
     if " --world " not in line and os.environ.get("HOSTING_EMULATOR_WORLD"):
         line += " --world default"
     shell_url = os.environ.get("HOSTING_EMULATOR_URL") or default_url()

@@ -28,7 +28,7 @@ _MARKS = {
 
 
 def check_text(report: Report) -> str:
-    """Write a report: the sections with their sentences, then the observed differences."""
+    """Format a report: the contract's sentences by section, followed by the observed differences."""
     lines = [f"{report['base_url']}, project {report['project_id']}", ""]
     for section, sentences in groupby(report["sentences"], itemgetter("section")):
         lines.append(click.style(section, bold=True))
@@ -51,7 +51,7 @@ def check_text(report: Report) -> str:
 
 
 def _sentence_lines(sentence: Any) -> list[str]:
-    """Write a sentence of the contract. Unless the sentence holds, add the observations."""
+    """Format a sentence of the contract. The observations follow unless the sentence holds."""
     word, color = _MARKS[sentence["verdict"]]
     lines = [f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}"]
     if sentence["verdict"] != "holds":
@@ -60,7 +60,7 @@ def _sentence_lines(sentence: Any) -> list[str]:
 
 
 def check_summary(report: Report) -> str:
-    """Write the number of sentences for each verdict."""
+    """Return a sentence with the number of the contract's sentences for each verdict."""
     counts = report["summary"]
     return (
         f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "
@@ -71,7 +71,7 @@ def check_summary(report: Report) -> str:
 
 
 def check_scenario(report: Report) -> str:
-    """Write a scenario whose world responds like the server. The text ends with a newline."""
+    """Return a scenario whose world responds like the server, as YAML with a final newline."""
     about = f"Behaves like {report['base_url']} where the contract is silent."
     lines = ["name: observed", f"description: {json.dumps(about)}", ""]
     if report["assumptions"]:
@@ -88,16 +88,16 @@ def _assumption_lines(report: Report) -> list[str]:
 
 
 def failed_check_junit(message: str) -> str:
-    """Write a JUnit report of a check that could not run. The text ends with a newline."""
+    """Return a JUnit report for a check that could not run, with a final newline."""
     error = junit.element("error", message=message)
     case = junit.case(_JUNIT_NAME, "the check", error)
     return junit.report(_JUNIT_NAME, [junit.suite(_JUNIT_NAME, [case])])
 
 
 def check_junit(report: Report) -> str:
-    """Write a report as JUnit XML: a suite for each section, a case for each sentence.
+    """Format a report as JUnit XML, with a suite for each section and a case for each sentence.
 
-    The text ends with a newline.
+    The XML ends with a newline.
     """
     suites = []
     if report["unchecked"] is not None:

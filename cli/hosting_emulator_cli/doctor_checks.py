@@ -46,19 +46,20 @@ _OTHER_VARIABLES = (
     EXEC_URL_VARIABLE,
     EXEC_CONDUCT_VARIABLE,
 )
-#: A name that represents the names of all dev origins.
+#: A sample name under which a dev origin could be served.
 _DEV_NAME = "x.dev.localhost"
 #: The longest time that an emulator may take to respond, in real seconds.
 _PATIENCE_S = 3.0
-#: The longest time that the resolver may take, in real seconds. A slower resolver is useless.
+#: The longest time that the resolver may take, in real seconds.
 _RESOLVER_S = 5.0
 
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """The verdict of one check. `seen` is a sentence.
+    """A finding of a check.
 
-    `advice` says what to do. It is None if there is nothing to do.
+    `verdict` is `ok`, `note` or `problem`. `seen` is a sentence that describes the finding.
+    `advice` says what to do, or is None if there is nothing to do.
     """
 
     check: str
@@ -68,7 +69,7 @@ class CheckFinding:
 
 
 def finding(check: str, kind: str, **facts: object) -> CheckFinding:
-    """Return a finding of a kind, with the facts filled in."""
+    """Return the finding of this kind for a check. `facts` are the values of its placeholders."""
     text = FINDINGS[check][kind]
     advice = text.advice
     if advice is not None:
@@ -78,10 +79,11 @@ def finding(check: str, kind: str, **facts: object) -> CheckFinding:
 
 @dataclass(frozen=True)
 class EmulatorProbe:
-    """The response from an address. `version` is None if no emulator responded.
+    """The result of asking the program at an address which emulator it is.
 
-    `info` is None if no emulator responded, or if the emulator requires its control token. `reason`
-    says why.
+    `version` is None if no emulator responded. `info` is also None if the emulator refused the
+    request, for example because of a missing control token. `reason` then says why. `is_silent`
+    means that no program responded.
     """
 
     version: str | None
@@ -91,7 +93,7 @@ class EmulatorProbe:
 
     @property
     def data_dir(self) -> str | None:
-        """The data directory of the emulator, if it is known."""
+        """The emulator's data directory, or None if the directory is unknown."""
         if self.info is None:
             return None
         return self.info.data_dir
@@ -109,7 +111,9 @@ def examine(
 ) -> list[CheckFinding]:
     """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    An option that is None takes the value of the running emulator, or else the default of `start`.
+    If `port` is None, the port of `url` is checked, or the default port if `url` is not an address
+    of this machine with a port. If `tls_port` is None, no TLS port is checked. If `data_dir` is
+    None, the running emulator's data directory is checked, or the directory that `start` would use.
     `is_url_chosen` means that the command line or the environment sets `url`.
     """
     settings, start_directory = check_settings(start)
@@ -138,12 +142,12 @@ def examine(
             findings += check()
         except Exception as error:
             why = str(error) or type(error).__name__
-            findings.append(CheckFinding(name, "note", f"This could not be checked: {why}."))
+            findings.append(CheckFinding(name, "note", f"The check could not run: {why}."))
     return findings
 
 
 def _directory_of(probe: EmulatorProbe) -> Path | None:
-    """Return the data directory of an emulator if it is on this machine."""
+    """Return an emulator's data directory, or None if it does not exist on this machine."""
     if probe.data_dir and Path(probe.data_dir).is_dir():
         return Path(probe.data_dir)
     return None
@@ -155,7 +159,10 @@ _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*>=\s*([0-9.]+)\s*
 
 
 def check_versions() -> Iterator[CheckFinding]:
-    """Compare Python and the dependencies, except extras, with the requirements of the package."""
+    """Check that Python and the dependencies meet the package's requirements.
+
+    The dependencies of extras are not checked.
+    """
     try:
         package = importlib.metadata.distribution(_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
@@ -182,7 +189,7 @@ def check_versions() -> Iterator[CheckFinding]:
 
 
 def _release(version: str) -> list[int]:
-    """Return a version's numbers for comparison, without a suffix such as `rc1`."""
+    """Return a version as a list of numbers to compare, without a suffix such as `rc1`."""
     plain = re.sub(r"[^\d.].*", "", version)
     return [*map(int, filter(None, plain.split("."))), 0, 0, 0][:4]
 
@@ -191,7 +198,7 @@ def _release(version: str) -> list[int]:
 
 
 def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
-    """Return the origin of each setting that is not a default, and the data directory."""
+    """Return findings about the settings of `start`, and the data directory that it would use."""
     try:
         ctx = start.make_context("start", [])
     except click.ClickException as error:
@@ -236,7 +243,7 @@ def _value_text(param: click.Parameter, value: object) -> object:
 
 
 def ask(url: str, control_token: str | None = None) -> EmulatorProbe:
-    """Ask the program at a base URL which emulator it is."""
+    """Ask the program at a base URL for its version and its details."""
     version = None
     with open_client(url, control_token, timeout_s=_PATIENCE_S) as client:
         try:
@@ -251,7 +258,7 @@ def ask(url: str, control_token: str | None = None) -> EmulatorProbe:
 
 
 def check_emulator(url: str, probe: EmulatorProbe, *, is_url_chosen: bool) -> CheckFinding:
-    """Judge the emulator that commands would talk to."""
+    """Check the emulator that commands would use."""
     pid = None
     if probe.info is not None:
         pid = probe.info.pid
@@ -287,7 +294,7 @@ def _emulator_kind(probe: EmulatorProbe, *, is_url_chosen: bool) -> str:
 def check_ports(
     url: str, port: int | None, tls_port: int | None, probe: EmulatorProbe
 ) -> Iterator[CheckFinding]:
-    """Judge the ports that `start` would listen on."""
+    """Check the ports on which `start` would listen."""
     parts = urlsplit(url)
     probed_port = None
     if parts.hostname in (_HERE, "localhost", "::1"):
@@ -309,9 +316,9 @@ def check_ports(
 
 
 def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> CheckFinding:
-    """Judge a port of this machine by listening on it.
+    """Check a port on this machine by listening on it.
 
-    `probe` is the response from the port, if known.
+    `probe` is the result of an earlier request to this port, if there was one.
     """
     option = f"--{check.replace(' ', '-')}"
     facts: dict[str, object] = {"port": port, "option": option}
@@ -337,11 +344,14 @@ def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> Che
 
 
 def check_data(path: Path, *, is_reached: bool) -> Iterator[CheckFinding]:
-    """Judge the data directory and its content. `is_reached` means that its emulator responded."""
+    """Check a data directory and its content.
+
+    `is_reached` means that the emulator that uses the data directory has responded.
+    """
     exists = path.exists()
     writable_path = path
     if not exists:
-        # The closest existing folder, in which `start` would create the directory.
+        # `start` would create the directory in its closest existing parent.
         writable_path = next(parent for parent in path.absolute().parents if parent.exists())
     if path.is_symlink() and not exists:
         yield finding("data", "link", path=path)
@@ -352,7 +362,7 @@ def check_data(path: Path, *, is_reached: bool) -> Iterator[CheckFinding]:
     elif not exists:
         yield finding("data", "none", path=path)
     else:
-        # Imported lazily because only this check needs the emulator's own code.
+        # Import `inspect` lazily, because only this check needs the emulator's own code.
         from hosting_emulator.inspection import inspect
 
         inspection = inspect(path)
@@ -371,7 +381,7 @@ def _judge_worlds(
         yield finding("data", kind, path=path, count=count)
         return
     for refusal in inspection.refused:
-        message, _, advice = refusal.rpartition("; ")  # a refusal ends with its advice
+        message, _, advice = refusal.rpartition("; ")  # the advice follows the last semicolon
         if not message:
             message = refusal
             advice = "restore the folder from a copy, or move it away"
@@ -387,7 +397,7 @@ def _sentence(text: str) -> str:
 
 
 def _capitalized(text: str) -> str:
-    """Capitalize the first letter, unless the first word is a path, a file or an address."""
+    """Capitalize a text, unless its first word is a path, a file name or an address."""
     words = text.split(maxsplit=1)
     if words and any(mark in words[0].rstrip(".,:;") for mark in "/\\."):
         return text
@@ -395,7 +405,7 @@ def _capitalized(text: str) -> str:
 
 
 def _judge_secrets(path: Path, inspection: Inspection) -> CheckFinding:
-    """Judge whether other users of this machine can read or change the stored state."""
+    """Check whether other users of this machine can read or change the stored state."""
     mode = path.stat().st_mode
     exposed = inspection.exposed
     if mode & 0o022:
@@ -410,19 +420,22 @@ def _judge_secrets(path: Path, inspection: Inspection) -> CheckFinding:
 
 # --- Certificates --------------------------------------------------------------------------------
 
-#: The next start replaces an authority that expires within this time.
+#: An authority that expires within this time is replaced at the next start.
 _RENEWED_BEFORE = timedelta(days=30)
 
 
 def check_certificates(folder: Path, port: int | None) -> Iterator[CheckFinding]:
-    """Judge the stored authority, and the certificates that its emulator presents at its TLS port."""
+    """Check the stored certificate authority, and the certificates that the emulator presents.
+
+    `port` is the TLS port of the emulator that uses `folder`, or None if there is no such port.
+    """
     yield check_authority(folder, datetime.now(UTC))
     if port and (folder / "ca.pem").exists():
         yield check_served(folder / "ca.pem", port)
 
 
 def check_authority(folder: Path, now: datetime) -> CheckFinding:
-    """Judge the authority in a data directory's folder `tls`. Raises OSError."""
+    """Check the certificate authority in the folder `tls` of a data directory. Raises OSError."""
     path = folder / "ca.pem"
     key = folder / "ca.key"
     missing = [file for file in (path, key) if not file.exists()]
@@ -457,7 +470,7 @@ def check_authority(folder: Path, now: datetime) -> CheckFinding:
 
 
 def check_served(ca_file: Path, port: int) -> CheckFinding:
-    """Verify the certificates at the emulator's TLS port like a client that trusts the file."""
+    """Verify the certificates at the emulator's TLS port like a client that trusts `ca_file`."""
     context = ssl.create_default_context(cafile=str(ca_file))
     names = ("localhost", _DEV_NAME)
     for name in names:
@@ -485,9 +498,9 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
 def _resolve_in_time(name: str) -> list[str]:
-    """Resolve a name within a time limit. Raises OSError.
+    """Return the addresses of a name. Raises OSError if the name does not resolve in time.
 
-    A resolver that hangs keeps running in its thread.
+    A resolver that hangs keeps running in its own thread.
     """
     result: list[str] | OSError = TimeoutError(f"no response in {_RESOLVER_S:.0f} seconds")
 
@@ -508,7 +521,7 @@ def _resolve_in_time(name: str) -> list[str]:
 
 
 def check_name(check: str, name: str, resolve: Callable[[str], Collection[str]]) -> CheckFinding:
-    """Judge whether a name leads to this machine: `localhost`, or the name of a dev origin."""
+    """Check whether `localhost` or the name of a dev origin resolves to this machine."""
     try:
         addresses = resolve(name)
     except OSError as error:
@@ -522,7 +535,7 @@ def check_name(check: str, name: str, resolve: Callable[[str], Collection[str]])
 
 
 def check_open_files(most: int) -> CheckFinding:
-    """Judge the hard limit on the number of files that a process can open."""
+    """Check the hard limit on the number of files that a process can open."""
     if most == resource.RLIM_INFINITY:
         return finding("open files", "ok", most="any number of")
     kind = "ok"
@@ -534,14 +547,14 @@ def check_open_files(most: int) -> CheckFinding:
 
 
 def check_clock(now: datetime) -> CheckFinding:
-    """Judge this machine's clock, which worlds with a real clock use."""
+    """Check this machine's clock, because worlds with a real clock use its time."""
     if 2025 <= now.year < 2100:
         return finding("clock", "ok", now=f"{now:%Y-%m-%d %H:%M}")
     return finding("clock", "wrong", now=now.date())
 
 
 def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
-    """Judge whether clients would send requests for this machine through a proxy."""
+    """Check whether clients would send requests to this machine through a proxy."""
     names = [name for base in _PROXIES for name in (base, base.lower()) if environ.get(name)]
     if not names:
         return finding("proxies", "none")

@@ -1,6 +1,6 @@
 """The findings of `doctor` by check, each with a verdict, a message and advice.
 
-The texts contain the names of facts in braces, which `doctor_checks` fills in.
+The texts contain placeholders in braces, which `doctor_checks` replaces with values.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class FindingText:
-    """The text of a finding. `message` is a sentence; `advice` says what to do, if anything.
+    """The verdict and the texts of a finding.
 
-    `ok` means that there is nothing to do. `note` means that something works, but may surprise the
-    user. `problem` means that something does not work, or is not safe, until the user acts.
+    The verdict `ok` means that there is nothing to do. `note` means that something works, but may
+    surprise the user. `problem` means that something does not work, or is not safe, until the user
+    acts. `message` is a sentence. `advice` says what to do, or is None if there is nothing to do.
     """
 
     verdict: Literal["ok", "note", "problem"]
@@ -38,19 +39,19 @@ def _problem(message: str, advice: str) -> FindingText:
 FINDINGS: dict[str, dict[str, FindingText]] = {
     "versions": {
         "not_installed": _note(
-            "It runs from source and is not installed.",
+            "The emulator runs from source and is not installed.",
         ),
     },
     "settings": {
         "default": _ok(
-            "`start` uses the defaults: no environment variable and no file sets anything.",
+            "`start` uses the defaults, because no environment variable or file sets an option.",
         ),
         "given": _ok(
-            "{option} {value}, from {origin}.",
+            "`{option} {value}` comes from {origin}.",
         ),
         "unknown": _note(
             "No command reads the variable {name}{hint}",
-            "Correct its name, or unset it.",
+            "Correct the name, or unset the variable.",
         ),
         "wrong": _problem(
             "`start` would fail: {why}",
@@ -59,81 +60,82 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
     },
     "python": {
         "ok": _ok(
-            "Python {version}; {least} or newer is needed.",
+            "This is Python {version}. The emulator needs {least} or newer.",
         ),
         "old": _problem(
-            "This is Python {version}; the emulator needs {least} or newer.",
-            "Create an environment with a newer Python and install into it: "
-            "`python{least} -m venv`.",
+            "This is Python {version}, but the emulator needs {least} or newer.",
+            "Create an environment with a newer Python (`python{least} -m venv`), and install the "
+            "emulator there.",
         ),
     },
     "dependencies": {
         "ok": _ok(
-            "All {count} are installed and new enough.",
+            "All {count} dependencies are installed and new enough.",
         ),
         "old": _problem(
-            "{name} {state}; {least} or newer is needed.",
-            "Install again: `pip install --upgrade hosting-emulator`, or `make install` "
-            "in a checkout.",
+            "{name} {state}, but the emulator needs {least} or newer.",
+            "Reinstall with `pip install --upgrade hosting-emulator`, or with `make install` in a "
+            "checkout.",
         ),
     },
     "emulator": {
         "ok": _ok(
-            "Version {version} runs at {url} (process {pid}).",
+            "Version {version} is running at {url} (process {pid}).",
         ),
         "none": _note(
-            "No emulator runs at {url}.",
-            "`{start}` starts one.",
+            "No emulator is running at {url}.",
+            "`{start}` starts an emulator.",
         ),
         "silent": _problem(
             "Nothing responds at {url}: {why}.",
-            "Start it (`{start}`), or give its address with --url or HOSTING_EMULATOR_URL "
-            "(`unset HOSTING_EMULATOR_URL` removes the current one).",
+            "Start the emulator with `{start}`, or set its address with --url or "
+            "HOSTING_EMULATOR_URL. `unset HOSTING_EMULATOR_URL` restores the default address.",
         ),
         "other": _problem(
             "{why}.",
-            "Start it (`{start}`), or give its address with --url or HOSTING_EMULATOR_URL "
-            "(`unset HOSTING_EMULATOR_URL` removes the current one).",
+            "Start the emulator with `{start}`, or set its address with --url or "
+            "HOSTING_EMULATOR_URL. `unset HOSTING_EMULATOR_URL` restores the default address.",
         ),
         "version": _problem(
-            "Version {version} runs at {url}, but this command is {ours}.",
-            "Stop the emulator and start it again from this environment, or use its own command.",
+            "Version {version} is running at {url}, but this command has version {ours}.",
+            "Restart the emulator from this environment, or use the command from the emulator's "
+            "environment.",
         ),
         "closed": _note(
-            "Version {version} runs at {url}, but refused to say more: {why}.",
-            "Give the control token that `start` printed: --control-token, or "
+            "Version {version} is running at {url}, but refused a request for details: {why}.",
+            "Set the control token that `start` printed with --control-token or "
             "HOSTING_EMULATOR_CONTROL_TOKEN.",
         ),
     },
     "port": {
         "any": _ok(
-            "A free port will be picked.",
+            "`start` will pick a free port.",
         ),
         "free": _ok(
-            "{port} is free.",
+            "Port {port} is free.",
         ),
         "ours": _ok(
-            "An emulator (version {version}) runs on {port}{kept}.",
+            "An emulator (version {version}) uses port {port}{kept}.",
         ),
         "refused": _problem(
-            "Cannot listen on {port}: {why}.",
-            "Choose another port: `start {option} 0` picks a free one.",
+            "Cannot listen on port {port}: {why}.",
+            "Choose another port: `start {option} 0` picks a free port.",
         ),
         "taken": _problem(
-            "{port} is used by another program, which is not an emulator.",
-            "Stop it (`lsof -i :{port}` names it), or choose another port: `start "
-            "{option} 0` picks a free one.",
+            "A program that is not an emulator uses port {port}.",
+            "Stop the program (`lsof -i :{port}` names it), or choose another port: `start "
+            "{option} 0` picks a free port.",
         ),
     },
     "data": {
         "none": _ok(
-            "{path} does not exist yet; `start` creates it.",
+            "{path} does not exist yet. `start` creates it.",
         ),
         "ok": _ok(
-            "{path} is intact and not in use: {count}.",
+            "{path} is intact and not in use. It contains {count}.",
         ),
         "in_use": _ok(
-            "{path} is in use by the running emulator: {count}.",
+            "The running emulator uses {path}, which contains {count}.",
         ),
         "damaged": _problem(
             "{seen}",
@@ -144,20 +146,21 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
         ),
         "link": _problem(
             "{path} is a broken link.",
-            "Remove it.",
+            "Remove the link.",
         ),
         "file": _problem(
-            "{path} is a file.",
-            "Move it away, or give `start` another --data-dir, or --ephemeral.",
+            "{path} is a file, not a directory.",
+            "Move the file, or use `start` with another --data-dir or with --ephemeral.",
         ),
         "unwritable": _problem(
-            "{path} cannot be written by this user.",
-            "Change its owner or mode (`chown`, `chmod u+rwx`), or give `start` another "
-            "--data-dir, or --ephemeral.",
+            "You cannot write to {path}.",
+            "Change the directory's owner or mode (`chown`, `chmod u+rwx`), or use `start` with "
+            "another --data-dir or with --ephemeral.",
         ),
         "held": _note(
             "{path} is in use by an emulator that did not respond, so {count} could not be read.",
-            "Give its address with --url, or stop it (`lsof {path}/lock` names it).",
+            "Set the emulator's address with --url, or stop the emulator (`lsof {path}/lock` names "
+            "its process).",
         ),
     },
     "secrets": {
@@ -165,63 +168,64 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "Only you can read the stored state.",
         ),
         "writable": _problem(
-            "Other users of this machine can write in {path} (mode {mode}).",
-            "`chmod go-w {path}`",
+            "Other users of this machine can write to {path} (mode {mode}).",
+            "Run `chmod go-w {path}`.",
         ),
         "readable": _problem(
             "Other users of this machine can read {file}{more}.",
-            "`chmod -R go= {path}`; if that has no effect, this file system has no modes: "
-            "give `start` another --data-dir, or --ephemeral.",
+            "Run `chmod -R go= {path}`. If the command has no effect, this file system does not "
+            "support modes: use `start` with another --data-dir or with --ephemeral.",
         ),
     },
     "certificates": {
         "none": _ok(
-            "None yet; `start --tls-port` creates a certificate authority.",
+            "There is no certificate authority yet. `start --tls-port` creates it.",
         ),
         "ok": _ok(
-            "The authority {path} is valid until {ends}.",
+            "The certificate authority {path} is valid until {ends}.",
         ),
         "served": _ok(
             "Port {port} presents valid certificates for {names}.",
         ),
         "useless": _problem(
             "{why}.",
-            "Restart with --tls-port, which replaces an unusable authority, and let your "
-            "client trust the new one.",
+            "Restart with --tls-port, which creates a new authority, and make your client trust "
+            "the new authority.",
         ),
         "soon": _note(
             "{path} expires on {ends}.",
-            "Restart with --tls-port, which replaces an unusable authority, and let your "
-            "client trust the new one.",
+            "Restart with --tls-port, which creates a new authority, and make your client trust "
+            "the new authority.",
         ),
         "early": _problem(
             "{path} is not valid before {begins}, which is in the future.",
-            "Set this machine's clock, or remove the folder and restart with --tls-port.",
+            "Correct this machine's clock, or remove the file's folder and restart with --tls-port.",
         ),
         "readable": _problem(
             "Other users of this machine can read {key} and impersonate your dev origins.",
-            "`chmod 600 {key}`; if others may have read it, remove {folder}, restart with "
-            "--tls-port, and stop trusting the old one.",
+            "Run `chmod 600 {key}`. If others may have read the key, also remove {folder}, restart "
+            "with --tls-port, and stop trusting the old authority.",
         ),
         "refused": _problem(
             "The certificate for {name} on port {port} cannot be verified with {path}: {why}.",
-            "Restart the emulator; if clients still refuse it, let them trust this file again.",
+            "Restart the emulator. If clients still reject the certificate, make them trust {path} "
+            "again.",
         ),
     },
     "localhost": {
         "ok": _ok(
-            "It resolves to {addresses}.",
+            "{name} resolves to {addresses}.",
         ),
         "unknown": _problem(
-            "It does not resolve: {why}.",
+            "{name} does not resolve: {why}.",
             "Add the line `127.0.0.1 localhost` to /etc/hosts.",
         ),
         "elsewhere": _problem(
-            "It resolves to {addresses}, which is not this machine.",
+            "{name} resolves to {addresses}, which is not this machine.",
             "Add the line `127.0.0.1 localhost` to /etc/hosts.",
         ),
         "only_ipv6": _note(
-            "It resolves to {addresses} only, but `start` listens on 127.0.0.1.",
+            "{name} resolves only to {addresses}, but `start` listens on 127.0.0.1.",
             "Use http://127.0.0.1:PORT, or `start --host ::1`.",
         ),
     },
@@ -231,38 +235,38 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
         ),
         "unknown": _note(
             "{name} does not resolve: this machine's resolver does not know names under localhost.",
-            "Browsers and curl resolve such names themselves. For other clients add a line such "
+            "Browsers and curl resolve such names themselves. For other clients, add a line such "
             "as `127.0.0.1 dev-olive-seal-harbor.dev.localhost` to /etc/hosts, or send "
             "requests to 127.0.0.1 with the origin's name in the Host header.",
         ),
         "elsewhere": _problem(
-            "{name} resolves to {addresses}: a name server gives a wrong address for it.",
-            "Add each origin's name to /etc/hosts with 127.0.0.1, or use a name server "
-            "that leaves localhost alone (RFC 6761).",
+            "{name} resolves to {addresses}, which is not this machine.",
+            "Add each origin's name to /etc/hosts with 127.0.0.1, or use a name server that "
+            "resolves no names under localhost (RFC 6761).",
         ),
     },
     "open files": {
         "ok": _ok(
-            "A process may have {most} files and connections open.",
+            "A process can have {most} open files and connections.",
         ),
         "some": _note(
-            "A process may have only {most} files and connections open.",
-            "Raise the limit: limits.conf, or `docker run --ulimit nofile=65536`.",
+            "A process can have only {most} open files and connections.",
+            "Raise the limit in limits.conf, or with `docker run --ulimit nofile=65536`.",
         ),
         "few": _problem(
-            "A process may have only {most} files and connections open.",
-            "Raise the limit: limits.conf, or `docker run --ulimit nofile=65536`.",
+            "A process can have only {most} open files and connections.",
+            "Raise the limit in limits.conf, or with `docker run --ulimit nofile=65536`.",
         ),
     },
     "clock": {
         "ok": _ok(
-            "It is {now} UTC.",
+            "This machine's time is {now} UTC.",
         ),
         "wrong": _problem(
-            "This machine's clock says {now}, so other machines will refuse its tokens "
-            "and certificates.",
-            "Set the clock, or synchronize it (`timedatectl set-ntp true`); or set the "
-            "time of worlds: `start --clock frozen --at 2030-01-31T09:30:00Z`.",
+            "This machine's clock says {now}, so other machines will reject its tokens and "
+            "certificates.",
+            "Set or synchronize the clock (`timedatectl set-ntp true`), or set the time of worlds "
+            "(`start --clock frozen --at 2030-01-31T09:30:00Z`).",
         ),
     },
     "proxies": {
@@ -273,8 +277,8 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
             "{names} is set, and NO_PROXY excludes this machine.",
         ),
         "wrong": _problem(
-            "{names} is set: many clients would send the emulator's requests to the proxy.",
-            "`export NO_PROXY=localhost,127.0.0.1,::1 no_proxy=localhost,127.0.0.1,::1`",
+            "Because {names} is set, many clients would send the emulator's requests to the proxy.",
+            "Run `export NO_PROXY=localhost,127.0.0.1,::1 no_proxy=localhost,127.0.0.1,::1`.",
         ),
     },
 }

@@ -1,6 +1,7 @@
-"""Exchanges of the request log as text: one per line, or one complete with headers and bodies.
+"""Formats exchanges of the request log as text, as single lines or in full.
 
-Text from a client cannot control the terminal. `rich_views` draws the same in color.
+Text from a client is escaped, so that it cannot control the terminal. `rich_views` draws the same
+exchanges in color.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _HEADERS = ("N", "AT", "STATUS", "METHOD", "CALL", "PROJECT", "USER", "MS", "RES
 
 @dataclass(frozen=True)
 class BodyPart:
-    """A part of a body's text: content, or a remark that the body is cut or binary."""
+    """A part of a body's text: content, or a remark that the body is truncated or binary."""
 
     kind: Literal["json", "text", "binary", "cut"]
     text: str
@@ -35,7 +36,7 @@ def project_aliases(world: HostingEmulator) -> dict[str, str]:
 
 
 def printable_cells(exchange: ExchangeSummary, aliases: Mapping[str, str]) -> ExchangeCells:
-    """Return the parts of an exchange's line. `aliases` contains the aliases of projects by id."""
+    """Return the printable cells of an exchange's line. `aliases` maps project ids to aliases."""
     from hosting_emulator.sdk.exchange_text import ExchangeCells, exchange_cells, trail_of
 
     cells = exchange_cells(exchange, aliases, trail_of(exchange))
@@ -44,7 +45,7 @@ def printable_cells(exchange: ExchangeSummary, aliases: Mapping[str, str]) -> Ex
 
 
 def request_target(exchange: ExchangeSummary) -> str:
-    """Return the method, path and query of a request."""
+    """Return a request's method, path and query as printable text."""
     target = f"{exchange.method} {exchange.path}"
     if exchange.query:
         target += f"?{exchange.query}"
@@ -52,7 +53,7 @@ def request_target(exchange: ExchangeSummary) -> str:
 
 
 def body_parts(message: Message) -> Iterator[BodyPart]:
-    """Yield the text of a body, followed by a remark if the body is cut."""
+    """Yield the text of a body, followed by a remark if the text is truncated."""
     if not message.body_bytes:
         return
     if message.body is None:
@@ -60,7 +61,7 @@ def body_parts(message: Message) -> Iterator[BodyPart]:
         return
     try:
         yield BodyPart("json", printable_json(json.loads(message.body)))
-    except ValueError:  # the body is not JSON, or is cut
+    except ValueError:  # the body is not JSON, or is truncated
         yield BodyPart("text", printable_lines(message.body))
     if message.body_cut:
         yield BodyPart("cut", f"… truncated: the body has {message.body_bytes} bytes.")
@@ -69,7 +70,10 @@ def body_parts(message: Message) -> Iterator[BodyPart]:
 def exchange_line(
     exchange: ExchangeSummary, aliases: Mapping[str, str], *, has_reason: bool = True
 ) -> str:
-    """Write an exchange as one line. Its columns do not depend on other exchanges."""
+    """Format an exchange as one line, which is not aligned with the lines of other exchanges.
+
+    `has_reason` determines whether the line includes the reason for the response.
+    """
     cells = printable_cells(exchange, aliases)
     cells = replace(cells, user=cells.user or "-")
     if not has_reason:
@@ -78,7 +82,7 @@ def exchange_line(
 
 
 def exchange_table(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, str]) -> str:
-    """Lay out exchanges in columns, one per line."""
+    """Format exchanges as a table with a row for each exchange."""
     rows: list[list[object]] = []
     for exchange in exchanges:
         cells = printable_cells(exchange, aliases)
@@ -94,7 +98,7 @@ def exchange_table(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, s
             cells.response,
             cells.why,
         )
-        # An empty cell is shown as `-`.
+        # `table` shows None as `-`.
         rows.append([None if cell == "" else cell for cell in row])
     return table(_HEADERS, rows)
 
@@ -109,7 +113,7 @@ def put_exchanges(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, st
 
 
 def put_whole(world: HostingEmulator, exchange: WholeExchange, as_json: bool) -> None:
-    """Print a whole exchange: its line, its explanation, and both messages."""
+    """Print an exchange in full, with its explanation, its request and its response."""
     if as_json:
         out.put_json(exchange)
         return

@@ -1,7 +1,7 @@
-"""`exec` runs a command together with an emulator, from the first signal to the last process.
+"""Runs a command together with an emulator for `exec`, and handles the signals that end both.
 
-The emulator runs in this process, so that it cannot outlive this process. The command runs under a
-supervisor.
+The emulator runs in this process, so that it cannot outlive this process. A supervisor process runs
+the command.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
 
 T = TypeVar("T")
-#: Real seconds between SIGTERM and SIGKILL, once `--kill-after` has passed.
+#: Real seconds between SIGTERM and SIGKILL, which end a command after `--kill-after` has passed.
 _GRACE_S = 2.0
-#: Signals within this many real seconds count as one. For example, `timeout` signals a process and
-#: then its group.
+#: Signals within this many real seconds count as one signal. For example, `timeout` signals a
+#: process and then the process's group.
 _ONE_PRESS_S = 0.1
 #: Real seconds to wait for requests in progress after the command has ended.
 _SETTLE_S = 2.0
 #: Real seconds to wait for an emulator whose ports a fault has closed.
 _REACHABLE_S = 1.0
-#: Real seconds until a hint says that a second Ctrl-C kills the command.
+#: Real seconds after Ctrl-C until a hint says that a second Ctrl-C kills the command.
 _HINT_S = 1.0
 
 
@@ -61,8 +61,8 @@ class Stopped(Exception):
 class CommandResult:
     """The result of a run: its exit code, and the points at which responses varied.
 
-    `signalled` means that this process received a signal to end. `undecided` means that the command
-    succeeded, but that a requested report or verdict could not be made.
+    `signalled` means that a signal asked this process to end. `undecided` means that the command
+    succeeded, but that there is no verdict or no report although the user requested it.
     """
 
     code: int
@@ -73,11 +73,11 @@ class CommandResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """A command to run, the settings of its emulator, and the reports to make.
+    """A command to run, the settings of its emulator, and the reports to write.
 
-    `patience_s` is the time in real seconds that the command may take to end after a signal. It may
-    be infinite. With `silent`, the command's input and output are the null device, and nothing is
-    printed.
+    `patience_s` is the longest time, in real seconds, that the command may take to end after a
+    signal. Infinity means that there is no limit. If `silent` is true, the command's input and
+    output are the null device, and nothing is printed.
     """
 
     command: Sequence[str]
@@ -99,8 +99,11 @@ def execute(execution: Execution) -> CommandResult:
 
 
 def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine that starts an emulator. Raises Failure if the emulator cannot start."""
-    for number in ending_signals():  # the event loop handles them later
+    """Run a coroutine that starts an emulator, and return the coroutine's result.
+
+    The emulator logs to stderr. Raises Failure if the emulator cannot start.
+    """
+    for number in ending_signals():  # the event loop replaces these handlers later
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     from hosting_emulator.logs import log_to_stderr
 
@@ -110,18 +113,18 @@ def run_logged(settings: Settings, run: Callable[[], Coroutine[Any, Any, T]]) ->
 
 
 def mention(text: str) -> None:
-    """Print a message. A closed stderr does not change the exit code."""
+    """Print a message on stderr. A closed stderr does not change the exit code."""
     try:
         say(text)
     except OSError:
-        # Otherwise Python would write again at exit, fail, and change the exit code.
+        # Python flushes stderr at exit, and a failure would change the exit code.
         null_device = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null_device, 2)
         os.close(null_device)
 
 
 def wait_until_reachable(client: ControlClient) -> None:
-    """Wait for an emulator that refuses connections. Raises EmulatorUnreachable after a second."""
+    """Wait until the emulator accepts connections. Raises EmulatorUnreachable after a second."""
     from hosting_emulator.sdk import EmulatorUnreachable
 
     until = time.monotonic() + _REACHABLE_S
@@ -136,16 +139,16 @@ def wait_until_reachable(client: ControlClient) -> None:
 
 
 class _CommandRun:
-    """One run of a command, from the start of its emulator to its end."""
+    """One run of a command with its own emulator."""
 
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
-        #: The command while it runs and can be signalled.
+        #: The running command. None before the command starts and after the command has ended.
         self._child: ChildCommand | None = None
         #: The first signal that asked this process to end.
         self._signal: int | None = None
         self._signalled_at = 0.0
-        #: Whether a second Ctrl-C killed the command. Nothing is reported then.
+        #: Whether a second Ctrl-C killed the command. If so, there is no report.
         self._was_killed = False
         self._timers: list[asyncio.TimerHandle] = []
         self._misbehaved = False
@@ -153,8 +156,8 @@ class _CommandRun:
         self._observation_id = ""
 
     async def run(self) -> CommandResult:
-        """Start the emulator, run the command, stop the emulator. Raises Failure."""
-        # The supervisor starts first, so that it and the emulator get ready at the same time.
+        """Start the emulator, run the command, and stop the emulator. Raises Failure."""
+        # Start the supervisor first, so that it gets ready while the emulator starts.
         child = self._start_supervisor()
         try:
             for number in ending_signals():
@@ -177,7 +180,7 @@ class _CommandRun:
         async with Emulator(self._execution.settings) as emulator:
             try:
                 ready = await asyncio.to_thread(emulator.ready)
-                # The emulator loads its models while the command starts.
+                # Load the emulator's models while the command starts.
                 warming = asyncio.create_task(warm_up())
                 code = await self._run_command(child, ready)
                 await warming
@@ -192,7 +195,7 @@ class _CommandRun:
                 await asyncio.to_thread(child.close)
 
     async def _run_command(self, child: ChildCommand, ready: Ready) -> int:
-        """Run the command, report about it, and return the exit code."""
+        """Run the command, report on the run, and return the exit code."""
         variables = await asyncio.to_thread(self._variables, ready)
         if self._signal is not None:
             return 128 + self._signal
@@ -200,7 +203,7 @@ class _CommandRun:
         child.begin(command, with_variables(variables))
         self._child = child
         outcome = await asyncio.to_thread(child.outcome)
-        self._child = None  # it has ended and cannot be signalled
+        self._child = None  # the command has ended and cannot be signalled
         for timer in self._timers:
             timer.cancel()
         if outcome.refused is not None:
@@ -210,7 +213,7 @@ class _CommandRun:
         return self._exit_code(outcome)
 
     def _exit_code(self, outcome: Outcome) -> int:
-        """Return the command's exit code if the command failed, otherwise that of the verdict."""
+        """Return the command's exit code, or the verdict's exit code if the command succeeded."""
         if outcome.code:
             return outcome.code
         if self._misbehaved:
@@ -222,7 +225,10 @@ class _CommandRun:
     # --- Signals ---------------------------------------------------------------------------------
 
     def _on_signal(self, number: int) -> None:
-        """Pass a signal on to the command, and end it if it does not end in time."""
+        """Forward a signal to the command. A second Ctrl-C kills the command.
+
+        A command that does not end in time is ended.
+        """
         now = time.monotonic()
         is_second_press = self._signal is not None and now - self._signalled_at > _ONE_PRESS_S
         self._signal = self._signal or number
@@ -240,7 +246,7 @@ class _CommandRun:
             self._end_later(child, number)
 
     def _end_later(self, child: ChildCommand, number: int) -> None:
-        """Schedule the end of a command that does not end by itself.
+        """End the command after `patience_s`, unless the command ends by itself before.
 
         On a terminal, a hint tells the user how to end the command sooner.
         """
@@ -253,7 +259,7 @@ class _CommandRun:
     # --- The command's environment ---------------------------------------------------------------
 
     def _variables(self, ready: Ready) -> dict[str, str]:
-        """Start to observe the emulator, and return the command's variables. Raises Failure."""
+        """Start observing the emulator, and return the command's variables. Raises Failure."""
         execution = self._execution
         with connected(ready.control_url, ready.control_token) as client:
             world = client.world()
@@ -262,18 +268,21 @@ class _CommandRun:
         variables[EXEC_CONDUCT_VARIABLE] = execution.conduct
         settings = execution.settings
         if settings.vary is not None:
-            # Worlds that the command creates in other emulators vary in the same way.
+            # Worlds that the command creates in other emulators must vary in the same way.
             variables[SEED_VARIABLE] = settings.vary
             variables[ONLY_VARIABLE] = ",".join(settings.vary_only or ())
             return variables
         for name in (SEED_VARIABLE, ONLY_VARIABLE):
-            # The variation of an outer `exec` does not apply here.
+            # The variation of an outer `exec` must not affect this command.
             if name in os.environ:
                 variables[name] = ""
         return variables
 
     def _observe(self, client: ControlClient) -> str:
-        """Start to observe all worlds, and return the id of the observation. Raises Failure."""
+        """Start observing all worlds, and return the observation's id.
+
+        Raises Failure if a rule to skip does not exist.
+        """
         from hosting_emulator.sdk import ControlRefused
 
         try:
@@ -286,7 +295,7 @@ class _CommandRun:
     def _report(self, ready: Ready, outcome: Outcome) -> None:
         """Judge the run, and write the requested reports and worlds.
 
-        An error is printed. It leaves the run undecided if a report or a verdict was requested.
+        An error is printed. The run is then undecided if a report or a verdict was requested.
         """
         from hosting_emulator.sdk import WorldsObservation
 
@@ -317,9 +326,9 @@ class _CommandRun:
             self._keep_worlds(verdict, observation)
 
     def _keep_worlds(self, verdict: RunVerdict, observation: WorldsObservation) -> None:
-        """Write the worlds to files if `--keep` is set, and print how to open them.
+        """Write the worlds to files if `--keep` is set, and print how to open the main world.
 
-        Raises Failure.
+        Raises Failure if a file cannot be written.
         """
         if self._execution.keep is None:
             return
@@ -333,7 +342,10 @@ class _CommandRun:
             mention(f"Other worlds that received requests were kept too: {names}")
 
     def _judge(self, verdict: RunVerdict, *, color: bool) -> None:
-        """Print the conduct findings, the errors of judges, and the unfinished requests."""
+        """Set the verdict on the command's conduct.
+
+        Print the findings, the errors of judges and the unfinished requests.
+        """
         execution = self._execution
         is_strict = execution.conduct == "error"
         if not verdict.has_requests:

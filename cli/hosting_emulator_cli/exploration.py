@@ -1,7 +1,8 @@
-"""The exploration of a command, from the first signal to the last report.
+"""Explores a command: makes the runs, handles signals and writes the reports.
 
-Each run has its own process and its own emulator. All emulators run in this process and share its
-event loop. The exploration and each run block in their own threads, so the event loop stays free.
+Each run has its own process for the command and its own emulator. All emulators run in this process
+and share one event loop. The exploration and each run wait in their own threads, so that they do
+not block the event loop.
 """
 
 from __future__ import annotations
@@ -55,9 +56,11 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 class CommandExploration:
     """A command to explore, its emulator's settings, the runs to make, and the reports to write.
 
-    Times are real seconds. None means the usual limit for `limit_s`, and no limit for `budget_s`.
-    With `point`, only this point runs. `repeat` returns the command line that runs a point again.
-    `repeat_clean` is the command line that shows the conduct of the clean run.
+    `limit_s` limits each run, and `budget_s` limits the exploration. Both are real seconds. If
+    `limit_s` is None, the limit depends on the duration of the clean run. If `budget_s` is None,
+    there is no limit. If `point` is set, only this point runs. `repeat` returns the command line
+    that repeats the run of a point. `repeat_clean` is the command line that shows the conduct of
+    the clean run.
     """
 
     command: Sequence[str]
@@ -86,7 +89,7 @@ def explore(options: CommandExploration) -> int:
     """Explore a command, and return the exit code. Raises Failure if it cannot be explored."""
     not_ours = descendants()
     become_subreaper()
-    # A run that ends without a verdict must not leave an earlier run's report behind.
+    # An exploration without a verdict must not leave an earlier exploration's report behind.
     for path in (options.junit_file, options.html_file):
         remove_report(path)
     try:
@@ -107,24 +110,24 @@ def explore(options: CommandExploration) -> int:
 
 
 class _Exploration:
-    """One exploration: its runs, and the results so far."""
+    """One exploration of a command."""
 
     def __init__(self, options: CommandExploration) -> None:
         self._options = options
         self._jobs = _job_count(options.jobs)
         #: The first signal that asked this process to end.
         self._signal: int | None = None
-        #: The reason why no more runs may start. It is empty as long as runs may start.
+        #: The reason why no more runs may start. Empty while runs may start.
         self._stop_reason = ""
-        #: The commands that are currently running. None of them is closed while the lock is held.
+        #: The commands that are currently running. The lock protects them from being closed.
         self._running: set[ChildCommand] = set()
-        #: The supervisors that wait for another run.
+        #: The idle supervisors, which can run the command again.
         self._idle: list[ChildCommand] = []
         self._lock = threading.Lock()
         self._began = time.monotonic()
-        #: The conduct of the only run, if a single point runs.
+        #: The conduct findings of the point's run, if only one point runs.
         self._conduct_text = ""
-        #: The emulator whose worlds are copied into each run's emulator. It serves no run itself.
+        #: The emulator whose default world is copied for each run. The pattern itself serves no run.
         self._pattern: Emulator
         self._run_settings = replace(options.settings, scenario=None, state=None)
         self._loop: asyncio.AbstractEventLoop
@@ -153,7 +156,7 @@ class _Exploration:
         self._stop("interrupted")
 
     def _stop(self, reason: str) -> None:
-        """End all runs, and start no more."""
+        """End all running commands, and let no more runs start."""
         self._stop_reason = self._stop_reason or reason
         with self._lock:
             for process in self._running:
@@ -182,12 +185,12 @@ class _Exploration:
                 out.say(f"| {printable(line)}")
             raise Failure(
                 f"the command {error} even without faults; explore needs a first "
-                "run that succeeds. Its output is above"
+                "run that succeeds. The command's output is above"
             ) from error
         return self._report_point(result)
 
     def _report_point(self, result: runs.PointResult) -> int:
-        """Print the result of the only run, and return the exit code."""
+        """Print the result of a single point, and return the exit code."""
         out.say(printable(report.result_text(result)))
         if result.conduct:
             out.say(printable_lines(self._conduct_text))
@@ -196,7 +199,10 @@ class _Exploration:
         return int(not result.fine)
 
     def _run_all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
-        """Run all planned points without a stored result, report, and return the exit code."""
+        """Run the planned points that have no stored result, and return the exit code.
+
+        Print and write the reports on all points.
+        """
         planned = self._plan(clean)
         results_file = ResultsFile(self._options.results_file, self._key(clean))
         message = results_file.load(planned)
@@ -226,7 +232,7 @@ class _Exploration:
     def _plan(self, clean: runs.CleanRun) -> plan.Plan:
         """Return the points to run.
 
-        Raises Failure if no fault applies to any of the command's requests.
+        Raises Failure if the command makes no request to which a fault applies.
         """
         faults = self._options.faults
         if self._options.outcomes:
@@ -248,8 +254,8 @@ class _Exploration:
         if clean.seen.sent:
             requests = count_text(clean.seen.sent, "request")
             raise Failure(
-                f"the command sends {requests}, but explore needs a request to the path of a call "
-                "with a valid token or API key, such as HOSTING_TOKEN"
+                f"the command sends {requests}, but explore needs at least one call with a valid "
+                "token or API key, such as HOSTING_TOKEN"
             )
         raise Failure(
             "the command sends no request to the emulator: does it use "
@@ -257,7 +263,7 @@ class _Exploration:
         )
 
     def _key(self, clean: runs.CleanRun) -> str:
-        """Return a string that changes with everything that affects the results."""
+        """Return a hash of everything that affects the results."""
         options = self._options
         return exploration_key(
             clean,
@@ -270,7 +276,10 @@ class _Exploration:
         )
 
     def _write_reports(self, exploration: report.Exploration) -> None:
-        """Print the report, and write the requested files. Raises Failure."""
+        """Print the report, and write the requested files.
+
+        Raises Failure if a file cannot be written.
+        """
         options = self._options
         if options.junit_file is not None:
             write_whole(options.junit_file, report.junit_text(exploration))
@@ -290,7 +299,7 @@ class _Exploration:
         clean: runs.CleanRun,
         results_file: ResultsFile,
     ) -> None:
-        """Run the points without a result, several in parallel, and store each result."""
+        """Run the points that have no result yet, several in parallel, and store each result."""
         self._start_budget()
         results = results_file.results
         point_count = len(planned.points)
@@ -310,11 +319,11 @@ class _Exploration:
                         results_file.add(result)
                         show(result, len(results))
             except BaseException:
-                self._stop("it could not continue")
+                self._stop("the exploration could not continue")
                 raise
 
     def _start_budget(self) -> None:
-        """Stop the exploration when its budget is used up."""
+        """Start a timer that stops the exploration when its budget is used up."""
         budget_s = self._options.budget_s
         if budget_s is None:
             return
@@ -335,7 +344,7 @@ class _Exploration:
             raise Stopped
         with self._emulator() as (ready, client):
             world = client.world()
-            if self._options.settings.state is not None:  # the stored world has its own clock
+            if self._options.settings.state is not None:  # an imported world has its own clock mode
                 world.clock.change({"mode": "skip"})
             variables = command_variables(world, ready, self._options.user, self._options.exports)
             token_name = dict(self._options.exports).get("HOSTING_TOKEN", "HOSTING_TOKEN")
@@ -360,7 +369,7 @@ class _Exploration:
 
     @contextmanager
     def _emulator(self) -> Iterator[tuple[Ready, ControlClient]]:
-        """Serve a copy of the pattern's default world on a free port inside a `with` block."""
+        """Serve a copy of the pattern's default world on a free port during a `with` block."""
         from hosting_emulator.bootstrap import Emulator
 
         async def start() -> Emulator:
@@ -378,7 +387,7 @@ class _Exploration:
             asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
 
     def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
-        """Run the command to its end. Raises Stopped."""
+        """Run the command until it ends. Raises Stopped if the exploration was stopped."""
         process = self._begin_command(environment)
         try:
             timed_run = process.finish(limit_s)
@@ -394,7 +403,10 @@ class _Exploration:
         return timed_run
 
     def _begin_command(self, environment: dict[str, str]) -> ChildCommand:
-        """Start the command under an idle supervisor or a new one. Raises Stopped."""
+        """Start the command under an idle supervisor, or under a new supervisor if none is idle.
+
+        Raises Stopped if the exploration was stopped.
+        """
         with self._lock:
             if self._stop_reason:
                 raise Stopped
@@ -407,13 +419,17 @@ class _Exploration:
 def _job_count(jobs: int | None) -> int:
     """Return the number of parallel runs.
 
-    By default, there are several runs per processor, because most runs only wait.
+    By default, there are three runs per processor (at least 4, at most 16), because most runs spend
+    their time waiting.
     """
     return jobs or max(4, min(16, 3 * (os.cpu_count() or 1)))
 
 
 def _comparable_lines(timed_run: TimedRun, ready: Ready) -> list[str]:
-    """Return an output's lines without memory addresses and the port, which differ between runs."""
+    """Return the non-empty lines of an output, with placeholders for the port and for addresses.
+
+    The port and memory addresses differ between runs.
+    """
     port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
     text = port.sub("PORT", timed_run.output.decode("utf-8", "replace"))
     text = _ADDRESS.sub("0x…", text)

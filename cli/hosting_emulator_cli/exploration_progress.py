@@ -1,4 +1,4 @@
-"""The progress of an exploration on stderr: a bar on a terminal, and the results of failed runs."""
+"""Shows an exploration's progress on stderr: a bar on a terminal, and results that are not fine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator_cli import output as out
 from hosting_emulator_cli.printable import printable
 from hosting_emulator_lab.explore import report, runs
 
-#: Shows a result, and the number of points with a result.
+#: A function that shows a new result, and the number of points that have a result.
 ShowResult = Callable[[runs.PointResult, int], None]
 
 
@@ -18,7 +18,8 @@ ShowResult = Callable[[runs.PointResult, int], None]
 def show_progress(result_count: int, point_count: int) -> Iterator[ShowResult]:
     """Yield a function that shows each new result.
 
-    `result_count` is the number of points that already have a result.
+    `result_count` is the number of points that already have a result. `point_count` is the number
+    of all points.
     """
     if point_count and out.is_terminal(sys.stderr):
         with _show_bar(result_count, point_count) as show:

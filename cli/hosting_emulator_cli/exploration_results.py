@@ -1,4 +1,4 @@
-"""The results of an exploration. `--results` stores them in a file to continue from later."""
+"""The results of an exploration. `--results` stores the results, so that explore can continue."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 _FORMAT = "hosting-emulator exploration 1"
 #: The settings that determine the world of a run.
 _WORLD_SETTINGS = ("seed", "clock", "at", "assumptions", "scenario", "state")
-#: Larger files on the command line are compared only by name.
+#: A file on the command line that has more bytes is compared only by name.
 _LONGEST_FILE = 16 * 1024 * 1024
 
 
 class ResultsFile:
-    """The results by fault point. They are written to a file if `path` is not None.
+    """The results by fault point. If `path` is not None, the results are stored in this file.
 
-    `key` stands for everything that affects the results.
+    `key` is the `exploration_key` of the results.
     """
 
     def __init__(self, path: Path | None, key: str) -> None:
@@ -38,10 +38,10 @@ class ResultsFile:
         self._key = key
 
     def load(self, planned: plan.Plan) -> str:
-        """Load the stored results of a plan's points, and return a message about them.
+        """Load the stored results of a plan's points, and return a message about the results.
 
-        The message is empty if there is no file. Raises Failure if the file cannot be read, or if
-        it does not contain an exploration.
+        Results with another key and finished results are not loaded. The message is empty if there
+        is no file. Raises Failure if the file cannot be read or contains no exploration.
         """
         if self._path is None:
             return ""
@@ -67,7 +67,7 @@ class ResultsFile:
         return f"Continuing from {path}: {len(results)} of {len(planned.points)} runs are done."
 
     def add(self, result: runs.PointResult) -> None:
-        """Add a result and store all of them. Raises Failure if the file cannot be written."""
+        """Add a result and store all results. Raises Failure if the file cannot be written."""
         self.results[result.point] = result
         if self._path is None:
             return
@@ -86,9 +86,9 @@ def exploration_key(
     limit_s: float | None,
     conduct: str,
 ) -> str:
-    """Return a string that changes with everything that affects the results.
+    """Return a hash of everything that affects the results, in hexadecimal.
 
-    Files on the command line are compared by content.
+    The hash includes the content of the files that the command line names.
     """
     all_settings = asdict(settings)
     document: dict[str, Any] = {
@@ -109,7 +109,10 @@ def exploration_key(
 
 
 def _content_digest(word: str) -> str | None:
-    """Return the digest of a file's content, or None if the word is not a file on this machine."""
+    """Return the SHA-256 digest of the file that a word names.
+
+    Returns None if the word names no readable file of at most 16 MiB.
+    """
     path = Path(word)
     with suppress(OSError, ValueError):
         if path.is_file() and path.stat().st_size <= _LONGEST_FILE:

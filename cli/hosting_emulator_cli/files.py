@@ -14,17 +14,18 @@ from typing import Any
 from hosting_emulator_cli.main import Failure
 from hosting_emulator_cli.output import as_json, put, say
 
-#: The mode of a file with a secret, which no other user of the machine may read.
+#: The mode of a file that contains a secret. No other user of the machine may read such a file.
 PRIVATE = 0o600
-#: The mode of other files, which the umask restricts.
+#: The mode of other files. The umask restricts this mode.
 PLAIN = 0o666
 
 
 def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
-    """Write a file completely, or leave the old file unchanged. Raises Failure.
+    """Write a file completely, or leave the old file unchanged.
 
     A pipe or a device is written to directly. A PRIVATE file replaces a symbolic link, because
-    another user may have created the link. For other files, the link is followed.
+    another user may have created the link. With another mode, a symbolic link is followed. Raises
+    Failure if the file cannot be written.
     """
     try:
         if path.exists() and not path.is_file():
@@ -38,9 +39,9 @@ def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
 
 
 def _replace_file(path: Path, text: str, mode: int) -> None:
-    """Write a temporary file in the same folder, and rename it. Raises OSError."""
+    """Write a temporary file in the same folder, and rename the file. Raises OSError."""
     temporary = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
-    # O_EXCL, because another user may have created a file or link of this name in a shared folder.
+    # Use O_EXCL, because in a shared folder another user may have created a file with this name.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -55,7 +56,7 @@ def _replace_file(path: Path, text: str, mode: int) -> None:
 
 
 def remove_report(path: Path | None) -> None:
-    """Remove the report of an earlier run, unless it is a pipe or a device. Raises Failure."""
+    """Remove the report of an earlier run. A pipe or a device is left alone. Raises Failure."""
     if path is None or not path.is_file():
         return
     try:
@@ -73,8 +74,8 @@ def check_folder_of(path: Path | None) -> None:
 def put_document(document: Any, output: Path | None, message: str) -> None:
     """Print a string unchanged, or any other value as JSON.
 
-    With `output`, write it to this file instead (`-` is stdout), and print `message` and the path.
-    Raises Failure.
+    If `output` is a file, write the document to this file, and print `message` and the path. The
+    path `-` is stdout. Raises Failure if the file cannot be written.
     """
     text = document
     if not isinstance(document, str):
@@ -91,7 +92,8 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
     """Yield a function that writes the ready file, which tells scripts that the emulator is ready.
 
     The file exists only while the emulator is ready. If the emulator does not become ready, the old
-    file is restored. The file contains a token, so only its owner may read it. Raises Failure.
+    file is restored. Only the file's owner may read the file, because it contains a token. Raises
+    Failure if the file cannot be replaced.
     """
     check_folder_of(path)
     old_text = None
@@ -113,8 +115,8 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
     try:
         yield write
     finally:
-        # The old file may belong to an emulator that is still running. Its port may be the reason
-        # why this start failed.
+        # If this start failed, restore the old file, because it may belong to an emulator that is
+        # still running.
         with suppress(OSError, Failure):
             if new_text and path.read_text(encoding="utf-8") == new_text:
                 path.unlink()
@@ -123,7 +125,10 @@ def ready_file(path: Path) -> Iterator[Callable[[str], None]]:
 
 
 def read_bytes(path: str) -> tuple[bytes, str]:
-    """Return a file's content, and its name for errors. The path `-` is stdin. Raises Failure."""
+    """Return a file's content, and the name of the file for error messages.
+
+    The path `-` is stdin. Raises Failure if the file cannot be read.
+    """
     name = path
     try:
         if path == "-":
@@ -135,9 +140,9 @@ def read_bytes(path: str) -> tuple[bytes, str]:
 
 
 def read_json(path: str) -> tuple[Any, str]:
-    """Return a file's JSON document, and its name for errors. The path `-` is stdin.
+    """Return a file's JSON document, and the name of the file for error messages.
 
-    Raises Failure.
+    The path `-` is stdin. Raises Failure if the file cannot be read or is not JSON.
     """
     content, name = read_bytes(path)
     try:

@@ -1,6 +1,7 @@
 """The `hosting-emulator` entry point: the table of commands, and the output of errors.
 
-This module must not import a command or any part of the emulator before it is needed.
+This module imports commands and parts of the emulator only when they are needed, so that each
+command starts fast.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ def failing(*errors: type[Exception], prefix: str = "") -> Iterator[None]:
 
 
 def load(address: Any) -> Any:
-    """Import and return the attribute `module:attribute`. Return any other value unchanged."""
+    """Import and return the attribute that a string names as `module:attribute`.
+
+    Return any other value unchanged.
+    """
     if not isinstance(address, str):
         return address
     module, _, attribute = address.partition(":")
@@ -47,7 +51,10 @@ def load(address: Any) -> Any:
 
 
 def near(word: str, choices: Iterable[str], otherwise: str = "choose from {}") -> str:
-    """Return the end of an error message: the closest choice, or else all choices."""
+    """Return the end of an error message, which suggests the closest choice.
+
+    If no choice is close, `otherwise` is the end. All choices replace the `{}` in `otherwise`.
+    """
     from hosting_emulator.contract.suggestions import nearest
 
     names = list(choices)
@@ -55,15 +62,15 @@ def near(word: str, choices: Iterable[str], otherwise: str = "choose from {}") -
 
 
 def examples(lines: str) -> str:
-    """Return the end of a command's help: example command lines, which Click does not rewrap."""
+    """Return example command lines for the end of a command's help. Click does not rewrap them."""
     return "\b\nExamples:\n" + indent(cleandoc(lines), "  ")
 
 
 class CommandGroup(click.Group):
     """A group whose help lists its commands in the order of their declaration.
 
-    `lazy` maps names to `module:attribute`. The module of such a command is imported when the
-    command is needed.
+    `lazy` maps command names to `module:attribute`. The module of such a command is imported when
+    the command is needed.
     """
 
     def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **attrs: Any) -> None:
@@ -71,7 +78,7 @@ class CommandGroup(click.Group):
         self._lazy = lazy or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands in their order."""
+        """Return the names of the commands in the order of their declaration."""
         return [*self._lazy, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -84,7 +91,10 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name. Raises UsageError, which suggests a name."""
+        """Return the command that the arguments name.
+
+        Raises UsageError, which suggests a name, if there is no such command.
+        """
         names = self.list_commands(ctx)
         if not ctx.resilient_parsing and args[0] not in names:
             ctx.fail(f"there is no command {args[0]!r}{near(args[0], names)}")
@@ -92,11 +102,17 @@ class CommandGroup(click.Group):
 
 
 class RootGroup(CommandGroup):
-    """The whole command line. An error is printed as one line. A command returns its exit code."""
+    """The root of the command line. An error is printed as one line.
+
+    An integer that a command returns is the exit code.
+    """
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the command line and exit: 0, 2 for an error, 130 after Ctrl-C."""
-        # Click by itself would print usage and a hint around the message.
+        """Run the command line and exit.
+
+        The exit code is the command's own, 2 after an error, or 130 after Ctrl-C.
+        """
+        # In its standalone mode, Click would print more than the error message.
         if kwargs.get("standalone_mode", True):
             sys.exit(self._exit_code(*args, **{**kwargs, "standalone_mode": False}))
         return super().main(*args, **kwargs)
@@ -107,13 +123,14 @@ class RootGroup(CommandGroup):
         except click.exceptions.Abort:
             return 130
         except click.ClickException as error:
-            # A group without a command prints its help. (Click exports this class since 8.2.)
+            # A group without a command prints its help. The class is compared by name, because
+            # Click exports the class only since version 8.2.
             if type(error).__name__ == "NoArgsIsHelpError":
                 error.show()
             else:
                 _print_error(_message_of(error))
             return error.exit_code
-        # For example a full disk, or a name that cannot be encoded with LC_ALL=C.
+        # The disk may be full, or a name may not be encodable with LC_ALL=C.
         except (OSError, UnicodeEncodeError) as error:
             _print_error(str(getattr(error, "strerror", None) or error).lower())
             return 2
@@ -124,7 +141,7 @@ class RootGroup(CommandGroup):
 
 def _message_of(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and error.option_name[1:].isdigit():
-        return f"there is no option '{error.option_name}…', and no value here can be below 0"
+        return f"there is no option '{error.option_name}…', and values cannot be negative"
     return error.format_message()
 
 
@@ -176,16 +193,16 @@ _COMMANDS = "hosting_emulator_cli.commands"
 def cli() -> None:
     """A local emulator of the Project Hosting Control API.
 
-    `start` runs the emulator. `exec` and `explore` run it for the duration of another command.
-    Every other command talks to a running emulator. Data goes to stdout, messages to stderr. An
-    error is one line, and the exit code is 2.
+    `start` runs the emulator. `exec` and `explore` run it for the duration of another command. Most
+    other commands talk to a running emulator. Data goes to stdout, and messages go to stderr. An
+    error is printed as one line, and the exit code is 2.
     """
 
 
 def main() -> None:
     """Run the command line and exit."""
     for name in ("stdout", "stderr"):
-        # A parent process may have closed the stream. Output then goes to the null device.
+        # If the parent process has closed the stream, send the output to the null device.
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     cli(prog_name=PROGRAM)

@@ -1,7 +1,4 @@
-"""The declaration of options, and the options that several commands share.
-
-An option of two or more commands is declared here once.
-"""
+"""Functions that declare options, and the options that two or more commands share."""
 
 from __future__ import annotations
 
@@ -21,14 +18,14 @@ from hosting_emulator_cli.value_types import TYPES, WholeNumber
 if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient
 
-#: Variables that `exec` sets for its command, so that worlds created by the command vary too.
+#: Variables that `exec` sets for its command, so that worlds that the command creates vary too.
 SEED_VARIABLE = "HOSTING_EMULATOR_VARY"
 ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
-#: The completions of options, by the option's name and its metavar.
+#: The shell completions by the option's name and metavar.
 _COMPLETIONS: dict[tuple[str, str | None], completion.Complete] = {
     ("--call", "CALL"): completion.CALLS,
     ("--call", "NAME"): completion.CALLS,
@@ -53,10 +50,11 @@ def option(
     env: str | None = None,
     **attrs: Any,
 ) -> Decorator[Any]:
-    """Declare an option by its names and its help.
+    """Declare an option.
 
     `names` may include the name of the parameter. `metavar` is the name of the value in the help.
-    It also selects the type (TYPES) and the shell completion, unless `attrs` contain them.
+    `metavar` also selects the option's type in TYPES, unless `attrs` contains a type. The first
+    name and `metavar` select the shell completion. `env` is the option's environment variable.
     """
     completion = _COMPLETIONS.get((names[0], metavar))
     if completion is not None:
@@ -80,13 +78,13 @@ def flag(*names: str, help: str, **attrs: Any) -> Decorator[Any]:
 def choice(
     *names: str, choices: Sequence[str], help: str, default: str | None = None, **attrs: Any
 ) -> Decorator[Any]:
-    """Declare an option with a fixed set of values. The default is the first value."""
+    """Declare an option with a fixed set of values. Without `default`, the first is the default."""
     kind = click.Choice(choices)
     return option(*names, help=help, type=kind, default=default or choices[0], **attrs)
 
 
 def options(*decorators: Decorator[Any]) -> Decorator[Any]:
-    """Combine options in the order in which the help lists them."""
+    """Combine the decorators of options into one. The help lists the options in this order."""
 
     def decorate_all(command: Any) -> Any:
         for decorate in reversed(decorators):
@@ -99,7 +97,7 @@ def options(*decorators: Decorator[Any]) -> Decorator[Any]:
 def read_words(read: str | Callable[[list[str]], Any]) -> Callable[..., Any]:
     """Return a callback that passes all words of a repeatable option to `read`.
 
-    A value may contain several words, separated by commas or spaces.
+    An option's value may contain several words, separated by commas or spaces.
     """
 
     def callback(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> Any:
@@ -140,8 +138,8 @@ world_option = option(
 )
 json_option = flag("--json", "as_json", help="Print JSON.")
 USER_HELP = (
-    "The user of the token: an alias such as member or reader, or an id. "
-    "Default: owner, or the first organization's owner."
+    "The user of the token, by alias (such as member or reader) or id. "
+    "Default: owner, or the first organization's owner if no user has the alias owner."
 )
 user_option = option("--user", metavar="USER", help=USER_HELP)
 organization_option = option(
@@ -152,7 +150,7 @@ organization_option = option(
 output_option = option(
     "--output",
     metavar="FILE",
-    help="Write to this file instead of stdout. It is written completely or not at all.",
+    help="Write to this file instead of stdout. The file is written completely or not at all.",
 )
 junit_option = option(
     "--junit",
@@ -162,7 +160,10 @@ junit_option = option(
 assume_option = option(
     "--assume",
     metavar="NAME=VALUE",
-    help="Set an assumption; repeatable. `hosting-emulator contract assumptions` lists them.",
+    help=(
+        "Set an assumption. Repeatable. `hosting-emulator contract assumptions` lists the "
+        "assumptions."
+    ),
     multiple=True,
 )
 
@@ -195,14 +196,18 @@ def replace_option(command: str) -> Decorator[Any]:
     return flag(
         "--replace",
         help=(
-            "Also replace a world on disk that has changed since it began. Without --replace, "
-            f"{command} refuses to, and names the commands that restore the old world."
+            "Also replace a world on disk that has changed since its start. Without --replace, "
+            f"{command} refuses to replace such a world, and prints the commands that would save "
+            "and restore it."
         ),
     )
 
 
 def with_client(command: F) -> F:
-    """Pass `client`, a client of the running emulator, to a command and add its options."""
+    """Pass a client for the running emulator to a command, and add the client's options.
+
+    The parameter is `client`.
+    """
 
     @functools.wraps(command)
     def call(*args: Any, url: str, control_token: str | None, **params: Any) -> Any:
@@ -213,7 +218,10 @@ def with_client(command: F) -> F:
 
 
 def with_world(command: F) -> F:
-    """Pass `world`, a handle of a world in the running emulator, to a command and add its options."""
+    """Pass a handle to a world in the running emulator to a command, and add the handle's options.
+
+    The parameter is `world`.
+    """
 
     @with_client
     @functools.wraps(command)
@@ -240,14 +248,15 @@ def ask(
 ) -> Any:
     """Return the running emulator's response, or the data of this installation.
 
-    `offline` is a function, or the name of a function as `module:function`. With it, the emulator
-    is queried only if the command line names the emulator or the world. Environment variables do
-    not count, because they are set for all commands, even if no emulator runs.
+    `offline` returns the data of this installation. It is a function, or the address of a function
+    as `module:function`. If `offline` is not None, the emulator is queried only if the command line
+    contains `--url` or `--world`. Environment variables do not count, because they may be set for
+    all commands of a shell, even if no emulator is running.
     """
     if offline is not None and not is_typed("url", "world"):
         from msgspec import to_builtins
 
-        # Messages become JSON objects, as in a response of the running emulator.
+        # Convert messages to JSON objects, which a response of the running emulator also contains.
         return to_builtins(load(offline)())
     params = click.get_current_context().params
     with connected(params["url"], params["control_token"]) as client:
@@ -275,8 +284,8 @@ vary_options = options(
         "--vary",
         metavar="SEED",
         help=(
-            "Vary responses with this seed wherever the contract allows it. `contract "
-            "variation-points` lists the points."
+            "Vary responses with this seed wherever the contract leaves a choice. `contract "
+            "variation-points` lists these points."
         ),
         env=SEED_VARIABLE,
         is_eager=True,
@@ -285,7 +294,7 @@ vary_options = options(
         "--only",
         "vary_only",
         metavar="POINT",
-        help="Vary only at this point; repeatable.",
+        help="Vary responses only at this point. Repeatable.",
         multiple=True,
         callback=_read_points,
         env=ONLY_VARIABLE,
@@ -297,17 +306,17 @@ vary_options = options(
 
 
 def address_options(*, port: int, port_help: str) -> Decorator[Any]:
-    """Add `--host`, `--port` and `--tls-port`. `port` is the default port.
+    """Declare `--host`, `--port` and `--tls-port`. `port` is the default of `--port`.
 
-    The parameters have the names of the settings.
+    The parameters have the same names as the settings.
     """
     return options(
         option(
             "--host",
             metavar="ADDRESS",
             help=(
-                "Address to listen on. Other machines on the network can reach any address except "
-                "loopback."
+                "Address to listen on. Other machines on the network can connect unless it is a "
+                "loopback address."
             ),
             default="127.0.0.1",
         ),
@@ -322,8 +331,8 @@ def address_options(*, port: int, port_help: str) -> Decorator[Any]:
             "--tls-port",
             metavar="PORT",
             help=(
-                "Serve the dev origins over HTTPS on this TCP port, with a local certificate "
-                "authority; 0 picks a free port. Default: off."
+                "Serve the dev origins over HTTPS on this TCP port, with certificates from a local "
+                "authority. 0 picks a free port. Default: off."
             ),
         ),
     )
@@ -333,7 +342,7 @@ log_options = options(
     choice(
         "--log-format",
         choices=("text", "json"),
-        help="Format of stderr: text, or one JSON object per line.",
+        help="Format of the log on stderr: text, or one JSON object per line.",
         env="HOSTING_EMULATOR_LOG_FORMAT",
     ),
     choice(
@@ -348,7 +357,7 @@ log_options = options(
     ),
     flag(
         "--log-requests",
-        help="Log each request to stderr: one line with the response and the reason for it.",
+        help="Log each request to stderr as one line, with the response and its reason.",
         env="HOSTING_EMULATOR_LOG_REQUESTS",
     ),
 )
@@ -357,34 +366,34 @@ scenario_option = option(
     "--scenario",
     metavar="NAME|FILE",
     help=(
-        "Start with this scenario's world: a name from `scenario list`, or a YAML file. "
-        "--clock and --assume override the scenario."
+        "Start with the world of this scenario: a name from `scenario list`, or a YAML file. "
+        "--clock and --assume override the scenario's values."
     ),
 )
 at_option = option(
     "--at",
     metavar="TIMESTAMP",
     help=(
-        "World time at which a new world starts: RFC 3339, such as 2030-01-31T09:30:00Z, or "
-        "`now` for this machine's time. Default: 2026-01-01T00:00:00Z for a frozen or skip "
-        "clock, otherwise now."
+        "World time at which a new world starts: a timestamp such as 2030-01-31T09:30:00Z "
+        "(RFC 3339), or `now` for this machine's time. Default: 2026-01-01T00:00:00Z for a frozen "
+        "or skip clock, and `now` for other clocks."
     ),
 )
-#: Options for the content of a new state. The parameters have the names of settings, except `assume`.
+#: Options for the content of a new state. All parameters except `assume` have a setting's name.
 world_options = options(
     scenario_option,
     option(
         "--import",
         "state",
         metavar="FILE",
-        help=("Start with the world in this file, from `world export` or from a failed test."),
+        help="Start with the world in this file, which `world export` or a failed test wrote.",
     ),
     option(
         "--seed",
         metavar="TEXT",
         help=(
-            "Seed for the ids, handles and secrets of a new world. With --import, it applies to "
-            "everything that is created later."
+            "Seed for the ids, handles and secrets of a new world. With --import, the seed applies "
+            "to everything that is created after the import."
         ),
         default=DEFAULT_SEED,
     ),
@@ -392,7 +401,7 @@ world_options = options(
         "--clock",
         metavar="MODE",
         help=(
-            "The clock of a new world: real (default), frozen, skip (polling moves time), or "
+            "The clock of a new world: real (default), frozen, skip (polling moves the time), or "
             "scaled:RATE (world seconds per real second). For an existing world, use the `clock` "
             "command."
         ),

@@ -17,34 +17,35 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 F = TypeVar("F", bound=Callable[..., Any])
-#: A function of the command's return value, or a template with `value` and the command's parameters.
+#: Formats a command's return value: a function that receives the value, or a format string with
+#: `value` and the command's parameters.
 Text = str | Callable[[Any], str | None]
 
 
 def as_json(value: Any) -> str:
-    """Write a value as readable JSON, without a final newline."""
+    """Format a value as indented JSON, without a final newline."""
     return json.dumps(value, indent=2, ensure_ascii=False, default=plain_message)
 
 
 def plain_message(value: Any) -> Any:
-    """Return a message of the control API as plain JSON values."""
+    """Convert a message of the control API to plain JSON values."""
     from msgspec import to_builtins
 
     return to_builtins(value)
 
 
 def put(text: str) -> None:
-    """Print data."""
+    """Print data on stdout."""
     click.echo(text)
 
 
 def put_json(value: Any) -> None:
-    """Print data as JSON."""
+    """Print data as JSON on stdout."""
     click.echo(as_json(value))
 
 
 def say(text: str) -> None:
-    """Print a message on stderr, because it is not data."""
+    """Print a message on stderr, because stdout is only for data."""
     click.echo(text, err=True)
 
 
@@ -55,12 +56,13 @@ def prints(
     fails: Callable[[Any], object] = lambda _: False,
     refuses: Callable[[Any], str | None] = lambda _: None,
 ) -> Callable[[F], F]:
-    """Print a command's return value, and end with an exit code. Adds `--json`.
+    """Return a decorator that prints a command's return value and adds `--json`.
 
-    With `--json`, the value is printed as JSON. Otherwise, `text` formats it for stdout, and
-    `words` formats it for stderr. A function may return None if it has already printed the text.
-    The exit code is 2 if `refuses` returns a reason, which is then printed. It is 1 if `fails` is
-    true for the value, and 0 otherwise.
+    With `--json`, the value is printed as JSON. Without `--json`, `text` formats the value for
+    stdout, and `words` formats the value for stderr. Both functions may return None to print
+    nothing. The decorated command returns the exit code. The code is 2 if `refuses` returns a
+    reason, which is then printed. Without a reason, the code is 1 if `fails` returns a true value,
+    and 0 if not.
     """
 
     def decorate(command: F) -> F:
@@ -86,7 +88,10 @@ def prints(
 def _write(
     write: Callable[[str], None], form: Text | None, value: Any, params: Mapping[str, Any]
 ) -> None:
-    """Format a value with a template or a function, and write the text if there is one."""
+    """Format a value with a format string or a function, and write the text.
+
+    Nothing is written if `form` is None or returns None.
+    """
     if form is None:
         return
     if isinstance(form, str):
@@ -98,7 +103,7 @@ def _write(
 
 
 def say_warnings(warnings: Iterable[str]) -> None:
-    """Print the warnings of a world's summary or of a story's report on stderr."""
+    """Print warnings on stderr, such as those from a world's summary or a story's report."""
     for warning in warnings:
         say(f"Warning: {warning}")
 
@@ -110,14 +115,17 @@ def intervention_sentence(result: Mapping[str, Any]) -> str:
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> str:
-    """Lay out labels and values in two columns, without lines whose value is None."""
+    """Format labels and values in two columns. Lines whose value is None are left out."""
     lines = [(label, value) for label, value in pairs if value is not None]
     width = max((len(label) for label, _ in lines), default=0)
     return "\n".join(f"{label:<{width}}  {value}" for label, value in lines)
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:
-    """Return whether stdout (or `stream`) is a terminal with control sequences, or FORCE_COLOR is set."""
+    """Return whether stdout, or `stream` if it is given, accepts control sequences.
+
+    FORCE_COLOR makes the result true for every stream.
+    """
     if os.environ.get("FORCE_COLOR"):
         return True
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
@@ -129,7 +137,10 @@ def has_color() -> bool:
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """Return a rich console on stdout (or `stream`). It respects NO_COLOR, and ignores markup."""
+    """Return a rich console on stdout, or on `stream` if it is given.
+
+    The console respects NO_COLOR, and prints markup as plain text.
+    """
     from rich.console import Console
 
     return Console(file=stream, markup=False, emoji=False, highlight=False)

@@ -7,22 +7,25 @@ from click.core import ParameterSource
 
 
 def source(name: str) -> ParameterSource | None:
-    """Return the source of a parameter's value."""
+    """Return where the current command got a parameter's value, or None for an unknown name."""
     return click.get_current_context().get_parameter_source(name)
 
 
 def is_default(name: str) -> bool:
-    """Return whether a parameter has its default value."""
+    """Return whether a parameter has its default value because nothing sets the parameter."""
     return source(name) is ParameterSource.DEFAULT
 
 
 def is_typed(*names: str) -> bool:
-    """Return whether the command line, not a variable or a file, sets one of these parameters."""
+    """Return whether the command line sets one of these parameters.
+
+    A parameter that a variable or a file sets does not count.
+    """
     return any(source(name) is ParameterSource.COMMANDLINE for name in names)
 
 
 def origin_of(ctx: click.Context, param: click.Parameter) -> str | None:
-    """Return the variable or the file that sets a parameter, or None if neither does."""
+    """Return the variable or the file that sets a parameter, or None if there is neither."""
     parameter_source = ctx.get_parameter_source(str(param.name))
     if parameter_source is ParameterSource.ENVIRONMENT:
         return f"the variable {param.envvar}"

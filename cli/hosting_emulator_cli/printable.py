@@ -1,7 +1,4 @@
-"""Make text from clients and servers printable.
-
-The result can neither start a new line nor control a terminal.
-"""
+"""Escapes text from clients and servers, so that the text cannot control a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ def _escape(character: str) -> str:
 
 
 def printable_json(value: Any) -> str:
-    """Write a value as multi-line JSON, and escape unprintable characters in JSON's notation."""
+    """Format a value as multi-line JSON, and escape unprintable characters in JSON's notation."""
     return "".join(map(_escape_json, as_json(value)))
 
 
@@ -36,5 +33,5 @@ def _escape_json(character: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Escape the unprintable characters of a multi-line text. Tabs become spaces."""
+    """Escape the unprintable characters of a text, except its newlines. Tabs become spaces."""
     return "\n".join(printable(line.expandtabs(2)) for line in text.splitlines())

@@ -12,12 +12,12 @@ from hosting_emulator_cli.printable import printable
 if TYPE_CHECKING:
     from hosting_emulator_lab.replay import Recording, Replayed, ReplayReport
 
-#: Longer values are cut to this number of characters.
+#: The maximum number of characters of a value. Longer values are truncated.
 _SHOWN_CHARACTERS = 100
 
 
 def replay_text(report: ReplayReport, record: Recording) -> str:
-    """Write a report: each request as a line with its differences below, notes, and a summary."""
+    """Format a report as text: the requests with their differences, the notes and a summary."""
     width = max((len(_number(request)) for request in report.requests), default=0)
     lines: list[str] = []
     for request in report.requests:
@@ -28,7 +28,9 @@ def replay_text(report: ReplayReport, record: Recording) -> str:
         others = ""
         if len(record.left_out) > 1:
             others = f" and {len(record.left_out) - 1} more"
-        lines.append(f"Note: left out, because it is not a call: {record.left_out[0]}{others}.")
+        lines.append(
+            f"Note: entries that are not calls were left out: {record.left_out[0]}{others}."
+        )
     lines.append(_summary(report))
     return "\n".join(map(printable, lines))
 

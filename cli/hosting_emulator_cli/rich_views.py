@@ -1,4 +1,4 @@
-"""Views for a terminal, drawn by rich.
+"""Views for a terminal, drawn with rich.
 
 This module is loaded only for a terminal. A pipe gets plain text or JSON.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, Message, WholeExchange, Why
     from hosting_emulator.sdk.exchange_text import ExchangeCells
 
-#: On a terminal of at least this width, call, project and user have columns of fixed width.
+#: The minimum width of a terminal for columns of fixed width for the call, project and user.
 WIDE = 110
 #: The indentation of the reason below a line.
 _INDENT = 6
@@ -35,7 +35,7 @@ _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "
 
 @dataclass(frozen=True)
 class _ColumnWidths:
-    """The widths of columns in characters. A width of 0 fits the text."""
+    """The minimum widths of columns in characters. A column of width 0 is as wide as its text."""
 
     call: int = 0
     project: int = 0
@@ -47,9 +47,10 @@ _WIDE_COLUMNS = _ColumnWidths(call=27, project=6, user=9)
 
 
 def line_view(exchange: ExchangeSummary, aliases: Mapping[str, str], room: int) -> RenderableType:
-    """Show an exchange as one line, with the reason for the response below it.
+    """Return a view of an exchange: one line, and the reason for the response below the line.
 
-    `room` is the width of the terminal. If it is at least WIDE, the line has columns.
+    `room` is the width of the terminal. The line has columns if they fit into a width of at least
+    WIDE.
     """
     cells = printable_cells(exchange, aliases)
     line = _exchange_line(exchange, cells, room)
@@ -99,7 +100,7 @@ def _status_style(exchange: ExchangeSummary) -> str:
 
 
 def whole_view(exchange: WholeExchange, aliases: Mapping[str, str], room: int) -> RenderableType:
-    """Show a whole exchange: its line, its explanation, and both sides with headers and bodies."""
+    """Return a view of a whole exchange: its line, its explanation, its request and its response."""
     steps = Table.grid(padding=(0, 2))
     steps.add_column(justify="right", no_wrap=True)
     previous_name = ""
@@ -136,7 +137,7 @@ def _message(title: str, message: Message) -> Iterator[RenderableType]:
 
 
 def why_panel(why: Why) -> Panel:
-    """Show an operation's state and the reason for it, the next event, and useful commands."""
+    """Return a panel that explains an operation's state and names its next event and commands."""
     state: str = why.state
     if state == "running":
         state += f" ({why.phase})"
@@ -168,7 +169,7 @@ def why_panel(why: Why) -> Panel:
 
 
 def process_panel(pairs: Iterable[tuple[str, object]]) -> Panel:
-    """Show the running process and its addresses."""
+    """Return a panel with labels and values, such as the addresses of the running process."""
     facts = []
     for label, value in pairs:
         style = ""
@@ -186,7 +187,7 @@ def process_panel(pairs: Iterable[tuple[str, object]]) -> Panel:
 
 
 def _grid(*rows: tuple[str, object, str]) -> Table:
-    """Lay out labels and values with the style of each value. Empty values are left out."""
+    """Lay out rows of a label, a value and the value's style. Empty values are left out."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     for label, value, style in rows:

@@ -1,4 +1,4 @@
-"""Scenarios that a command line names: in the library, in a file, or on stdin."""
+"""Reads the scenarios that a command line names, from the library, from a file or from stdin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def choose_scenario(name: str) -> ScenarioChoice:
-    """Return a scenario in the form used by requests: its name in the library, or its text.
+    """Return a scenario as requests to the control API name it: by library name, or by text.
 
     Raises Failure if the scenario's file cannot be read.
     """
@@ -24,9 +24,9 @@ def choose_scenario(name: str) -> ScenarioChoice:
 
 
 def scenario_text(name: str) -> tuple[str, str]:
-    """Return a scenario's text from the library or a file, and its name for errors.
+    """Return a scenario's text from the library or a file, and a file name for error messages.
 
-    Raises Failure.
+    Raises Failure if there is no such scenario, or if the file cannot be read.
     """
     if is_scenario_file(name):
         return read_scenario_file(name)
@@ -34,16 +34,19 @@ def scenario_text(name: str) -> tuple[str, str]:
 
 
 def is_scenario_file(name: str) -> bool:
-    """Return whether a name refers to a file.
+    """Return whether a name refers to a file, not to a scenario in the library.
 
-    A file is `-` or an existing file, or its name contains a slash or has a YAML suffix.
+    The name of a file is `-`, names an existing file, contains a slash, or has a YAML suffix.
     """
     path = Path(name)
     return name == "-" or "/" in name or path.suffix in (".yaml", ".yml") or path.is_file()
 
 
 def read_scenario_file(path: str) -> tuple[str, str]:
-    """Return a file's text, and its name for errors. The path `-` is stdin. Raises Failure."""
+    """Return a file's text, and the name of the file for error messages.
+
+    The path `-` is stdin. Raises Failure if the file cannot be read or is not UTF-8.
+    """
     content, name = read_bytes(path)
     try:
         return content.decode("utf-8-sig"), name
@@ -54,7 +57,7 @@ def read_scenario_file(path: str) -> tuple[str, str]:
 def read_world_file(path: str) -> dict[str, Any]:
     """Return the `world` of a scenario file, or the content of a file that contains only a world.
 
-    Raises Failure.
+    The key `extends` is left out. Raises Failure if the file contains no world.
     """
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.yaml_text import read_yaml
@@ -77,7 +80,10 @@ def library_names() -> list[str]:
 
 
 def library_text(name: str) -> str:
-    """Return the text of a scenario in the library. Raises Failure, which suggests a name."""
+    """Return the text of a scenario in the library.
+
+    Raises Failure, which suggests a name, if there is no such scenario.
+    """
     from hosting_emulator_scenarios import FOLDER
 
     names = library_names()

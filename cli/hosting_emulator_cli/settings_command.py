@@ -19,21 +19,24 @@ from hosting_emulator_cli.parameter_sources import is_default, is_typed, origin_
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
-#: The keys of options that have another name in the file, where several values are a list or mapping.
+#: The options whose key in the file differs from their name. The file contains a list or a mapping.
 _FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
-#: The options that commands other than `start` read from the file, because they describe a world.
+#: The options that describe a world. Commands other than `start` read only these from the file.
 _WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
-#: The file's options that do not apply if the command line names a state or a scenario.
+#: The options to ignore in the file, by the option on the command line that replaces them.
 _REPLACED_OPTIONS = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
-#: The key in a context's `meta` for the original arguments.
+#: The key of the original arguments in the `meta` of a Click context.
 TYPED = "hosting_emulator_cli.typed"
 
 
 def settings_of(*, assume: Sequence[tuple[str, str]], **options: Any) -> Settings:
-    """Return an emulator's settings from options with the names of settings, and from `assume`."""
+    """Return the settings of an emulator.
+
+    `options` have the same names as the settings. `assume` contains the assumptions.
+    """
     if not is_default("seed") and options["state"] is not None:
         options["state_seed"] = options["seed"]
-    # A variable or a file applies to every start. The second start must keep the world of the first.
+    # A variable or a file applies to every start, so a later start must keep the existing world.
     sources = [name for name in ("scenario", "state") if options[name]]
     options["only_new"] = bool(sources) and not is_typed(*sources)
     from hosting_emulator.settings import Settings
@@ -44,7 +47,7 @@ def settings_of(*, assume: Sequence[tuple[str, str]], **options: Any) -> Setting
 
 @contextmanager
 def start_errors_named() -> Iterator[None]:
-    """Turn a StartError into a Failure that names the variable or file behind the refused setting."""
+    """Turn a StartError into a Failure that names the variable or file with the refused setting."""
     from hosting_emulator.settings import StartError
 
     try:
@@ -61,9 +64,9 @@ def start_errors_named() -> Iterator[None]:
 
 
 def _words_of(value: Any) -> list[str]:
-    """Return the words by which an error message refers to a parameter's value.
+    """Return the words that an error message about a parameter's value contains.
 
-    A pair, such as NAME=VALUE, is referred to by its name.
+    For a pair such as NAME=VALUE, the word is the name.
     """
     if not isinstance(value, tuple):
         return [str(value)]
@@ -95,16 +98,16 @@ class SettingsCommand(click.Command):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line, environment variables and the settings file.
+        """Parse the command line, environment variables and the settings file.
 
-        Raises Failure for an error in the file.
+        Raises Failure for an error in a variable or in the file.
         """
         from hosting_emulator.settings_file import read_settings_file
 
         with failing(ValueError):
             file = read_settings_file()
             if file.values:
-                # Imported lazily because it loads pydantic, which takes 90 ms.
+                # Import the model lazily, because loading pydantic takes 90 ms.
                 from hosting_emulator.settings_model import judge
 
                 file = judge(file)
@@ -124,17 +127,17 @@ class SettingsCommand(click.Command):
             raise Failure(f"{origin}: {error.format_message()}") from error
 
     def _replaced_options(self, args: Sequence[str]) -> set[str]:
-        """Return the options that the file must not set, because another option replaces them."""
+        """Return the options to ignore in the file, because another option replaces them."""
         own_args = args[: [*args, "--"].index("--")]
         flags = {arg.partition("=")[0] for arg in own_args}
-        if self.name == "start":  # only `start` reads its options from variables too
+        if self.name == "start":  # only `start` also reads these options from variables
             for flag in _REPLACED_OPTIONS:
                 if f"HOSTING_EMULATOR_{flag[2:].upper()}" in os.environ:
                     flags.add(flag)
         return {name for flag in flags for name in _REPLACED_OPTIONS.get(flag, ())}
 
     def _defaults(self, file_settings: Mapping[str, Any], replaced: set[str]) -> dict[str, Any]:
-        """Return the file's values by parameter, in the form used on the command line."""
+        """Return the file's values by parameter name, as a user would type them."""
         if not file_settings:
             return {}
         is_start = self.name == "start"
@@ -158,7 +161,7 @@ class SettingsCommand(click.Command):
 
 
 def _typed_words(value: Any) -> Any:
-    """Return a value from the settings file as it would be typed on the command line."""
+    """Return a value from the settings file as a user would type the value."""
     if isinstance(value, Mapping):
         return [f"{name}={text}" for name, text in value.items()]
     if isinstance(value, bool | list):

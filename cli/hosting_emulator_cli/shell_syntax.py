@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 
-#: The characters that need a backslash between double quotes of a .env file.
+#: The characters that need a backslash between double quotes in a .env file.
 _DOTENV_SPECIAL = '\\"$'
-#: The characters that need a backslash between single quotes of fish.
+#: The characters that need a backslash between single quotes in fish.
 _FISH_SPECIAL = "\\'"
 
 
@@ -25,8 +25,8 @@ def _powershell_line(name: str, value: str) -> str:
 
 
 def _dotenv_line(name: str, value: str) -> str:
-    # Readers of .env files disagree about quotes. So only values that need quotes have them, such as
-    # values with a space, `#` or `$`.
+    # Quote a value only if it needs quotes, because parsers of .env files treat quotes differently.
+    # Values with a space, `#` or `$` need quotes.
     if shlex.quote(value) == value:
         return f"{name}={value}"
     return f'{name}="{_escaped(value, _DOTENV_SPECIAL)}"'
@@ -48,6 +48,6 @@ SHELLS: dict[str, Callable[[str, str], str]] = {
 
 
 def export_lines(variables: Mapping[str, str], shell: str) -> str:
-    """Write variables, one per line, in the syntax of `shell`, which is a key of SHELLS."""
+    """Return lines that set the variables, in the syntax of `shell`, which is a key of SHELLS."""
     write_line = SHELLS[shell]
     return "\n".join(write_line(name, value) for name, value in variables.items())

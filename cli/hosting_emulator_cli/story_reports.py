@@ -14,14 +14,14 @@ from hosting_emulator_cli.printable import printable
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-#: A report of the emulator, or `file` and `error` if the scenario itself has an error.
+#: The emulator's report on a story, or a mapping with `file` and `error` if the scenario has an error.
 StoryResult = Mapping[str, Any]
 
 _DIFFERENCE_COLORS = {"-": "red", "+": "green"}
 
 
 def story_text(report: StoryResult) -> str:
-    """Write a report: one line for each step, with the step's differences below it."""
+    """Format a report as text, with a line for each step and the step's differences below."""
     if "error" in report:
         errors = report["error"].splitlines()
         return "\n".join(f"{click.style('ERROR', fg='red')} {error}" for error in errors)
@@ -59,7 +59,7 @@ def _step_lines(step: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _response_lines(step: Mapping[str, Any]) -> Iterator[str]:
-    """Write the responses of a step that failed, each with its request, and the nearest requests."""
+    """Yield a failed step's responses, each with its request, and the nearest requests."""
     if step["passed"]:
         return
     for response in step.get("responses", ()):
@@ -82,7 +82,7 @@ def _response_text(response: Mapping[str, Any]) -> str:
 
 
 def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:
-    """Write a step's differences: path, place of the claim in the file, expected and actual value."""
+    """Yield lines about a step's differences: position, expected value and actual value."""
     for difference in step["differences"]:
         yield f"{difference['at']} (line {difference['line']}, column {difference['column']}):"
         for sign, member in (("-", "expected"), ("+", "found")):
@@ -91,14 +91,14 @@ def _difference_lines(step: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _value_lines(value: Any) -> list[str]:
-    """Write a value as lines: a string unchanged, or any other value as JSON."""
+    """Return a value as lines: a string unchanged, or any other value as JSON."""
     if isinstance(value, str):
         return value.splitlines() or ['""']
     return as_json(value).splitlines()
 
 
 def _unused_entries(report: StoryResult) -> list[Mapping[str, Any]]:
-    """Return the faults, outcomes and timeline entries that fail a story, because they never acted."""
+    """Return the required faults, outcomes and timeline entries that never acted."""
     if not report.get("steps"):
         return []
     entries = report.get("entries", ())
@@ -119,9 +119,9 @@ def _variation_lines(variation: Mapping[str, Any]) -> Iterator[str]:
 
 
 def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
-    """Write the number of passed stories, and the points whose variation may explain failures.
+    """Return the number of passed stories, and the points whose variation may explain failures.
 
-    `error_verb` is the action that failed for scenarios with an error: `read` or `run`.
+    `error_verb` says whether a scenario with an error could not be `read` or could not be `run`.
     """
     readable = [report for report in reports if "error" not in report]
     stories = [report for report in readable if report["steps"]]
@@ -145,16 +145,16 @@ def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
             points |= dict.fromkeys(report["variation"]["varied"])
     if points:
         summary += (
-            "\nWith --vary, a story that expects one particular choice of "
-            f"the emulator fails; points varied: {', '.join(points)}."
+            "\nWith --vary, a story fails if it expects one particular choice of the emulator. "
+            f"Responses varied at: {', '.join(points)}."
         )
     return summary
 
 
 def stories_junit(reports: Iterable[StoryResult]) -> str:
-    """Write reports as JUnit XML, with a suite for each scenario and a case for each step.
+    """Format reports as JUnit XML, with a suite for each scenario and a case for each step.
 
-    The text ends with a newline.
+    The XML ends with a newline.
     """
     suites = []
     for report in reports:
@@ -169,7 +169,7 @@ def _story_cases(report: StoryResult, name: str) -> list[Element]:
         error = junit.element("error", report["error"], message=report["error"])
         return [junit.case(file, "the scenario can be read", error)]
     if not report["steps"]:
-        skipped = junit.element("skipped", message="it has no story")
+        skipped = junit.element("skipped", message="the scenario has no story")
         return [junit.case(name, "the story", skipped, file=file)]
     cases = []
     for step in report["steps"]:
@@ -185,7 +185,7 @@ def _story_cases(report: StoryResult, name: str) -> list[Element]:
 
 
 def _step_failure(step: Mapping[str, Any]) -> Element | None:
-    """Return the failure of a step, with its responses and differences, or None if it passed."""
+    """Return a step's failure with responses and differences, or None if the step passed."""
     if step["passed"]:
         return None
     lines = [*_response_lines(step), *_difference_lines(step)]

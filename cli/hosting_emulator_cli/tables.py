@@ -1,4 +1,4 @@
-"""Tables: rows in columns under their headers, as wide as the terminal allows."""
+"""Lays out rows as tables that fit into the terminal."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import Any
 
 from hosting_emulator_cli.output import is_terminal
 
-#: A field of an item, such as `clock.now`, or a function that returns the cell of an item.
+#: The source of a cell: a field of the item, such as `clock.now`, or a function of the item.
 Field = str | Callable[[Any], object]
-#: Wrapped columns have at least this many characters.
+#: The minimum width of a wrapped column, in characters.
 _NARROWEST = 20
 
 
 def columns(*declared: str | tuple[str, Field]) -> Callable[[Iterable[Any]], str]:
     """Return a function that lays out items as a table.
 
-    A column is declared by its header and its field. A field alone is also its header, in capitals.
+    A column is declared as a header and a field, or as a field alone. The header of a field alone
+    is the field's last word in capitals.
     """
     headers: list[str] = []
     fields: list[Field] = []
@@ -39,7 +40,7 @@ def columns(*declared: str | tuple[str, Field]) -> Callable[[Iterable[Any]], str
 
 
 def _cell(item: Any, field: Field) -> object:
-    """Return the value of a field of an item, which is a mapping or an object."""
+    """Return the value of an item's field. The item is a mapping or an object."""
     if callable(field):
         return field(item)
     for name in field.split("."):
@@ -54,10 +55,11 @@ def _member(item: Any, name: str) -> Any:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Lay out rows in columns under their headers. Numbers are right-aligned, and no cell is cut.
+    """Lay out rows in columns under their headers.
 
-    A table that is too wide for the terminal is wrapped between words. If columns would then be too
-    narrow to read, each row is written as labels and values.
+    Numbers are right-aligned, and no cell is truncated. The cells of a table that is too wide for
+    the terminal are wrapped between words. If columns would then be too narrow to read, each row is
+    written as labels and values.
     """
     body = [list(row) for row in rows]
     texts = [list(headers), *([cell_text(cell) for cell in row] for row in body)]
@@ -94,10 +96,9 @@ def _line(parts: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]
 
 
 def _fit(widths: Sequence[int], texts: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """Return column widths that fit into `room` characters, or None if there are none.
+    """Return column widths that fit into `room` characters. The widest columns are narrowed.
 
-    The widest columns are narrowed. None means that a column would be too narrow to read, or would
-    break words.
+    Returns None if a column would become too narrow to read, or too narrow for its words.
     """
     least_widths = []
     for width, column in zip(widths, zip(*texts, strict=True), strict=True):
@@ -117,7 +118,10 @@ def _fit(widths: Sequence[int], texts: Sequence[Sequence[str]], room: int) -> li
 
 
 def _labeled_row(headers: Sequence[str], cells: Sequence[str], room: int) -> str:
-    """Write a row's first cell, and below it labels and values, several to a line if they fit."""
+    """Format a row as its first cell, with labels and values below.
+
+    A line contains several labels and values if they fit.
+    """
     lines = [cells[0]]
     for header, cell in zip(headers[1:], cells[1:], strict=True):
         pair = f"{header} {cell}"
@@ -138,7 +142,7 @@ def _wrap(text: str, width: int) -> list[str]:
 
 
 def cell_text(value: object) -> str:
-    """Return a value as one line of readable text."""
+    """Return a value as one line of readable text. None and empty lists are `-`."""
     if value is None:
         return "-"
     if isinstance(value, bool):

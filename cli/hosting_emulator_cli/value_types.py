@@ -1,6 +1,6 @@
 """The types of option and argument values. Each error says in one line what would be valid.
 
-The emulator is only imported when a command reads a value.
+The emulator is imported only when a command reads a value.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class TextType(click.ParamType):  # type: ignore[type-arg]  # generic since Click 8.4 only
-    """A type whose `read` turns a string into a value.
+    """A parameter type that converts a string with the function `read`.
 
-    The message of a ValueError from `read` is shown to the user.
+    If `read` raises ValueError, the user sees the error's message.
     """
 
     def __init__(self, name: str, read: Callable[[str], Any]) -> None:
@@ -43,7 +43,7 @@ class WholeNumber(click.IntRange):
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number. Raises BadParameter."""
+        """Convert a string into a number. Raises BadParameter if the number is out of range."""
         least = int(self.min or 0)
         with suppress(ValueError):
             number = int(value)
@@ -79,9 +79,9 @@ def read_seconds(text: str) -> float:
 
 
 def read_timestamp(text: str) -> str:
-    """Check an RFC 3339 timestamp with `Z` or an offset, or replace `now` with this machine's time.
+    """Check and return an RFC 3339 timestamp with `Z` or an offset.
 
-    Raises ValueError.
+    `now` becomes this machine's time. Raises ValueError for an invalid timestamp.
     """
     from hosting_emulator.contract.timestamps import format_timestamp, parse_timestamp
 
@@ -92,7 +92,10 @@ def read_timestamp(text: str) -> str:
 
 
 def clock_request(mode: str | None, at: str | None) -> ClockRequest:
-    """Return the clock settings for a mode such as `scaled:60` and a timestamp. Raises ValueError."""
+    """Return a request that sets a clock to a mode, such as `scaled:60`, and to a timestamp.
+
+    Raises ValueError if the mode is invalid.
+    """
     from hosting_emulator.sdk.new_worlds import clock_request
 
     request: ClockRequest = {}
@@ -134,9 +137,9 @@ def _named_json_value(text: str) -> tuple[str, Any]:
 _FILE_NAME = TextType("text", _file_name)
 TIMESTAMP = TextType("timestamp", read_timestamp)
 RATE = TextType("rate", _rate)
-#: The value is parsed as JSON if possible. Otherwise it is a string.
+#: A name and a value. The value is parsed as JSON if possible, and remains a string if not.
 TYPED_VALUE = TextType("NAME=VALUE", _named_json_value)
-#: The types of option values by their names in the help.
+#: The types of option values by their metavar.
 TYPES: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
     "FILE": FilePath(dir_okay=False, path_type=Path),
     "NAME|FILE": _FILE_NAME,

@@ -1,6 +1,6 @@
-"""`exec --vary` explains why a varied run failed, and finds the variation points that matter.
+"""Runs a command for `exec --vary`, and searches for the variation points that make it fail.
 
-This module knows only the names of the emulator's variation points. `execution` runs the command.
+This module uses only the names of variation points. `execution` makes each run.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ from hosting_emulator_cli import execution
 from hosting_emulator_cli.execution import Execution, Stopped, mention
 from hosting_emulator_lab.delta_debugging import smallest
 
-#: The maximum number of runs of a search, not counting those that check whether it makes sense.
+#: The maximum number of runs in a search. Up to three more runs check whether a search makes sense.
 MOST_RUNS = 40
 #: The exit codes of a command that could not be started.
 _NOT_STARTED = (126, 127)
-#: The text in place of the points if the command used other worlds, like tests with the plugin.
+#: The text that replaces the points if no response of this emulator varied. For example, tests with
+#: the pytest plugin may use only worlds that the command creates.
 _OTHER_WORLDS = (
     "no response of this emulator; worlds that the command created itself use the seed too"
 )
 
-#: Returns the command line that repeats the command with variation at these points, or at all points
-#: for None.
+#: A function that returns the command line for a run with variation at these points. None means all
+#: points.
 RepeatLine = Callable[[Sequence[str] | None], str]
 
 
 def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool) -> int:
     """Run a command with varied responses, and return its exit code.
 
-    If the command fails, print the seed, the points and the line that repeats the run. With
-    `shrinking`, repeat the run until the points that matter are found. Raises Failure.
+    If the command fails, print the seed, the points and the command line that repeats the run. If
+    `shrinking` is true, also search for the points that make the command fail. Raises Failure.
     """
     first = execution.execute(plan)
     if first.code == 0 or first.code in _NOT_STARTED or first.signalled or first.undecided:
@@ -39,7 +40,7 @@ def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool)
     if shrinking or not plan.quiet:
         points = ", ".join(first.varied) or _OTHER_WORLDS
         line = repeat_line(settings.vary_only)
-        mention(f"Varied with seed {settings.vary}: {points}.\nAgain: {line}")
+        mention(f"Varied with seed {settings.vary}: {points}.\nRepeat with: {line}")
     if shrinking:
         try:
             _PointSearch(plan, repeat_line).search(first.varied)
@@ -53,7 +54,7 @@ class _PointSearch:
 
     def __init__(self, plan: Execution, repeat_line: RepeatLine) -> None:
         settings = replace(plan.settings, log_requests=False, log_level="warning")
-        #: The execution of each run of the search. Its output is hidden.
+        #: The execution of each run of the search. The output of these runs is hidden.
         self._plan = replace(
             plan, settings=settings, report="never", keep=None, quiet=True, silent=True
         )
@@ -61,16 +62,17 @@ class _PointSearch:
         #: The points at which the responses of the latest run varied.
         self._varied: tuple[str, ...] = ()
         self._run_count = 0
-        #: Whether the latest search ended with the fewest points before it ran out of runs.
+        #: Whether the latest search found the fewest points before it ran out of runs.
         self._is_finished = True
 
     def search(self, varied: tuple[str, ...]) -> None:
         """Print the smallest sets of points at which the command fails. Raises Stopped.
 
-        `varied` are the points at which the responses of the failed run varied.
+        `varied` contains the points at which the responses of the failed run varied.
         """
         mention(
-            f"Shrinking: at most {MOST_RUNS + 3} more runs, output hidden, each in a fresh world."
+            f"Shrinking takes at most {MOST_RUNS + 3} more runs, each in a fresh world. The output "
+            "of these runs is hidden."
         )
         if self._fails(()):
             mention("The command also fails without variation, so no point is the cause.")
@@ -80,18 +82,18 @@ class _PointSearch:
         candidates = self._plan.settings.vary_only or tuple(POINTS)
         points = self._failing_points(varied, candidates)
         if points is None:
-            mention("It passed when repeated with the same points, so the failure is intermittent.")
+            mention("The failure is intermittent: another run with the same points passed.")
             return
-        beginning = "It fails"
+        beginning = "The command fails"
         while points:
             culprits = self._shrink(points, beginning)
             # One bug may hide another: repeat the search without the points already named.
             candidates = tuple(point for point in candidates if point not in culprits)
             points = self._remaining_points(candidates)
-            beginning = "Without this variation, it fails"
+            beginning = "Without this variation, the command fails"
 
     def _failing_points(self, *sets: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Return the first set of points with which the command fails, or None."""
+        """Return the first set of points with which the command fails, or None if it always passes."""
         for points in sets:
             if points and self._fails(points):
                 return points
@@ -107,14 +109,15 @@ class _PointSearch:
             limit = "; the search stopped, so a smaller set may exist"
         mention(
             f"{beginning} with {' and '.join(result.items)} alone "
-            f"({result.tries} runs{limit}).\nAgain: {self._repeat_line(result.items)}"
+            f"({result.tries} runs{limit}).\nRepeat with: {self._repeat_line(result.items)}"
         )
         return result.items
 
     def _remaining_points(self, candidates: tuple[str, ...]) -> tuple[str, ...]:
         """Return the points to search next.
 
-        The result is empty if the command passes without the points found so far.
+        The result is empty if the command passes without the points already named, or if the search
+        has no runs left.
         """
         may_continue = self._is_finished and self._run_count < MOST_RUNS
         if not may_continue or not candidates or not self._fails(candidates):
@@ -122,7 +125,10 @@ class _PointSearch:
         return tuple(point for point in candidates if point in self._varied)
 
     def _fails(self, points: tuple[str, ...]) -> bool:
-        """Run the command, varied at these points, or without variation if there are none."""
+        """Return whether the command fails with variation at these points.
+
+        If there are no points, responses do not vary. Raises Stopped if the run has no verdict.
+        """
         settings = replace(self._plan.settings, vary_only=points)
         if not points:
             settings = replace(self._plan.settings, vary=None, vary_only=None)

@@ -1,4 +1,4 @@
-"""The verdict of `exec` about a command, from an observation of all worlds of its emulator.
+"""The verdict of `exec` on a command, based on an observation of all worlds of the emulator.
 
 There is no verdict if no request was observed, or if a judge failed.
 """
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 #: The exit code if there is no verdict.
 UNDECIDED = 2
-#: The maximum number of worlds in a report, which contains the latest worlds.
+#: The maximum number of worlds in a report. Only the latest worlds are reported.
 MOST_REPORTS = 5
-#: The maximum number of worlds that are kept besides the main world. The latest worlds are kept.
+#: The maximum number of worlds that are kept besides the main world. Only the latest are kept.
 MOST_KEPT = 20
 #: The maximum number of unfinished requests that a message names.
 _MOST_NAMED = 5
 NO_REQUEST = (
     "No request reached the emulator. The command probably does not use the base URL in "
-    "HOSTING_BASE_URL; --export HOSTING_BASE_URL=NAME sets the URL under another name."
+    "HOSTING_BASE_URL. --export HOSTING_BASE_URL=NAME renames this variable."
 )
 
 
 class RunVerdict:
-    """The verdict about one run of a command."""
+    """The verdict on one run of a command."""
 
     def __init__(self, report: ObservationReport) -> None:
         self._report = report
@@ -43,7 +43,7 @@ class RunVerdict:
 
     @property
     def errors(self) -> Sequence[str]:
-        """The errors of judges."""
+        """The messages of judges that failed."""
         errors: Sequence[str] = self._report.errors
         return errors
 
@@ -54,19 +54,19 @@ class RunVerdict:
 
     @property
     def has_findings(self) -> bool:
-        """Whether a judge found anything."""
+        """Whether a judge reported a finding of any severity."""
         return any(chapter.conduct.findings for chapter in self._chapters)
 
     @property
     def is_bad(self) -> bool:
-        """Whether a judge found a warning or an error."""
+        """Whether a judge reported a warning or an error."""
         from hosting_emulator.sdk.conduct_text import of_severity
 
         reports = (chapter.conduct for chapter in self._chapters)
         return any(of_severity(report, "warning").findings for report in reports)
 
     def conduct_text(self, *, color: bool = False) -> str:
-        """Write the findings in each world, or a sentence if there are none."""
+        """Return the findings in each world as text, or a sentence if there are no findings."""
         from hosting_emulator.sdk.conduct_text import conduct_text
 
         guilty = [chapter for chapter in self._chapters if chapter.conduct.findings]
@@ -82,9 +82,9 @@ class RunVerdict:
         return "\n\n".join(texts)
 
     def in_progress_text(self) -> str:
-        """List the requests that had no response when the command ended.
+        """Return a sentence that lists the requests without a response when the command ended.
 
-        The text is empty if there are none.
+        The sentence is empty if every request had a response.
         """
         requests = self._report.in_progress
         if not requests:
@@ -102,7 +102,11 @@ class RunVerdict:
         return [chapter for chapter in self._chapters if chapter.requests and not chapter.released]
 
     def main_chapter(self) -> ChapterReport:
-        """Return the world to look at first: the default world if it received a request."""
+        """Return the world to look at first.
+
+        This is the default world if it received a request, or if no other world did. If not, it is
+        the latest world that received requests.
+        """
         default = next(
             chapter
             for chapter in self._chapters
@@ -128,7 +132,7 @@ class RunVerdict:
 
 
 def world_label(chapter: ChapterReport) -> str:
-    """Return a world's name, and how the world ended."""
+    """Return a world's name and, if the world has ended, how it ended."""
     label = f"world {chapter.world}"
     if chapter.ended:
         label += f" ({chapter.ended})"
@@ -138,15 +142,18 @@ def world_label(chapter: ChapterReport) -> str:
 def report_texts(
     verdict: RunVerdict, observation: WorldsObservation, *, color: bool
 ) -> Iterator[str]:
-    """Write the report of each world that received requests, or of the default world."""
+    """Yield a report on each world that received requests, or on the default world.
+
+    At most MOST_REPORTS worlds are reported.
+    """
     from hosting_emulator.sdk.report_text import report_text, without_commands
 
     chapters = verdict.active_chapters() or [verdict.main_chapter()]
     if len(chapters) > MOST_REPORTS:
         left = len(chapters) - MOST_REPORTS
-        yield f"{left} more worlds received requests; the latest {MOST_REPORTS} follow."
+        yield f"{left} more worlds received requests. The reports on the latest {MOST_REPORTS} follow."
     for chapter in chapters[-MOST_REPORTS:]:
-        # The emulator ends with the command, so commands for the emulator would not work.
+        # The emulator ends with the command, so commands that need the emulator would not work.
         report = without_commands(observation.world_report(chapter.index))
         text = report_text(report, color=color)
         if chapter.ended:
@@ -157,9 +164,10 @@ def report_texts(
 def keep_worlds(
     verdict: RunVerdict, observation: WorldsObservation, path: Path
 ) -> tuple[Path, list[Path]]:
-    """Write the main world to a file, and other worlds that received requests to files beside it.
+    """Write the main world to `path`, and other worlds that received requests to files beside it.
 
-    Returns the main file and the other files. Raises Failure.
+    Returns the path of the main world and the paths of the other worlds. Raises Failure if a file
+    cannot be written.
     """
     main_chapter = verdict.main_chapter()
     others = [chapter for chapter in verdict.active_chapters() if chapter is not main_chapter]

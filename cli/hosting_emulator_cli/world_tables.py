@@ -38,7 +38,7 @@ _world_columns = columns(
 
 
 def world_table(worlds: Sequence[WorldSummary]) -> str:
-    """Lay out worlds, one per line. Lines about worlds with varied responses follow the table."""
+    """Format worlds as a table. Lines about worlds with varied responses follow the table."""
     lines = [_world_columns(worlds)]
     for world in worlds:
         variation = world.variation

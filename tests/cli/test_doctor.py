@@ -60,7 +60,7 @@ def test_doctor_exits_0_without_a_problem(run, tmp_path: Path, free_port: int):
 
     assert result.exit_code == 0, result.stdout
     assert "problem" not in result.stdout
-    assert f"{free_port} is free." in result.stdout
+    assert f"Port {free_port} is free." in result.stdout
     assert not (tmp_path / "none").exists()
 
 
@@ -72,7 +72,7 @@ def test_doctor_exits_1_with_a_problem_and_gives_advice(run, tmp_path: Path, mon
     assert result.exit_code == 1
     lines = result.stdout.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("problem  proxies"))
-    assert "-> `export NO_PROXY=localhost,127.0.0.1,::1" in lines[at + 1]
+    assert "-> Run `export NO_PROXY=localhost,127.0.0.1,::1" in lines[at + 1]
     assert lines[-1].startswith("1 problem")
     assert "hush" not in result.stdout
 
@@ -108,7 +108,7 @@ def test_a_check_of_doctor_that_crashes_does_not_stop_the_others(run, tmp_path: 
     result = run("doctor", "--json", "--data-dir", str(tmp_path / "none"), "--port", "0")
 
     (finding,) = findings_of(result, "versions")
-    assert finding["seen"] == "This could not be checked: no such luck."
+    assert finding["seen"] == "The check could not run: no such luck."
     assert findings_of(result, "localhost")
 
 
@@ -149,8 +149,8 @@ def test_doctor_names_missing_and_old_dependencies(monkeypatch: pytest.MonkeyPat
 
     _, outdated, missing = doctor_checks.check_versions()
 
-    assert outdated.seen == "aiohttp is 3.9.5; 3.11 or newer is needed."
-    assert missing.seen == "pyjwt is not installed; 2.9 or newer is needed."
+    assert outdated.seen == "aiohttp is 3.9.5, but the emulator needs 3.11 or newer."
+    assert missing.seen == "pyjwt is not installed, but the emulator needs 2.9 or newer."
 
 
 def test_doctor_accepts_this_installation():
@@ -168,7 +168,7 @@ def test_doctor_finds_the_running_emulator(run, control: FakeControl, tmp_path: 
 
     (emulator,) = findings_of(result, "emulator")
     (port,) = findings_of(result, "port")
-    assert emulator["seen"] == f"Version {__version__} runs at {control.url} (process 7)."
+    assert emulator["seen"] == f"Version {__version__} is running at {control.url} (process 7)."
     assert (port["verdict"], result.exit_code) == ("ok", 0)
     assert port["seen"].startswith("An emulator")
 
@@ -182,8 +182,8 @@ def test_doctor_reports_an_emulator_of_another_version(run, control: FakeControl
     (emulator,) = findings_of(result, "emulator")
     (port,) = findings_of(result, "port")
     assert (result.exit_code, emulator["verdict"]) == (1, "problem")
-    assert emulator["seen"].startswith("Version 0.0.1 runs at ")
-    assert port["seen"].startswith("An emulator (version 0.0.1) runs on ")
+    assert emulator["seen"].startswith("Version 0.0.1 is running at ")
+    assert port["seen"].startswith("An emulator (version 0.0.1) uses port ")
     assert port["seen"].endswith(" and keeps its state in /elsewhere.")
 
 
@@ -206,7 +206,7 @@ def test_doctor_reports_another_server_at_the_address(run, control: FakeControl)
     (port,) = findings_of(result, "port")
     assert finding["verdict"] == port["verdict"] == "problem"
     assert f"{control.url}/_emulator" in finding["seen"]
-    assert "which is not an emulator" in port["seen"]
+    assert "A program that is not an emulator" in port["seen"]
 
 
 def test_a_missing_emulator_is_a_problem_only_at_a_chosen_address():
@@ -226,7 +226,7 @@ def test_doctor_reports_a_port_that_another_program_uses(port: int):
     finding = doctor_checks.check_port("tls port", port, no_response)
 
     assert finding.verdict == "problem"
-    assert finding.seen == f"{port} is used by another program, which is not an emulator."
+    assert finding.seen == f"A program that is not an emulator uses port {port}."
     assert f"`lsof -i :{port}`" in str(finding.advice)
     assert "`start --tls-port 0`" in str(finding.advice)
 
@@ -239,7 +239,7 @@ def test_doctor_reports_a_port_that_needs_permission(monkeypatch: pytest.MonkeyP
 
     finding = doctor_checks.check_port("port", 80, None)
 
-    assert finding.seen == "Cannot listen on 80: permission denied."
+    assert finding.seen == "Cannot listen on port 80: permission denied."
 
 
 # --- The machine ---------------------------------------------------------------------------------
@@ -345,7 +345,7 @@ def test_doctor_does_not_change_an_intact_data_directory(data_directory: Path):
     finding = first_finding(data_directory)
 
     assert finding.verdict == "ok"
-    assert f"{data_directory} is intact and not in use: 1 world." in finding.seen
+    assert f"{data_directory} is intact and not in use. It contains 1 world." in finding.seen
     assert picture() == before
 
 
@@ -397,7 +397,7 @@ def test_doctor_does_not_read_a_data_directory_in_use(tmp_path: Path, run):
     # doctor checks the directory of the running emulator.
     (reached,) = findings_of(result, "data")
     assert reached["verdict"] == "ok"
-    assert reached["seen"].startswith(f"{path} is in use by the running emulator")
+    assert reached["seen"].startswith(f"The running emulator uses {path}")
 
 
 def test_doctor_reports_a_data_directory_that_is_a_file(tmp_path: Path):
@@ -406,7 +406,7 @@ def test_doctor_reports_a_data_directory_that_is_a_file(tmp_path: Path):
 
     (finding,) = doctor_checks.check_data(path, is_reached=False)
 
-    assert (finding.verdict, finding.seen) == ("problem", f"{path} is a file.")
+    assert (finding.verdict, finding.seen) == ("problem", f"{path} is a file, not a directory.")
 
 
 def test_doctor_names_the_folder_in_which_no_data_directory_can_be_created(
@@ -416,7 +416,7 @@ def test_doctor_names_the_folder_in_which_no_data_directory_can_be_created(
 
     (finding,) = doctor_checks.check_data(tmp_path / "a" / "b", is_reached=False)
 
-    assert finding.seen == f"{tmp_path} cannot be written by this user."
+    assert finding.seen == f"You cannot write to {tmp_path}."
 
 
 def test_doctor_reports_secrets_that_other_users_can_read(data_directory: Path):
@@ -435,7 +435,7 @@ def test_doctor_reports_secrets_that_other_users_can_read(data_directory: Path):
     *_, finding = doctor_checks.check_data(data_directory, is_reached=False)
     assert finding.verdict == "problem"
     assert finding.seen == f"Other users of this machine can read {snapshot}."
-    assert str(finding.advice).startswith(f"`chmod -R go= {data_directory}`")
+    assert str(finding.advice).startswith(f"Run `chmod -R go= {data_directory}`")
 
 
 def test_doctor_reports_a_data_directory_that_other_users_can_write(tmp_path: Path):
@@ -443,7 +443,7 @@ def test_doctor_reports_a_data_directory_that_other_users_can_write(tmp_path: Pa
 
     *_, finding = doctor_checks.check_data(tmp_path, is_reached=False)
 
-    assert (finding.verdict, finding.advice) == ("problem", f"`chmod go-w {tmp_path}`")
+    assert (finding.verdict, finding.advice) == ("problem", f"Run `chmod go-w {tmp_path}`.")
 
 
 # --- Certificates --------------------------------------------------------------------------------

@@ -162,7 +162,7 @@ def test_a_failed_varied_run_prints_seed_points_and_a_command_that_repeats_it(ru
     assert result.exit_code == 3
     assert lines[0] == f"Varied with seed a b: {', '.join(POINTS)}."
     assert lines[1] == (
-        "Again: hosting-emulator exec --clock=skip --vary 'a b' -- npm test --vary x"
+        "Repeat with: hosting-emulator exec --clock=skip --vary 'a b' -- npm test --vary x"
     )
     assert len(runs) == 1
 
@@ -170,7 +170,7 @@ def test_a_failed_varied_run_prints_seed_points_and_a_command_that_repeats_it(ru
 def test_the_command_that_repeats_a_failure_contains_the_start_time(run, runs):
     lines = run("exec", "--at", "now", "--vary", "7", "--", "x").stderr.splitlines()
 
-    assert re.fullmatch(r"Again: .* --at \d{4}-\d\d-\d\dT[\d:.]+Z --vary 7 -- x", lines[1])
+    assert re.fullmatch(r"Repeat with: .* --at \d{4}-\d\d-\d\dT[\d:.]+Z --vary 7 -- x", lines[1])
 
 
 def test_a_failure_in_worlds_of_the_command_itself_says_that_they_vary_too(
@@ -203,10 +203,10 @@ def test_shrinking_finds_the_points_that_matter(run, runs):
 
     lines = result.stderr.splitlines()
     assert result.exit_code == 3
-    assert lines[2].startswith("Shrinking: at most 43 more runs")
-    assert lines[3].startswith("It fails with page-size and extra-fields alone (")
+    assert lines[2].startswith("Shrinking takes at most 43 more runs")
+    assert lines[3].startswith("The command fails with page-size and extra-fields alone (")
     assert lines[4] == (
-        "Again: hosting-emulator exec --report never --vary 7 --only page-size --only extra-fields "
+        "Repeat with: hosting-emulator exec --report never --vary 7 --only page-size --only extra-fields "
         "-- npm test"
     )
     assert len(runs) <= 1 + 43
@@ -229,11 +229,11 @@ def test_shrinking_finds_a_point_that_another_point_hides(run, monkeypatch: pyte
 
     blamed = [line.partition(" alone")[0] for line in lines if " alone (" in line]
     assert blamed == [
-        "It fails with absent-fields",
-        "Without this variation, it fails with id-order",
-        "Without this variation, it fails with timestamp-form",
+        "The command fails with absent-fields",
+        "Without this variation, the command fails with id-order",
+        "Without this variation, the command fails with timestamp-form",
     ]
-    assert lines[-1] == "Again: hosting-emulator exec --vary 7 --only timestamp-form -- x"
+    assert lines[-1] == "Repeat with: hosting-emulator exec --vary 7 --only timestamp-form -- x"
 
 
 def test_shrinking_blames_no_point_for_a_run_that_fails_without_variation(
@@ -256,7 +256,7 @@ def test_shrinking_reports_a_run_that_fails_only_sometimes(run, monkeypatch: pyt
 
     lines = run("exec", "--vary", "7", "--shrink", "--", "x").stderr.splitlines()
 
-    assert lines[-1].startswith("It passed when repeated with the same points")
+    assert lines[-1].startswith("The failure is intermittent")
 
 
 def test_a_signal_ends_shrinking(run, monkeypatch: pytest.MonkeyPatch):
@@ -302,8 +302,8 @@ def test_a_failed_varied_story_prints_its_seed(ask, control: FakeControl):
     assert "varied   by seed 7, confined to key-order: key-order" in result.stdout
     assert "again    --vary 7 --only key-order" in result.stdout
     assert result.stderr.splitlines()[-1] == (
-        "With --vary, a story that expects one particular choice of the emulator fails; "
-        "points varied: key-order."
+        "With --vary, a story fails if it expects one particular choice of the emulator. "
+        "Responses varied at: key-order."
     )
 
 

@@ -203,7 +203,7 @@ def test_a_file_without_a_story_is_no_passed_story(run, file: Path, tmp_path: Pa
     assert "no story: the world was built" in result.stdout
     assert result.stderr == "1 story: 1 passed, 0 failed. 1 without a story.\n"
     [skipped] = Xml.parse(junit).iter("skipped")
-    assert skipped.get("message") == "it has no story"
+    assert skipped.get("message") == "the scenario has no story"
 
 
 def test_scenario_check_prints_a_list_of_reports_as_json(run, file: Path, tmp_path: Path):

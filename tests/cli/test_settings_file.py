@@ -204,10 +204,10 @@ def test_doctor_shows_where_each_value_came_from(
     )["findings"]
 
     assert {finding["seen"] for finding in findings if finding["check"] == "settings"} == {
-        "--data-dir kept, from hosting-emulator.yaml.",
-        "--clock skip, from the variable HOSTING_EMULATOR_CLOCK.",
-        "--assume accepted_status=200, from hosting-emulator.yaml.",
-        "--control-token (hidden), from hosting-emulator.yaml.",
+        "`--data-dir kept` comes from hosting-emulator.yaml.",
+        "`--clock skip` comes from the variable HOSTING_EMULATOR_CLOCK.",
+        "`--assume accepted_status=200` comes from hosting-emulator.yaml.",
+        "`--control-token (hidden)` comes from hosting-emulator.yaml.",
     }
     assert any("kept does not exist yet" in finding["seen"] for finding in findings)
 

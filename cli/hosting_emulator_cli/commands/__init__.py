@@ -1,1 +1,4 @@
-"""The commands, one file for each command or group; heavy imports stay inside their functions."""
+"""The commands, with one file for each command or group.
+
+Heavy imports are inside functions, so that each command starts fast.
+"""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def clock() -> None:
     """Show and move a world's time.
 
-    Everything in a world follows its clock: operations, tickets, tokens, keys. Each command prints
-    the clock's new state.
+    Operations, tickets, tokens and keys follow the clock of their world. Each command prints the
+    clock's new state.
     """
 
 
@@ -59,7 +59,7 @@ def show(world: HostingEmulator) -> ClockState:
 
 
 def _add_mode(name: str, request: ClockRequest, help: str) -> None:
-    """Add a command that sets the mode of the clock. `help` is the text of the command's help."""
+    """Add a command that sets the mode of the clock. `help` is the command's help text."""
 
     @clock.command(name, help=help)
     @prints(_clock_text)
@@ -68,7 +68,7 @@ def _add_mode(name: str, request: ClockRequest, help: str) -> None:
         return world.clock.change(request)
 
 
-_add_mode("freeze", {"mode": "frozen"}, "Stop the clock: time moves only by `advance`.")
+_add_mode("freeze", {"mode": "frozen"}, "Stop the clock. Only `advance` moves the time.")
 _add_mode("run", {"mode": "real"}, "Run the clock at real speed, from the world's current time.")
 
 
@@ -88,7 +88,7 @@ def scale(world: HostingEmulator, rate: float) -> ClockState:
 _add_mode(
     "skip",
     {"mode": "skip"},
-    "Skip waiting: a poll of an unfinished operation moves time to the next due event.",
+    "Skip waiting: a poll of an unfinished operation moves the time to the next due event.",
 )
 
 
@@ -117,10 +117,10 @@ _add_mode(
 def advance(
     world: HostingEmulator, duration: str | None, to: str | None, until_operation: str | None
 ) -> ClockState:
-    """Move time forward and run everything that falls due.
+    """Move the time forward and run all events that become due.
 
-    DURATION is world time, such as 500ms, 90s, 10m, 1h30m, 90d or PT10M. Give either DURATION, --to
-    or --until-operation.
+    DURATION is world time, such as 500ms, 90s, 10m, 1h30m, 90d or PT10M. Give exactly one of
+    DURATION, --to and --until-operation.
     """
     if [duration, to, until_operation].count(None) != 2:
         raise click.UsageError("give exactly one of DURATION, --to and --until-operation")

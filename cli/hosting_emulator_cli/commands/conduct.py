@@ -1,4 +1,4 @@
-"""`conduct`: a client's mistakes, as text and as a report."""
+"""`conduct`: report the mistakes of a client."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         HostingEmulator,
     )
 
-#: The choices of `--conduct`: judge nothing, report findings, or also fail because of them.
+#: The choices of `--conduct`: judge nothing, report findings, or report findings and fail.
 CONDUCT = ("off", "report", "error")
 
 
@@ -41,10 +41,10 @@ CONDUCT = ("off", "report", "error")
 )
 @opt.flag(
     "--final",
-    help="The client has finished: also report what it left unfinished.",
+    help="Also report what the client left unfinished. Use this flag when the client has ended.",
 )
 @opt.skip_rule_option(
-    "Skip a rule, by its id; repeatable. `hosting-emulator conduct rules` lists them."
+    "Skip the rule with this id. Repeatable. `hosting-emulator conduct rules` lists the rules."
 )
 @opt.choice(
     "--severity",
@@ -55,7 +55,7 @@ CONDUCT = ("off", "report", "error")
 @opt.option(
     "--junit",
     metavar="FILE",
-    help="Also write JUnit XML, with a test case per rule.",
+    help="Also write the report to this file as JUnit XML, with a test case for each rule.",
 )
 @opt.json_option
 @opt.with_world
@@ -71,13 +71,13 @@ def conduct(
 ) -> int:
     """Report the client's mistakes.
 
-    Checks every request to the world against rules, each based on a sentence of the contract or of
-    HTTP. Requests before a reset or before another scenario count too. After the first check, no
-    later request is missed.
+    Checks every request to the world against rules. Each rule is based on a sentence of the
+    contract or of the HTTP standard. Requests from before a reset or before the load of a scenario
+    count too. After the first check, no later request is missed.
 
-    The exit code is 1 if a finding has severity warning or worse; --severity changes this. Without
-    such a finding, it is 2 if the world received no request, or if a request could not be checked:
-    `conduct clear` starts over.
+    The exit code is 1 if a finding has severity warning or worse. --severity changes this limit.
+    Without such a finding, the exit code is 2 if the world received no request, or if a request
+    could not be checked. `conduct clear` starts over.
     """
     if ctx.invoked_subcommand is not None:
         return 0
@@ -117,7 +117,7 @@ def clear(world: HostingEmulator) -> None:
 @conduct.command(epilog=examples("hosting-emulator conduct rules --json"))
 @prints(columns(("RULE", "id"), "severity", "title"))
 def rules() -> list[ConductRuleRow]:
-    """List the rules, with the severity of each.
+    """List the rules with their severities.
 
     Works without a running emulator. --json adds the reason for each rule, and what to do instead.
     """
@@ -129,7 +129,7 @@ def rules() -> list[ConductRuleRow]:
 def undecided_reasons(report: ConductReport) -> list[str]:
     """Return the reasons why a report without findings proves nothing.
 
-    The list is empty if every request was checked.
+    The list is empty if there was a request and every request was checked.
     """
     reasons = [f"{error}." for error in report.errors]
     if not report.complete:
@@ -142,9 +142,10 @@ def undecided_reasons(report: ConductReport) -> list[str]:
 def ask_conduct(
     world: HostingEmulator, *, skip_rules: Sequence[str], final: bool = False, option: str = ""
 ) -> ConductReport:
-    """Return the findings in a world. After the first call, no later request is missed.
+    """Return the report on a client's conduct in a world.
 
-    Raises Failure if a rule to skip does not exist.
+    After the first call for a world, no later request is missed. Raises Failure if a rule to skip
+    does not exist. The message of the Failure begins with `option`.
     """
     from hosting_emulator.sdk import ControlRefused
 
@@ -155,7 +156,7 @@ def ask_conduct(
 
 
 def with_rules_command(refused: ControlRefused) -> str:
-    """Return the text of a refusal, with the command that lists the rules instead of the address."""
+    """Return the text of a refusal. A command that lists the rules replaces the API's address."""
     address = "/_emulator/contract/conduct-rules lists"
     return str(refused).replace(address, "`hosting-emulator conduct rules` lists")
 
@@ -163,9 +164,9 @@ def with_rules_command(refused: ControlRefused) -> str:
 def _junit(
     report: ConductReport, rules: Sequence[Mapping[str, Any]], world: str, severity: str
 ) -> str:
-    """Write JUnit XML with a case for each rule. The text ends with a newline.
+    """Format a report as JUnit XML, with a case for each rule. The XML ends with a newline.
 
-    Only findings of this severity or worse fail a case.
+    Only findings of severity `severity` or worse fail a case.
     """
     from hosting_emulator import junit
     from hosting_emulator.sdk.conduct_text import of_severity
@@ -190,7 +191,7 @@ def _junit(
 
 
 def _rule_text(rule: Mapping[str, Any], findings: Sequence[ConductFinding]) -> str:
-    """Write a rule's findings, the reason for the rule, and the advice."""
+    """Format a rule's findings, the reason for the rule, and the advice."""
     from hosting_emulator.sdk.conduct_text import quotes, request_numbers
 
     lines = [f"{request_numbers(finding)}: {finding.message}" for finding in findings]

@@ -1,4 +1,4 @@
-"""`contract`: the contract as the emulator understands it, and any server checked against it."""
+"""`contract`: show the contract as the emulator understands it, and check any server against it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 def contract() -> None:
     """Show the contract as the emulator understands it.
 
-    Without --url or --world, shows the defaults and needs no running emulator. With one of them,
-    queries the running emulator. `check` checks any server against the contract.
+    Without --url and --world, the commands show the defaults and need no running emulator. With
+    --url or --world, they query the running emulator. `check` checks any server against the
+    contract.
     """
 
 
@@ -56,10 +57,10 @@ def openapi(output: Path | None, world: str, **_: Any) -> None:
 @prints(columns("code", "status", "retryable", ("FROM CONTRACT", "specified"), "title"))
 @opt.url_options
 def problems(**_: Any) -> Any:
-    """List every problem code.
+    """List the problem codes.
 
-    FROM CONTRACT lists what the contract itself states; the rest is an assumption. --json adds the
-    meaning of each code, the conditions for it, and the advice to clients.
+    FROM CONTRACT names the values that the contract specifies. All other values are assumptions.
+    --json adds the meaning of each code, its conditions, and the advice to clients.
     """
 
     def default() -> Any:
@@ -74,7 +75,7 @@ def problems(**_: Any) -> Any:
 
 
 def _value_text(row: dict[str, Any]) -> str:
-    """Write an assumption's value, and its default if that differs."""
+    """Return an assumption's value as text, with the default if the default differs."""
     value = cell_text(row["value"])
     if row["value"] == row["default"]:
         return value
@@ -82,7 +83,7 @@ def _value_text(row: dict[str, Any]) -> str:
 
 
 def _alternatives_text(row: dict[str, Any]) -> str:
-    """Write an assumption's alternatives, and mark those that contradict the contract."""
+    """Return an assumption's alternatives as text. A remark marks contradictions of the contract."""
     contradictions = row["outside_the_letter"]
     remark = "(contradicts the contract)"
     if row["alternatives"] == "any":
@@ -108,9 +109,10 @@ def _alternatives_text(row: dict[str, Any]) -> str:
 @opt.world_option
 @opt.url_options
 def assumptions(world: str, **_: Any) -> Any:
-    """List the assumptions made where the contract is silent, with their alternatives.
+    """List the assumptions that the emulator makes where the contract is silent.
 
-    --json adds the sentence of the contract that leaves each assumption open.
+    ALTERNATIVES are the other possible values. --json adds the sentence of the contract that leaves
+    the choice open.
     """
 
     def default() -> Any:
@@ -135,14 +137,17 @@ def _check_summary(report: Report) -> str:
 
 
 def _read_allowed(words: list[str]) -> frozenset[str]:
-    """Return what the check may change. The word `all` means everything. Raises ValueError."""
+    """Return the words for what the check may change. `all` stands for all other words.
+
+    Raises ValueError for an unknown word.
+    """
     from hosting_emulator_lab.contract_check import ALLOWED
 
     choices = (*ALLOWED, "all")
     unknown_words = set(words).difference(choices)
     if unknown_words:
         word = min(unknown_words)
-        hint = near(word, choices, f"write all, or some of {', '.join(ALLOWED)}")
+        hint = near(word, choices, f"write `all`, or some of {', '.join(ALLOWED)}")
         raise ValueError(f"unknown word {word!r}{hint}")
     if "all" in words:
         return frozenset(ALLOWED)
@@ -150,7 +155,10 @@ def _read_allowed(words: list[str]) -> frozenset[str]:
 
 
 def _token_option(name: str, help: str) -> opt.Decorator[Any]:
-    """Declare an option for another token. Its variable is HOSTING_ and its name in capitals."""
+    """Declare an option for an additional token.
+
+    The option's environment variable is HOSTING_ followed by the option's name in capitals.
+    """
     variable = name.removeprefix("--").replace("-", "_").upper()
     return opt.option(name, metavar="TOKEN", help=help, env=f"HOSTING_{variable}")
 
@@ -184,7 +192,7 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     "--project",
     "project_id",
     metavar="ID",
-    help="The project to use. A project with deployments shows more.",
+    help="The project to use. With deployments in the project, more sentences can be checked.",
     env="HOSTING_PROJECT_ID",
     required=True,
 )
@@ -200,32 +208,32 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     "--allow",
     metavar="WORDS",
     help=(
-        "What the check may change: all, or some of flag, source, keys, domains, tickets, "
-        "separated by commas. Default: nothing; the check then only reads, and sends requests that "
-        "must be refused."
+        "What the check may change: all, or some of flag, source, keys, domains and tickets, "
+        "separated by commas. By default, the check only reads, and sends requests that must be "
+        "refused."
     ),
     multiple=True,
     callback=opt.read_words(_read_allowed),
 )
-@_token_option("--maintainer-token", "A token of one of the project's maintainers.")
-@_token_option("--reader-token", "A token of one of the project's readers.")
-@_token_option("--outsider-token", "A token of a user of another organization.")
+@_token_option("--maintainer-token", "A token for a maintainer of the project.")
+@_token_option("--reader-token", "A token for a reader of the project.")
+@_token_option("--outsider-token", "A token for a user of another organization.")
 @_token_option("--no-organization-token", "A token that names no organization.")
-@_token_option("--api-key", "A user API key; --allow keys creates one.")
+@_token_option("--api-key", "A user API key. With --allow keys, the check creates a key.")
 @opt.option(
     "--assume",
     "assumed",
     metavar="NAME=VALUE",
     help=(
-        "Set an assumption that the check cannot find out: operation_path, cursor_parameter, "
-        "limit_parameter or environment_parameter; repeatable."
+        "Set an assumption that the check cannot discover: operation_path, cursor_parameter, "
+        "limit_parameter or environment_parameter. Repeatable."
     ),
     multiple=True,
 )
 @opt.option(
     "--origin-url",
     metavar="URL",
-    help="URL that serves the dev origins, if their names do not resolve here.",
+    help="URL that serves the dev origins, if their names do not resolve on this machine.",
 )
 @opt.option(
     "--ca-file",
@@ -245,20 +253,20 @@ def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     "--patience",
     "patience_s",
     metavar="DURATION",
-    help="Longest time to wait in total, for operations to end and when the server asks to wait.",
+    help="Longest time to wait in total, for operations to end and for delays that the server asks for.",
     default="2m",
 )
 @opt.flag(
     "--no-waiting",
     help=(
-        "Never wait, even if the server asks to. Use it for a server whose time moves by itself, "
-        "such as `start --clock skip`."
+        "Never wait, even if the server asks for a delay. Use this flag for a server on which "
+        "requests move the time, such as `start --clock skip`."
     ),
 )
 @opt.option(
     "--scenario",
     metavar="FILE",
-    help="Write a scenario that behaves like the server.",
+    help="Write a scenario that behaves like the server to this file.",
 )
 @opt.junit_option
 @prints(
@@ -277,10 +285,10 @@ def check(
 ) -> Report:
     """Check any server against the contract, sentence by sentence.
 
-    Each sentence of the contract holds, differs, cannot be seen from outside, or is skipped. The
-    report shows the responses behind each verdict, or the reason for it. Where the contract is
-    silent and the server differs from this emulator, the difference is printed as assumptions,
-    ready for a scenario.
+    The report says whether the server keeps each sentence of the contract, and shows the responses
+    or the reason behind each verdict. Some sentences are skipped, and some cannot be observed from
+    outside. If the server differs from this emulator where the contract is silent, the report lists
+    the differences as assumptions for a scenario.
 
     The check needs a project, and changes only what --allow permits. Exit codes: 0 if nothing
     differs, 1 if something differs, 2 if the check could not run.
@@ -291,11 +299,11 @@ def check(
     if ca_file is not None and not os.access(ca_file, os.R_OK):
         raise Failure(f"--ca-file: cannot read {ca_file}")
     for file in (scenario, junit):
-        check_folder_of(file)  # before anything is changed on the server
+        check_folder_of(file)  # fail before anything is changed on the server
     if no_waiting:
         check_options["pause"] = lambda seconds: None
     # If this check ends early, the report of an earlier check must not remain.
-    _write_failed_junit(junit, "The check did not run to its end.")
+    _write_failed_junit(junit, "The check did not finish.")
     options = contract_check.CheckOptions(assumed=dict(assumed), ca_file=ca_file, **check_options)
     try:
         report = contract_check.check(options)
@@ -306,17 +314,17 @@ def check(
     def write_files() -> None:
         if scenario is not None and report["unchecked"] is None:
             write_whole(scenario, contract_report.check_scenario(report))
-            say(f"A scenario that behaves the same was written to {scenario}.")
+            say(f"A scenario that behaves like the server was written to {scenario}.")
         if junit is not None:
             write_whole(junit, contract_report.check_junit(report))
 
-    # The report is printed first, so that it is not lost if a file cannot be written.
+    # Print the report before the files are written, because writing may fail.
     click.get_current_context().call_on_close(write_files)
     return report
 
 
 def _write_failed_junit(path: Path | None, message: str) -> None:
-    """Write a JUnit report of a check that could not run, if the file can be written."""
+    """Write a JUnit report on a check that could not run, if the file can be written."""
     from hosting_emulator_cli.contract_report import failed_check_junit
 
     if path is not None:
@@ -330,10 +338,10 @@ def _write_failed_junit(path: Path | None, message: str) -> None:
 )
 @prints(columns(("POINT", "id"), ("WHAT VARIES", "about")))
 def variation_points() -> list[VariationPoint]:
-    """List where responses can vary with --vary.
+    """List the points at which --vary varies responses.
 
-    Each point is one freedom that the contract leaves. --json adds the sentence that leaves it
-    open, the calls whose responses vary, and the assumptions that fix it.
+    At each point, the contract leaves a choice. --json adds the sentence of the contract, the calls
+    whose responses vary, and the assumptions that fix the choice.
     """
     from hosting_emulator.variation.points import list_points
 

@@ -46,13 +46,16 @@ def _findings_text(report: dict[str, Any]) -> str:
 @opt.option(
     "--data-dir",
     metavar="DIRECTORY",
-    help="Data directory to check. Default: that of the running emulator, or the one that `start` would use.",
+    help=(
+        "Data directory to check. Default: the running emulator's directory, or the directory that "
+        "`start` would use."
+    ),
     type=FilePath(path_type=Path),
 )
 @opt.option(
     "--port",
     metavar="PORT",
-    help="Port that `start` should use. Default: the port of --url, if that is on this machine.",
+    help="Port that `start` should use. Default: the port of --url, if the URL is on this machine.",
 )
 @opt.option(
     "--tls-port",
@@ -64,10 +67,10 @@ def _findings_text(report: dict[str, Any]) -> str:
 def doctor(**options: Any) -> dict[str, Any]:
     """Find out why the emulator does not start or cannot be reached.
 
-    Checks versions, the settings of `start` and where they come from, ports, the data directory,
-    certificates, name resolution, limits, the clock and proxies. It changes nothing. Each line is
-    marked `ok`, `note` or `problem`; a problem comes with advice. The exit code is 0 without
-    problems, otherwise 1.
+    Checks versions, the settings of `start`, ports, the data directory, certificates, name
+    resolution, limits, the clock and proxies. `doctor` changes nothing. Each line is marked `ok`,
+    `note` or `problem`, and a problem comes with advice. The exit code is 1 if there is a problem,
+    and 0 if not.
     """
     from hosting_emulator_cli.commands.start import start
     from hosting_emulator_cli.doctor_checks import examine

@@ -54,9 +54,9 @@ def env(
 ) -> dict[str, str]:
     """Print the environment variables that a client needs.
 
-    These are a world's addresses, a new token, an organization and a project.
+    The variables contain a world's addresses, a new token, an organization and a project.
 
-    HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers; both lead to the same
+    HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers. Both serve the same
     world. The `hosting-emulator` commands themselves read HOSTING_EMULATOR_URL and
     HOSTING_EMULATOR_WORLD.
     """

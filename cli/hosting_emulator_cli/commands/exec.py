@@ -28,7 +28,7 @@ from hosting_emulator_cli.value_types import TextType, read_seconds
 
 
 def _read_patience(text: str) -> float:
-    """Return a duration in seconds, which is infinite for `never`. Raises ValueError."""
+    """Return a duration in seconds, or infinity for `never`. Raises ValueError."""
     if text == "never":
         return inf
     return read_seconds(text)
@@ -55,8 +55,8 @@ def _read_patience(text: str) -> float:
 @opt.flag(
     "--shrink",
     help=(
-        "If CMD fails with --vary, run it again with fewer and fewer points until only the points "
-        "that matter are left. This takes at most about forty runs."
+        "If CMD fails with --vary, search for the fewest variation points with which CMD still "
+        "fails. The search takes at most about forty runs."
     ),
 )
 @opt.user_option
@@ -67,16 +67,16 @@ def _read_patience(text: str) -> float:
     "--report",
     choices=("failed", "always", "never"),
     help=(
-        "When to report the run on stderr: requests with responses and reasons, pending "
-        "operations, faults, the clock."
+        "When to report the run on stderr. The report contains requests with responses and "
+        "reasons, pending operations, faults and the clock."
     ),
 )
 @opt.option(
     "--keep",
     metavar="FILE",
     help=(
-        "Write the world to this file if CMD fails; `start --import FILE` opens it. Further "
-        "worlds that received requests are written beside it, each under its own name."
+        "If CMD fails, write the world to this file, which `start --import FILE` opens. Other "
+        "worlds that received requests are written to files beside it."
     ),
 )
 @opt.option(
@@ -84,8 +84,8 @@ def _read_patience(text: str) -> float:
     "patience_s",
     metavar="DURATION",
     help=(
-        "Time for CMD to end after Ctrl-C or another signal, before it is killed; `never` for a "
-        "CMD that handles Ctrl-C itself."
+        "How long CMD may take to end after Ctrl-C or another signal before CMD is killed. Use "
+        "`never` if CMD handles Ctrl-C itself."
     ),
     type=TextType("duration", _read_patience),
     default="10s",
@@ -94,14 +94,15 @@ def _read_patience(text: str) -> float:
     "--conduct",
     choices=CONDUCT,
     help=(
-        "Report CMD's mistakes as a client on stderr; with `error`, a finding makes the exit code "
-        "1. An `exec` inside CMD has the same default. See `hosting-emulator conduct`."
+        "Report CMD's mistakes as a client on stderr. With `error`, a warning or an error also "
+        "makes the exit code 1. An `exec` inside CMD uses the same choice by default. See "
+        "`hosting-emulator conduct`."
     ),
 )
-@opt.skip_rule_option("Skip this conduct rule; repeatable.")
+@opt.skip_rule_option("Skip this conduct rule. Repeatable.")
 @opt.flag(
     "--quiet",
-    help="Print no messages, and no report unless --report asks for one.",
+    help="Print no messages, and print a report only if --report is set.",
 )
 @command_argument
 def exec_(
@@ -119,31 +120,35 @@ def exec_(
 ) -> int:
     """Run a command with a fresh emulator, and exit with its exit code.
 
-    `exec -- CMD [ARGS]` starts the emulator on a free port, with the scenario, seed, clock and
-    assumptions of a settings file in this directory (see `start`), then runs CMD with these
-    environment variables:
+    `exec -- CMD [ARGS]` starts the emulator on a free port and runs CMD with the environment
+    variables below. A settings file in this directory can set the scenario, seed, clock and
+    assumptions (see `start`).
 
     \b
-      HOSTING_BASE_URL         the API; HOSTING_DEV_BASE_URL is its second server
-      HOSTING_TOKEN            a token for --user, for ten years of world time
-      HOSTING_ORGANIZATION_ID  an organization; HOSTING_PROJECT_ID a project of it
-      HOSTING_CONTROL_URL      the control API: clock, faults, requests and more
-      HOSTING_ISSUER_URL       the identity provider, for OpenID discovery
-      HOSTING_EMULATOR_URL     for this tool in CMD, like HOSTING_EMULATOR_WORLD
-      HOSTING_EMULATOR_EXEC_URL  makes the pytest plugin use this emulator
-      HOSTING_TLS_URL          with --tls-port; HOSTING_CA_FILE, the CA to trust
+      HOSTING_BASE_URL           the API
+      HOSTING_DEV_BASE_URL       the API at the contract's development server
+      HOSTING_TOKEN              a token for --user, for ten years of world time
+      HOSTING_ORGANIZATION_ID    an organization
+      HOSTING_PROJECT_ID         a project of this organization
+      HOSTING_CONTROL_URL        the control API: clock, faults, requests and more
+      HOSTING_ISSUER_URL         the identity provider, for OpenID discovery
+      HOSTING_EMULATOR_URL       the emulator, for commands of this tool in CMD
+      HOSTING_EMULATOR_WORLD     the world, for commands of this tool in CMD
+      HOSTING_EMULATOR_EXEC_URL  the emulator, for the pytest plugin
+      HOSTING_TLS_URL            the dev origins, with --tls-port
+      HOSTING_CA_FILE            the authority to trust, with --tls-port
 
-    Nothing is kept: when CMD ends, the emulator stops, and so does whatever CMD left running.
-    Ctrl-C ends both; a second Ctrl-C kills them immediately.
+    When CMD ends, the emulator stops, all processes that CMD left running are ended, and the state
+    is deleted. Ctrl-C ends CMD and the emulator. A second Ctrl-C kills CMD immediately.
 
-    The exit code is CMD's own: 127 if CMD was not found, 126 if it cannot be run, 128+N after
-    signal N. It is 2 if the emulator could not start, in which case CMD was not run. It is also 2
-    if CMD succeeded but --conduct could not judge it: because no request reached the emulator (only
-    with `error`), because the emulator does not respond when CMD ends, or because a check itself
-    fails.
+    The exit code is CMD's own. It is 127 if CMD was not found, 126 if CMD cannot be run, and 128+N
+    after signal N. The exit code is 2 if the emulator could not start, so that CMD was not run. It
+    is also 2 if CMD succeeded but --conduct reached no verdict. Possible reasons are that no
+    request reached the emulator (only with `error`), that the emulator did not respond when CMD
+    ended, or that a check itself failed.
 
-    Report, verdict and --keep cover every world of the emulator, including those that CMD created,
-    reset or deleted.
+    The report, the verdict and --keep cover every world of the emulator, including worlds that CMD
+    created, reset or deleted.
     """
     from hosting_emulator_cli import execution, varied_execution
 
@@ -183,7 +188,10 @@ def _outer_conduct() -> str | None:
 
 
 def _repeat_line(points: Sequence[str] | None) -> str:
-    """Return the line that runs the command again with these points (None means all points)."""
+    """Return the command line that repeats the run with variation at these points.
+
+    None means all points.
+    """
     params = click.get_current_context().params
     words = ["hosting-emulator", "exec"]
     for name, option_words in typed_words().items():

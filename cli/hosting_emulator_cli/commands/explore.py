@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from hosting_emulator_lab.explore.plan import FaultPoint
 
 _PLAN = "hosting_emulator_lab.explore.plan"
-#: Parameters that shape each run. A line that repeats a run must contain their options.
+#: The parameters that affect each run. A line that repeats a run must contain their options.
 _RUN_PARAMETERS = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
-#: More parameters of this kind, whose options are missing in `exec` or have another meaning there.
+#: More parameters that affect each run. Their options do not exist or have another meaning in `exec`.
 _EXPLORE_PARAMETERS = ("limit_s", "conduct")
 
 
@@ -43,7 +43,7 @@ def _read_limit(text: str) -> float:
 
 
 def _read_point(text: str) -> FaultPoint:
-    """Parse a point in the form used by reports. Raises ValueError."""
+    """Parse a fault point in the form CALL#N/FAULT/PHASE, which reports use. Raises ValueError."""
     from hosting_emulator_lab.explore.plan import FaultPoint
 
     return FaultPoint.read(text)
@@ -70,9 +70,9 @@ def _read_point(text: str) -> FaultPoint:
     "--faults",
     metavar="KIND,...",
     help=(
-        "Try only these faults: kinds such as timeout (`fault kinds` lists them), abort:CODE, "
+        "Try only these faults: kinds such as timeout (`fault kinds` lists all kinds), abort:CODE, "
         "gateway_error:STATUS, abort:* for every code, `wire` for all kinds, or a failure that "
-        "--outcomes includes; repeatable."
+        "--outcomes includes. Repeatable."
     ),
     multiple=True,
     callback=opt.read_words(f"{_PLAN}:check_faults"),
@@ -81,19 +81,19 @@ def _read_point(text: str) -> FaultPoint:
     "--outcomes",
     help=(
         "Try lasting failures: an operation fails or is stuck, a request is refused every time, a "
-        "token expires, an outage does not end. Faults are then tried only if --faults names "
+        "token expires, an outage does not end. Other faults are tried only if --faults names "
         "them."
     ),
 )
 @opt.flag(
     "--quick",
-    help="Make only a tenth of the runs, the most informative ones.",
+    help="Make only the most informative tenth of the runs.",
 )
 @opt.option(
     "--call",
     "calls",
     metavar="CALL,...",
-    help="Apply faults only to requests of these calls, such as create_user_api_key; repeatable.",
+    help="Apply faults only to requests to these calls, such as create_user_api_key. Repeatable.",
     multiple=True,
     callback=opt.read_words(f"{_PLAN}:check_calls"),
 )
@@ -101,7 +101,7 @@ def _read_point(text: str) -> FaultPoint:
     "-j",
     "--jobs",
     metavar="N",
-    help="Number of parallel runs. Default: three per processor.",
+    help="Number of parallel runs. Default: three per processor, at least 4 and at most 16.",
     type=WholeNumber(1, 64),
 )
 @opt.option(
@@ -116,8 +116,8 @@ def _read_point(text: str) -> FaultPoint:
     "limit_s",
     metavar="DURATION",
     help=(
-        "End a run that takes longer than this. Default: 10s, or three times as long as the clean "
-        "run if that is more; with --outcomes, twice as long."
+        "End a run that takes longer than this. Default: 10s or three times the duration of the "
+        "clean run, whichever is longer. With --outcomes, the limit is doubled."
     ),
     type=TextType("duration", _read_limit),
 )
@@ -125,7 +125,7 @@ def _read_point(text: str) -> FaultPoint:
     "--budget",
     "budget_s",
     metavar="DURATION",
-    help="Stop after this time and report the results so far.",
+    help="Stop after this time, and report the results so far.",
     type=TextType("duration", _read_limit),
 )
 @opt.option(
@@ -138,8 +138,8 @@ def _read_point(text: str) -> FaultPoint:
     "--conduct",
     choices=CONDUCT,
     help=(
-        "What to do about conduct findings of severity warning or worse; with `error`, a run with "
-        "a finding counts as not survived."
+        "What to do about conduct findings of severity warning or worse. With `error`, CMD does "
+        "not survive a run with such a finding."
     ),
     default="report",
 )
@@ -147,7 +147,7 @@ def _read_point(text: str) -> FaultPoint:
     "--results",
     "results_file",
     metavar="FILE",
-    help="Keep results in this file, and continue from it after an interruption.",
+    help="Store the results in this file, from which an interrupted exploration continues.",
 )
 @opt.world_options
 @opt.user_option
@@ -189,18 +189,20 @@ def explore(
 ) -> int:
     """Find the failures that a command does not survive.
 
-    `explore -- CMD [ARGS]` first runs CMD without faults, which must succeed. For each request
-    of that run, it then runs CMD again with each fault worth trying, once before and once after the
-    request takes effect. Each run has its own world, with a clock that polling moves (`--clock
-    skip` is the default). CMD gets the same environment variables as with `exec`.
+    `explore -- CMD [ARGS]` first runs CMD without faults. This clean run must succeed. For each
+    request of the clean run, `explore` then runs CMD again with each fault worth trying, once
+    before and once after the request takes effect. Each run has its own world. By default, the
+    world's clock is `skip`, so that polling moves the time. CMD gets the same environment variables
+    as with `exec`.
 
-    The report lists the faults that CMD survived, those with which it failed or hung, and those
-    with which it succeeded but did something twice or left a different result than the clean run.
-    With --outcomes, CMD may give up: the report lists where CMD claims success anyway, crashes, or
-    retries in vain. Each such point has a command that repeats it.
+    The report lists the faults that CMD survived, and the faults with which CMD failed or hung. It
+    also lists the faults with which CMD succeeded but did something twice or left a different
+    result than the clean run. With --outcomes, CMD may give up. The report then lists the points at
+    which CMD claims success anyway, crashes, or retries in vain. A command line for each such point
+    repeats the run.
 
-    The exit code is 0 if CMD survived all runs, 1 if not, 2 if it could not be explored, and 130
-    after Ctrl-C, which still reports the results so far.
+    The exit code is 0 if CMD survived all runs, 1 if not, 2 if CMD could not be explored, and 130
+    after Ctrl-C. After Ctrl-C, `explore` still reports the results so far.
     """
     from hosting_emulator_cli import exploration
 
@@ -252,7 +254,7 @@ def explore(
 
 
 def _typed_words(names: Iterable[str]) -> list[str]:
-    """Return these parameters' original words, in the order of the names."""
+    """Return the words that the user typed for these parameters, in the order of the names."""
     words_by_name = typed_words()
     words: list[str] = []
     for name in names:

@@ -1,4 +1,4 @@
-"""`fault`: arm and remove faults, which refuse, delay, break and lose responses."""
+"""`fault`: arm and remove faults, which refuse requests and delay, corrupt or lose responses."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     ),
 )
 def fault() -> None:
-    """Arm and remove faults: refused, late, broken and lost responses.
+    """Arm and remove faults, which refuse requests and delay, corrupt or lose responses.
 
-    Faults apply in the order they were armed, each only in its own world.
+    Faults apply in the order in which they were armed. Each fault belongs to one world.
     """
 
 
 class _AddCommand(click.Command):
-    """Explains the syntax to users who write an effect's option like an option of the command."""
+    """A command that explains the syntax if the user writes an effect's option with dashes."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line. Raises NoSuchOption."""
+        """Parse the command line. Raises NoSuchOption."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -82,35 +82,35 @@ class _AddCommand(click.Command):
 @click.argument("effect_options", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
 @target_options(
     "requests",
-    "Only this call, such as list_deployments, or another endpoint, such as redeem_ticket or "
-    "idp_token.",
+    "Only requests to this call, such as list_deployments, or to this other endpoint, such as "
+    "redeem_ticket or idp_token.",
 )
 @opt.option(
     "--method",
     metavar="METHOD",
-    help="Only this HTTP method.",
+    help="Only requests with this HTTP method.",
 )
 @opt.option(
     "--path",
     metavar="PATTERN",
-    help="Only paths that match, such as /v1/projects/*/domains.",
+    help="Only requests whose path matches this pattern, such as /v1/projects/*/domains.",
 )
 @opt.option(
     "--header",
     metavar="NAME=PATTERN",
-    help="Only requests with a matching header; * stands for any text. Repeatable.",
+    help="Only requests with a matching header, where * stands for any text. Repeatable.",
     multiple=True,
 )
 @opt.option(
     "--query",
     metavar="NAME=PATTERN",
-    help="Only requests with a matching query parameter; * stands for any text. Repeatable.",
+    help="Only requests with a matching query parameter, where * stands for any text. Repeatable.",
     multiple=True,
 )
 @opt.option(
     "--body",
     metavar="PATH=VALUE",
-    help="Only requests with this body field, such as key.name=ci*. Repeatable.",
+    help="Only requests with this value of a body field, such as key.name=ci*. Repeatable.",
     multiple=True,
     type=TYPED_VALUE,
 )
@@ -131,7 +131,7 @@ class _AddCommand(click.Command):
 @opt.option(
     "--after-commit/--before-commit",
     "after_commit",
-    help="Apply the request and lose the response, or do not apply it (default).",
+    help="Act after the request has taken effect, or before the request takes effect (default).",
 )
 @opt.option(
     "--json-fault",
@@ -150,9 +150,9 @@ def add(
 ) -> Any:
     """Arm a fault and print its id.
 
-    EFFECT is what the fault does; OPTION=VALUE sets its details; `fault kinds` lists both. VALUE is
-    parsed as JSON if possible. Durations are world time, but the milliseconds of an effect are real
-    time.
+    EFFECT is what the fault does, and OPTION=VALUE sets an option of the effect. `fault kinds`
+    lists the effects and their options. VALUE is parsed as JSON if possible. Durations are world
+    time, but the milliseconds of an effect are real time.
     """
     members = _fault_members(after_commit, options)
     if (effect is None) == (json_fault is None):
@@ -160,12 +160,12 @@ def add(
     if effect is not None:
         return state_json(world.arm({effect: dict(effect_options), **members}).state)
     if members:
-        raise click.UsageError("give --json-fault alone: it contains the whole fault")
+        raise click.UsageError("--json-fault contains the whole fault: leave out other options")
     return state_json(world.arm(_read_fault(str(json_fault))).state)
 
 
 def _fault_members(after_commit: bool | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of a fault that the options set, without the effect."""
+    """Return the fields of a fault that the options set, except the effect."""
     members = dict(options)
     if after_commit is not None:
         members["phase"] = "before_commit"
@@ -177,7 +177,7 @@ def _fault_members(after_commit: bool | None, options: Mapping[str, Any]) -> dic
 
 
 def _read_fault(text: str) -> dict[str, Any]:
-    """Return the fault that `--json-fault` contains. Raises BadParameter."""
+    """Return the fault in `--json-fault`. Raises BadParameter if the text is not a JSON object."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -197,8 +197,9 @@ add_management(
         ids=completion.FAULTS,
         describe_kinds="hosting_emulator.faults.views:describe_kinds",
         list_help=(
-            "CONSIDERED counts the requests that were compared with the fault, SEEN those that "
-            "matched, HITS those the fault acted on. A fault that is USED UP no longer acts."
+            "CONSIDERED counts the requests that were compared with the fault. SEEN counts the "
+            "requests that matched. HITS counts the requests on which the fault acted. A fault that "
+            "is USED UP no longer acts."
         ),
         remove_help="Each FAULT is an id, such as fault-1.",
         kinds_help="List the effects, matches and conditions of faults.",

@@ -29,14 +29,14 @@ _kind_columns = columns("name", ("FIELDS ([] is optional)", _field_names), "abou
 
 
 def _kinds_text(result: Any) -> str | None:
-    """Lay out the kinds if the command is `intervene kinds`."""
+    """Return the interventions as a table, or None if the command is not `intervene kinds`."""
     if isinstance(result, list):
         return _kind_columns(result)
     return None
 
 
 def _intervention_text(result: Any) -> str | None:
-    """Write the effect of an intervention, if there was an intervention."""
+    """Return the effect of an intervention as a sentence, or None for `intervene kinds`."""
     if isinstance(result, list):
         return None
     return intervention_sentence(result)
@@ -62,7 +62,7 @@ def _intervention_text(result: Any) -> str | None:
 @opt.flag(
     "--all",
     "everything",
-    help="Apply the intervention to all operations (of a project), tickets (of a user) or keys.",
+    help="Apply the intervention to all operations, tickets or keys that the fields select.",
 )
 @prints(_kinds_text, words=_intervention_text)
 @opt.world_option
@@ -76,9 +76,10 @@ def intervene(
 ) -> Any:
     """Change a world: stick an operation, expire a ticket, move DNS, set a plan.
 
-    NAME is the intervention; `intervene kinds` lists all with their fields. FIELD=VALUE sets a
-    field. VALUE is parsed as JSON if possible. A refused intervention changes nothing. `intervene
-    kinds` works without a running emulator; with --url, it queries the running emulator.
+    NAME is the intervention. `intervene kinds` lists all interventions with their fields.
+    FIELD=VALUE sets a field. VALUE is parsed as JSON if possible. A refused intervention changes
+    nothing. `intervene kinds` works without a running emulator. With --url, `intervene kinds`
+    queries the running emulator.
     """
     if name == "kinds":
         if fields or everything:

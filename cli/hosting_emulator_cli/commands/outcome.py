@@ -38,10 +38,11 @@ if TYPE_CHECKING:
     ),
 )
 def outcome() -> None:
-    """Set in advance how an operation ends: it fails, gets stuck, or awaits reconciliation.
+    """Arm outcomes, which determine how operations end.
 
-    An outcome applies to the next matching operation, or to more operations with --times. Outcomes
-    apply in the order they were armed.
+    With an outcome, an operation fails, gets stuck or awaits reconciliation, for example. An
+    outcome applies to the next matching operation, or to several operations with --times. Outcomes
+    apply in the order in which they were armed.
     """
 
 
@@ -58,7 +59,9 @@ def outcome() -> None:
 )
 @click.argument("kind", shell_complete=completion.OUTCOME_KINDS)
 @click.argument("effect_options", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
-@target_options("operations", "Only operations of this call, such as apply_project_domains.")
+@target_options(
+    "operations", "Only operations started by this call, such as apply_project_domains."
+)
 @occasion_options("operations", "Act on at most this many operations. Default: 1.")
 @prints("{value[id]}", words=armed_text)
 @opt.with_world
@@ -68,10 +71,11 @@ def add(
     effect_options: tuple[tuple[str, Any], ...],
     **options: Any,
 ) -> Any:
-    """Set in advance how the next operation ends, and print the outcome's id.
+    """Arm an outcome for the next matching operation, and print the outcome's id.
 
-    KIND is how the operation ends; OPTION=VALUE sets the details; `outcome kinds` lists both. VALUE
-    is parsed as JSON if possible. Durations are world time in every clock mode.
+    KIND is how the operation ends, and OPTION=VALUE sets an option of the kind. `outcome kinds`
+    lists the kinds and their options. VALUE is parsed as JSON if possible. Durations are world time
+    in every clock mode.
     """
     document = {kind: dict(effect_options), **rule_members(options)}
     return state_json(world.add_outcome(document).state)
@@ -85,13 +89,14 @@ add_management(
         ids=completion.OUTCOMES,
         describe_kinds="hosting_emulator.faults.views:describe_outcome_kinds",
         list_help=(
-            "CONSIDERED counts the operations that started, SEEN those that matched, HITS those the "
-            "outcome applies to. An outcome that is USED UP applies to no more operations."
+            "CONSIDERED counts the operations that started. SEEN counts the operations that "
+            "matched. HITS counts the operations to which the outcome applies. An outcome that is "
+            "USED UP applies to no more operations."
         ),
         remove_help=(
-            "Each OUTCOME is an id, such as outcome-1. Operations that started with the outcome "
-            "still end that way."
+            "Each OUTCOME is an id, such as outcome-1. Operations to which the outcome already "
+            "applies still end as it determines."
         ),
-        kinds_help="List the kinds of outcomes, and what they match.",
+        kinds_help="List the kinds, matches and conditions of outcomes.",
     ),
 )

@@ -33,32 +33,35 @@ _filters = opt.options(
     opt.option(
         "--call",
         metavar="NAME",
-        help="Only this call; `none` for paths that belong to no call.",
+        help="Only requests to this call. `none` selects requests to paths that belong to no call.",
     ),
     opt.option(
         "--status",
         metavar="STATUS",
-        help="Only this status (404), or this class (4xx).",
+        help="Only responses with this status (404), or with a status of this class (4xx).",
     ),
     opt.option(
         "--user",
         metavar="USER",
-        help="Only this user, by alias or id; `nobody` for requests without a valid token.",
+        help=(
+            "Only requests of this user, by alias or id. `nobody` selects requests without a valid "
+            "token."
+        ),
     ),
     opt.option(
         "--project",
         metavar="PROJECT",
-        help="Only this project, by alias or id.",
+        help="Only requests that concern this project, by alias or id.",
     ),
     opt.option(
         "--since",
         metavar="TIME",
-        help="Only since this time: a world timestamp, or how long ago, such as 5m.",
+        help="Only requests since this time: a world timestamp, or how long ago, such as 5m.",
     ),
     opt.option(
         "--until",
         metavar="TIME",
-        help="Only before this time: a world timestamp, or how long ago, such as 5m.",
+        help="Only requests before this time: a world timestamp, or how long ago, such as 5m.",
     ),
     opt.option(
         "--text",
@@ -93,7 +96,7 @@ def requests() -> None:
 @_filters
 @opt.flag(
     "--whole",
-    help="With --json: include headers and bodies.",
+    help="With --json, include headers and bodies.",
 )
 @opt.json_option
 @opt.with_world
@@ -135,10 +138,10 @@ def _put_list(
 @opt.json_option
 @opt.with_world
 def show(world: HostingEmulator, n: int, as_json: bool) -> None:
-    """Show one request completely: trail, headers and bodies.
+    """Show one request in full: its trail, headers and bodies.
 
     N is the request's number in the list. If the client may not see a resource, the trail says that
-    it exists and who can see it.
+    the resource exists and who can see it.
     """
     put_whole(world, world.requests.whole(n), as_json)
 
@@ -166,7 +169,7 @@ def show(world: HostingEmulator, n: int, as_json: bool) -> None:
 )
 @opt.with_world
 def tail(world: HostingEmulator, limit: int, as_json: bool, **filters: Any) -> None:
-    """Show requests as they happen, until Ctrl-C."""
+    """Show requests as they arrive, until Ctrl-C."""
     from hosting_emulator.sdk import Exchange
 
     aliases = project_aliases(world)
@@ -179,7 +182,7 @@ def tail(world: HostingEmulator, limit: int, as_json: bool, **filters: Any) -> N
         else:
             out.put(exchange_line(exchange, aliases))
 
-    # Listening starts before the page is read, so that no request in between is missed.
+    # Start listening before the page is read, so that no request in between is missed.
     with world.requests.listen(only=("request", "world"), **filters) as events:
         latest_number = 0
         exchanges: Sequence[ExchangeSummary] = ()
@@ -236,7 +239,8 @@ def har(world: HostingEmulator, output: Path | None, **filters: Any) -> None:
 def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> None:
     """Send one request from the log again, as the same user, and show the response.
 
-    N is the request's number in the list. The request is sent with a new Idempotency-Key.
+    N is the request's number in the list. Without --same-key, the request gets a new
+    Idempotency-Key.
     """
     put_whole(world, world.requests.resend(n, same_key=same_key), as_json)
 
@@ -288,16 +292,16 @@ def replay(
     no_time: bool,
     as_json: bool,
 ) -> int:
-    """Send a recording again, and compare the responses.
+    """Send recorded requests again, and compare the responses with the recording.
 
     FILE is an HTTP Archive from `requests har`, a browser or a proxy, or the output of `requests
-    list --json --whole`. Its requests are sent to a temporary world that starts like the recorded
+    list --json --whole`. The requests are sent to a temporary world that starts like the recorded
     world, or to the world that --world names. Ids, cursors, secrets and times that a server
     generates may differ. The exit code is 1 if a response differs.
     """
     if file.isdigit():
         raise click.UsageError(
-            f"{file} is not a recording; `requests resend {file}` sends one request of the log again"
+            f"{file} is not a recording; `requests resend {file}` resends one request from the log"
         )
     is_world_chosen = is_typed("world")
     if is_world_chosen and (fresh or scenario or seed or assume):
@@ -326,7 +330,7 @@ def replay(
 
 
 def _read_recording(file: str) -> Recording:
-    """Read a recording. Raises Failure."""
+    """Read a recording from a file. Raises Failure if the file does not contain a recording."""
     from hosting_emulator_lab.replay import RecordRefused, read_record
 
     document, name = read_json(file)
@@ -335,7 +339,7 @@ def _read_recording(file: str) -> Recording:
 
 
 def _warn_of_assumptions(assume: Sequence[tuple[str, str]]) -> None:
-    """Print the warnings about assumptions. The emulator refuses assumptions that do not exist."""
+    """Print the warnings about assumptions. The emulator later refuses unknown assumptions."""
     from hosting_emulator.contract.assumption_table import warnings_of
     from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused
 

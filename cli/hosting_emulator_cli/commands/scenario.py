@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, HostingEmulator
     from hosting_emulator_cli.story_reports import StoryResult
 
-#: The default limit on the stories that a search for the smallest scenario runs.
+#: The default maximum number of stories that a search for the smallest scenario runs.
 _MOST_RUNS = 1_000
-#: Declares an argument of one or more scenarios.
+#: Declares an argument that names one or more scenarios.
 _scenarios_argument = partial(
     click.argument,
     nargs=-1,
@@ -60,8 +60,8 @@ _scenarios_argument = partial(
 def scenario() -> None:
     """List, check, load and run scenarios.
 
-    A scenario is a name in the library or a YAML file (- reads stdin). `list`, `show`, `check` and
-    `schema` need no running emulator.
+    A scenario is a name in the library or a YAML file (- reads stdin). `list`, `show`, `check`,
+    `shrink` and `schema` need no running emulator.
     """
 
 
@@ -71,7 +71,7 @@ def scenario() -> None:
 def list_scenarios(**_: Any) -> Any:
     """List the scenario library.
 
-    Lists the library of this installation or, with --url, that of the running emulator.
+    Lists the library of this installation or, with --url, the running emulator's library.
     """
 
     def library_rows() -> Any:
@@ -87,7 +87,7 @@ def list_scenarios(**_: Any) -> Any:
 @opt.output_option
 @opt.url_options
 def show(name: str, output: Path | None, **_: Any) -> None:
-    """Print a scenario of the library as YAML, to read or as a starting point.
+    """Print a scenario from the library as YAML, for example as a starting point.
 
     NAME is a name from `scenario list`. With --url, the scenario comes from the running emulator.
     """
@@ -110,7 +110,7 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
     """Run the stories of scenarios, each in a fresh world.
 
     Each FILE is a YAML file or a name in the library. No running emulator is needed. The exit code
-    is 1 if a response differs from what the story expects, and 2 if a file has an error; the
+    is 1 if a response differs from what the story expects, and 2 if a file has an error. The error
     message names the line.
     """
     from hosting_emulator.scenario.errors import ScenarioError
@@ -163,13 +163,13 @@ def load(world: HostingEmulator, name: str, replace: bool) -> Any:
     "--world",
     metavar="NAME",
     help=(
-        "Run in this world, which is created or replaced, and keep it afterwards. Default: a "
-        "temporary world."
+        "Run in this world, which is created or replaced, and keep the world afterwards. Default: "
+        "a temporary world."
     ),
 )
 @opt.flag(
     "--replace",
-    help="Let --world replace a world on disk that has changed since it began.",
+    help="Let --world replace a world on disk that has changed since its start.",
 )
 @opt.vary_options
 @opt.junit_option
@@ -201,7 +201,7 @@ def run(
             report = client.run_scenario(
                 **choice, world=world, replace=may_replace, vary=vary, only=vary_only
             )
-            may_replace = True  # the next scenario replaces the world of this one
+            may_replace = True  # the next scenario replaces this scenario's world
             return dict(plain_message(report))
         except ControlRefused as refused:
             error = refused.detail or refused.title
@@ -231,7 +231,7 @@ def _put_reports(
         except Failure as failure:
             if len(names) == 1:
                 raise
-            # The reports of the other scenarios must not be lost.
+            # Continue, because the reports of the other scenarios must not be lost.
             report = {"file": name, "passed": False, "error": failure.format_message()}
         reports.append(report)
         if not as_json:
@@ -262,17 +262,17 @@ def _put_reports(
 @opt.option(
     "--first",
     metavar="POSITION",
-    help="Start at this request (`12`) or commit (`commit:40`). Default: the world's beginning.",
+    help="Start at this request (`12`) or commit (`commit:40`). Default: the start of the world.",
 )
 @opt.option(
     "--last",
     metavar="POSITION",
-    help="End with this request or commit. Default: the latest.",
+    help="End with this request or commit. Default: the latest commit.",
 )
 @opt.option(
     "--step",
     metavar="STEP",
-    help="Also shrink the scenario to what this step needs, like `scenario shrink`.",
+    help="Also shrink the scenario to the parts that this step needs, like `scenario shrink`.",
 )
 @opt.with_world
 def record(
@@ -280,10 +280,11 @@ def record(
 ) -> None:
     """Record the history of a world as a scenario.
 
-    Writes one scenario to FILE (`-` is stdout): the world at the start, each request with its
-    expected response, and the faults, interventions and clock changes made by the page, commands
-    and clients. Ids and secrets become variables. The story is run before it is written, so it is
-    known to pass. A session that a scenario cannot express is refused with the reason.
+    Writes one scenario to FILE (`-` is stdout). The scenario contains the world at the start, each
+    request with its expected response, and the faults, interventions and clock changes made by the
+    page, commands and clients. Ids and secrets become variables. The story is written only after
+    it has been run and has passed. If a scenario cannot express the history, the error names the
+    reason.
     """
     recording = world.record(first=first, last=last, name=_scenario_name(file))
     for sentence in recording.left_out:
@@ -296,7 +297,10 @@ def record(
 
 
 def _scenario_name(file: Path) -> str:
-    """Return a scenario's name for a file: at most 40 lower-case letters, digits and hyphens."""
+    """Return the name of a scenario in a file: at most 40 lower-case letters, digits and hyphens.
+
+    The name is `recorded` if the file's name does not begin with a letter.
+    """
     name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40]
     if not name[:1].isalpha():
         return "recorded"
@@ -316,7 +320,7 @@ def _scenario_name(file: Path) -> str:
 @opt.option(
     "--step",
     metavar="STEP",
-    help="The step, selected by status=, code= or call=, or by its number n=.",
+    help="The step to keep, selected by status=, code= or call=, or by its number n=.",
     required=True,
 )
 @opt.output_option
@@ -330,16 +334,16 @@ def _scenario_name(file: Path) -> str:
 def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
     """Find the smallest scenario in which a step still gets the response it expects.
 
-    Removes steps, faults, assumptions and other parts as long as one step still gets the response
-    it expects. This step becomes the last step. No running emulator is needed. FILE is a YAML file;
-    the result goes to stdout.
+    Removes steps, faults, assumptions and other parts as long as the step that --step selects still
+    gets the response it expects. This step becomes the last step. No running emulator is needed.
+    FILE is a YAML file. Without --output, the result goes to stdout.
     """
     text, name = read_scenario_file(file)
     _put_smallest(text, name, step, output, max_runs)
 
 
 def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs: int) -> None:
-    """Write the smallest scenario in which a step gets its response. Raises Failure."""
+    """Write the smallest scenario in which a step still gets its response. Raises Failure."""
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.reading import read_scenario
     from hosting_emulator.stories import respond_to_page
@@ -362,7 +366,8 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
 def schema(output: Path | None, **_: Any) -> None:
     """Print the JSON Schema of scenario files, for editors.
 
-    Refer to it in a file's first line: `# yaml-language-server: $schema=scenario.schema.json`.
+    The first line of a scenario file refers an editor to the schema:
+    `# yaml-language-server: $schema=scenario.schema.json`.
     """
     document = opt.ask(
         lambda client: client.contract("scenario-schema.json"),

@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 )
 @opt.flag(
     "--ephemeral",
-    help="Keep the state in memory only; it is lost when the process ends.",
+    help="Keep the state in memory only. The state is lost when the process ends.",
 )
 @opt.choice(
     "--durability",
     choices=("process", "disk"),
     help=(
-        "What a confirmed change survives: a crash of the process, or also a crash of the machine "
-        "(disk, which uses fsync)."
+        "What a confirmed change survives: a crash of the process (process), or also a crash of "
+        "the machine (disk, which uses fsync)."
     ),
 )
 @opt.world_options
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 @opt.option("--user", metavar="USER", help=opt.USER_HELP, env="HOSTING_EMULATOR_USER")
 @opt.flag(
     "--watch",
-    help="Reload the scenario file whenever it changes; a file with errors changes nothing.",
+    help="Reload the scenario file whenever the file changes. A file with errors changes nothing.",
 )
 @opt.flag(
     "--salvage",
@@ -75,16 +75,17 @@ if TYPE_CHECKING:
 @opt.flag(
     "--replace",
     help=(
-        "Let --scenario or --import replace a world on disk. Without --replace, start refuses to. "
-        "If a variable or file sets these options, start keeps the existing world."
+        "Let --scenario or --import replace a world on disk. Without --replace, start refuses to "
+        "replace a world. If a variable or a settings file sets --scenario or --import, start keeps "
+        "the existing world."
     ),
 )
 @opt.option(
     "--public-url",
     metavar="URL",
     help=(
-        "Base URL under which clients reach the emulator, if this is not its own address "
-        "(container, proxy)."
+        "Base URL at which clients reach the emulator, if this differs from the emulator's own "
+        "address, for example in a container or behind a proxy."
     ),
     env="HOSTING_EMULATOR_PUBLIC_URL",
 )
@@ -149,10 +150,10 @@ def start(
 
     When ready, the emulator prints its addresses, a token, and lines to copy for a first request.
 
-    Each option can also be set by an environment variable: HOSTING_EMULATOR_ and its name in
-    capitals, such as HOSTING_EMULATOR_DATA_DIR. Separate several values with spaces, and set a flag
-    to 1. An app can have its own settings beside it in hosting-emulator.yaml, or under
-    [tool.hosting-emulator] in pyproject.toml:
+    Each option can also be set by an environment variable, whose name is HOSTING_EMULATOR_ and the
+    option's name in capitals, such as HOSTING_EMULATOR_DATA_DIR. Separate several values with
+    spaces, and set a flag to 1. A settings file in the current directory can also set options. The
+    file is hosting-emulator.yaml, or the table [tool.hosting-emulator] in pyproject.toml:
 
     \b
       port: 4711
@@ -172,7 +173,7 @@ def start(
     if _is_ephemeral(ephemeral):
         stored_in = None
     settings = settings_of(data_dir=stored_in, **settings_options)
-    # Imported lazily because `--help` does not need the whole emulator.
+    # Import `run` lazily, because `--help` does not need the whole emulator.
     from hosting_emulator.bootstrap import run
 
     with ExitStack() as stack:
@@ -188,7 +189,7 @@ def start(
                 put(document)
             elif not quiet:
                 put(banner(ready))
-            # The file is written last, because its readers may read the printed lines immediately.
+            # Write the file last, because a program that waits for it may read the printed lines.
             if write is not None:
                 write(document + "\n")
 
@@ -197,9 +198,10 @@ def start(
 
 
 def _is_ephemeral(ephemeral: bool) -> bool:
-    """Return whether the state is kept in memory only. Raises UsageError for a contradiction.
+    """Return whether the state is kept in memory only.
 
-    A typed `--data-dir` replaces `ephemeral` of the settings file.
+    `--data-dir` on the command line overrides `ephemeral` in the settings file. Raises UsageError
+    for `--data-dir` together with `--ephemeral`.
     """
     if not ephemeral or not is_typed("data_dir"):
         return ephemeral
@@ -208,7 +210,7 @@ def _is_ephemeral(ephemeral: bool) -> bool:
     return False
 
 
-# Containers set options by variables, such as HOSTING_EMULATOR_DATA_DIR for `--data-dir`.
+# Every option gets a variable, such as HOSTING_EMULATOR_DATA_DIR, because containers use variables.
 for parameter in start.params:
     if isinstance(parameter, click.Option) and parameter.envvar is None:
         name = max(parameter.opts, key=len).lstrip("-").upper().replace("-", "_")

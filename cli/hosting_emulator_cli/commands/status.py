@@ -1,4 +1,4 @@
-"""`status` and `wait`: show the running emulator, or wait for one."""
+"""`status` and `wait`: show the running emulator, or wait until an emulator responds."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 POLL_S = 0.05
 #: The longest time for one attempt in real seconds, in case a program listens but does not respond.
 _ATTEMPT_S = 2.0
-#: The width of a line about a trigger.
+#: The maximum width of a line about a trigger, in characters.
 _LINE = 78
 
 
 def _status_text(status: dict[str, Any]) -> str | None:
-    """Write the status as text. Returns only the tables if a panel was printed on a terminal."""
+    """Return the status as text.
+
+    On a terminal, print a panel about the process, and return only the tables.
+    """
     tables = world_table(status["worlds"])
     triggers = _triggers_text(status["worlds"])
     if triggers:
@@ -43,7 +46,7 @@ def _status_text(status: dict[str, Any]) -> str | None:
 
 
 def _process_facts(status: dict[str, Any]) -> list[tuple[str, object]]:
-    """Return labels and values about the process and its addresses."""
+    """Return labels and values that describe the process and its addresses."""
     from hosting_emulator.contract.durations import format_duration
 
     uptime = format_duration(status["uptime_seconds"] * 1000)
@@ -63,18 +66,21 @@ def _process_facts(status: dict[str, Any]) -> list[tuple[str, object]]:
 
 
 def _triggers_text(worlds: Sequence[WorldSummary]) -> str:
-    """Write the triggers of all worlds with their counts. The text is empty if there are none."""
+    """Format the triggers of all worlds with their counts.
+
+    The text is empty if there are no triggers.
+    """
     lines = []
     for world in worlds:
         for trigger in world.triggers:
             counts = f"considered {trigger.considered}, seen {trigger.seen}, hits {trigger.hits}"
             lines.append(f"{trigger.id} of {world.name} ({trigger.kind}): {counts}")
             if trigger.waits_for is not None:
-                lines.append(f"  It waits for {trigger.waits_for}.")
+                lines.append(f"  Waits for {trigger.waits_for}.")
             if trigger.result is not None:
                 lines.append(f"  {trigger.result}.")
             elif trigger.unused is not None and trigger.type != "timeline entry":
-                lines.append(f"  It has not acted: {trigger.unused}.")
+                lines.append(f"  Has not acted: {trigger.unused}.")
     return "\n".join(textwrap.fill(line, _LINE, subsequent_indent="    ") for line in lines)
 
 
@@ -113,13 +119,14 @@ def status(client: ControlClient) -> dict[str, Any]:
 def wait(timeout_s: float, url: str, control_token: str | None) -> int:
     """Wait until the emulator responds.
 
-    The exit code is 0 as soon as it responds, or 1 with a message after the timeout. Like every
-    command that needs a running emulator, it uses --url; otherwise the address in the file
-    HOSTING_EMULATOR_READY_FILE, which `start` writes; otherwise HOSTING_EMULATOR_PORT, or 4620.
+    The exit code is 0 if the emulator responds, and 1 after the timeout. Like every command that
+    needs a running emulator, `wait` uses the address in --url. Without --url, it uses the address
+    in the ready file that HOSTING_EMULATOR_READY_FILE names, which `start` writes. Without a ready
+    file, it uses the port in HOSTING_EMULATOR_PORT or in the settings file, or port 4620.
     """
     is_address_known = not is_default("url")
 
-    # This is also the container's health check, which runs every few seconds, so it must stay fast.
+    # The container's health check runs this command every few seconds, so `wait` must stay fast.
     def attempt(seconds: float) -> None:
         address = url
         if not is_address_known:
@@ -135,9 +142,10 @@ def wait(timeout_s: float, url: str, control_token: str | None) -> int:
 
 
 def wait_until(attempt: Callable[[float], None], *, timeout_s: float) -> str | None:
-    """Call `attempt` until it succeeds, and return None. After the timeout, return the last error.
+    """Call `attempt` until the call succeeds, and return None.
 
-    `attempt` receives its time limit in real seconds, and fails with a Failure.
+    After the timeout, return the message of the last Failure. `attempt` receives a time limit in
+    real seconds, and raises Failure if the attempt does not succeed.
     """
     end = time.monotonic() + timeout_s
     while True:

@@ -1,4 +1,4 @@
-"""`token`: an access token or a user API key."""
+"""`token`: print an access token or a user API key."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def _read_whole_seconds(text: str) -> int:
-    """Return a duration of whole seconds, at least one. Raises ValueError."""
+    """Return a duration in whole seconds. Raises ValueError if the duration is less than 1s."""
     duration_s = read_seconds(text)
     if duration_s < 1 or not duration_s.is_integer():
-        raise ValueError(f"must be a whole number of seconds, 1s or more, not {text!r}")
+        raise ValueError(f"must be a whole number of seconds and at least 1s, not {text!r}")
     return int(duration_s)
 
 
@@ -46,18 +46,18 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
 @opt.organization_option
 @opt.flag(
     "--without-session",
-    help="Print a token without a login session, like those of programs (not interactive).",
+    help="Print a token without an interactive login session, like the tokens that programs use.",
 )
 @opt.flag(
     "--api-key",
-    help="Create a user API key instead and print its value.",
+    help="Create a user API key instead, and print the key's value.",
 )
 @opt.option(
     "--permission",
     "permissions",
     metavar="NAME",
     help=(
-        "With --api-key: a permission of the key; repeatable. Default: all permissions that the "
+        "With --api-key, a permission of the key. Repeatable. Default: all permissions that the "
         "organization grants."
     ),
     multiple=True,
@@ -66,7 +66,7 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
     "--expires-in",
     "expires_in_seconds",
     metavar="DURATION",
-    help="Lifetime in world time, in whole seconds, such as 90s or 1h. Default: 1h.",
+    help="Lifetime of the token in world time, in whole seconds, such as 90s or 1h. Default: 1h.",
     type=TextType("duration", _read_whole_seconds),
 )
 @prints(_secret_text)
@@ -82,7 +82,7 @@ def token(
 ) -> AccessToken | NewApiKey:
     """Print an access token.
 
-    Prints only the token, ready for a header. --json adds the time when it expires.
+    Prints only the token, ready for a header. --json adds the token's expiry time.
     """
     if api_key and (without_session or expires_in_seconds is not None):
         raise click.UsageError("--api-key: leave out --without-session and --expires-in")

@@ -27,7 +27,7 @@ _trigger_columns = columns(
 
 
 def triggers_text(triggers: Sequence[Trigger]) -> str:
-    """Write triggers as a table, followed by results or by reasons why they have not acted."""
+    """Format triggers as a table, followed by results or by reasons why triggers have not acted."""
     if not triggers:
         return "No fault, outcome or timeline entry is waiting in this world."
     lines = [trigger_detail(trigger) for trigger in triggers]
@@ -36,7 +36,10 @@ def triggers_text(triggers: Sequence[Trigger]) -> str:
 
 
 def trigger_detail(trigger: Trigger) -> str | None:
-    """Return a trigger's result or the reason why it has not acted, or None if there is neither."""
+    """Return a trigger's result, or the reason why the trigger has not acted.
+
+    Returns None if there is neither.
+    """
     if trigger.result is not None:
         return f"{trigger.id}: {trigger.result}."
     if trigger.unused is not None and trigger.type != "timeline entry":
@@ -57,17 +60,17 @@ def trigger_detail(trigger: Trigger) -> str | None:
 @opt.json_option
 @opt.with_world
 def triggers(world: HostingEmulator, watch: bool, as_json: bool) -> None:
-    """Show what is waiting to act: faults, outcomes and timeline entries.
+    """Show triggers: the faults, outcomes and timeline entries that are waiting to act.
 
-    WAITS FOR is what must happen before a trigger acts; `-` means that it no longer acts.
-    CONSIDERED counts the requests that were compared with it, SEEN those that matched, HITS those
-    on which it acted. Below the table, each trigger that has not acted names the nearest request,
-    and the fields in which this request differs.
+    WAITS FOR is what must happen before a trigger acts. `-` means that the trigger no longer acts.
+    CONSIDERED counts the requests that were compared with the trigger. SEEN counts the requests
+    that matched. HITS counts the requests on which the trigger acted. If a trigger has not acted, a
+    line below the table names the nearest request, and the fields in which this request differs.
     """
     if not watch:
         _put_triggers(world.triggers, as_json=as_json)
         return
-    # Listening starts before the triggers are read, so that no change in between is missed.
+    # Start listening before the triggers are read, so that no change in between is missed.
     with world.requests.listen() as events:
         previous = world.triggers
         _put_update(previous, as_json=as_json)
@@ -86,7 +89,10 @@ def _put_triggers(current: Sequence[Trigger], *, as_json: bool) -> None:
 
 
 def _put_update(current: Sequence[Trigger], *, as_json: bool, is_first: bool = True) -> None:
-    """Print triggers again: as one line of JSON, or as a table after an empty line."""
+    """Print the current triggers, as one line of JSON or as a table.
+
+    An empty line separates a table from the previous table.
+    """
     if as_json:
         put(json.dumps(plain_message(current), ensure_ascii=True))
         return

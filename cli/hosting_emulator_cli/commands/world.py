@@ -50,7 +50,7 @@ _prints_new_world = prints(
 def world() -> None:
     """Create, copy, export and delete worlds.
 
-    The `default` world is served at /v1, any other at /worlds/NAME/v1.
+    The `default` world is served at /v1, and any other world at /worlds/NAME/v1.
     """
 
 
@@ -107,7 +107,7 @@ def create(
 ) -> WorldSummary:
     """Create a world and print its name.
 
-    NAME is at most 63 lower-case letters, digits and hyphens. Default: a generated name.
+    NAME consists of at most 63 lower-case letters, digits and hyphens. Default: a generated name.
     """
     world_options["clock"] = clock_request(mode, at) or None
     world_options["assumptions"] = dict(assume) or None
@@ -118,14 +118,14 @@ def create(
     return summary
 
 
-#: For each kind that `add` creates: its list in a world file, and the field for its name.
+#: The kinds of things that `add` creates, with their list in a world file and the field for NAME.
 _CREATED_KINDS = {
     "organization": ("organizations", "alias"),
     "user": ("users", "alias"),
     "project": ("projects", "alias"),
     "key": ("keys", "user"),
 }
-#: For each kind that changes existing things: its intervention, and the field for its name.
+#: The kinds that change existing things, with their intervention and the field for NAME.
 _CHANGED_KINDS = {
     "member": ("add_member", "user"),
     "deployment": ("add_deployments", "project"),
@@ -169,17 +169,17 @@ _CHANGED_KINDS = {
 @opt.option(
     "--role",
     metavar="ROLE",
-    help="The user's role: owner or member; in a project, owner, maintainer or reader.",
+    help="The user's role: owner or member, or in a project, owner, maintainer or reader.",
 )
 @opt.option(
     "--value",
     metavar="TEXT",
-    help="Your own value for the key: `phk_` and 43 characters from A-Z a-z 0-9 _ -.",
+    help="The value of the key: `phk_` and 43 characters from A-Z a-z 0-9 _ -. Default: generated.",
 )
 @opt.option(
     "--file",
     metavar="FILE",
-    help="Add everything in the `world` of this scenario file; - reads stdin.",
+    help="Add everything in the `world` of this scenario file, where - reads stdin.",
 )
 @prints(words=intervention_sentence)
 @opt.with_world
@@ -194,11 +194,11 @@ def add(
     """Add a user, a project, a key or other things to a world.
 
     KIND is organization, user, project or key. NAME is the alias of the new thing, or the user who
-    owns the new key. FIELD=VALUE sets any other field that it has in a world file; VALUE is parsed
-    as JSON if possible.
+    owns the new key. FIELD=VALUE sets any other field that the new thing has in a world file. VALUE
+    is parsed as JSON if possible.
 
-    Other KINDs change what exists: member gives the user NAME a role, deployment adds a deployment
-    to the project NAME, and domain gives a project the domain NAME.
+    Other KINDs change existing things: member gives the user NAME a role, deployment adds a
+    deployment to the project NAME, and domain gives a project the domain NAME.
     """
     values = dict(fields)
     values |= {field: text for field, text in field_options.items() if text is not None}
@@ -214,7 +214,10 @@ def add(
 
 
 def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the intervention that adds a thing, and its fields. Raises UsageError."""
+    """Return the intervention that adds a thing, and the intervention's fields.
+
+    Raises UsageError if `--role` lacks `--organization`.
+    """
     if kind in _CHANGED_KINDS:
         intervention, name_field = _CHANGED_KINDS[kind]
         if kind == "member" and "project" in values:
@@ -260,9 +263,10 @@ def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
 @_prints_new_world
 @opt.with_world
 def fork(world: HostingEmulator, name: str | None, **copy_options: Any) -> WorldSummary:
-    """Copy a world's current or an earlier state into a new world, and print its name.
+    """Copy a world's current or an earlier state into a new world.
 
-    NAME is the name of the new world. Default: a generated name. --world is the world to copy.
+    Prints the new world's name. NAME is the name of the new world. Default: a generated name.
+    --world is the world to copy.
     """
     return world.copy(name, **copy_options)
 
@@ -335,7 +339,10 @@ def delete(client: ControlClient, name: str) -> None:
 @opt.output_option
 @opt.flag(
     "--with-seed",
-    help="Include the seed. Anyone who has it can compute the world's tokens, keys and tickets.",
+    help=(
+        "Include the seed. Anyone who knows the seed can compute the world's tokens, keys and "
+        "tickets."
+    ),
 )
 @opt.with_world
 def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None:
@@ -358,9 +365,9 @@ def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None
 @prints(words="World {value.name} now has the content of {file}.")
 @opt.with_world
 def import_world(world: HostingEmulator, file: str, replace: bool) -> WorldSummary:
-    """Replace a world's state with an exported document. A missing world is created.
+    """Replace a world's state with an exported document, or create the world.
 
-    FILE is a file from `world export`; - reads stdin.
+    FILE is a file from `world export`, or - for stdin.
     """
     state, name = read_json(file)
     if not isinstance(state, dict):

@@ -36,8 +36,8 @@ def test_the_point_that_matters_is_found_and_its_line_shows_it_again():
     assert (usual.returncode, usual.stdout) == (0, "None None\n")
     # The output of the runs of the search is not shown.
     assert (result.returncode, result.stdout) == (1, "1 \n")
-    assert "It fails with page-size alone" in result.stderr
-    repeat_command = shlex.split(result.stderr.rpartition("Again: ")[2])
+    assert "The command fails with page-size alone" in result.stderr
+    repeat_command = shlex.split(result.stderr.rpartition("Repeat with: ")[2])
     assert repeat_command[:7] == [
         "hosting-emulator",
         "exec",
