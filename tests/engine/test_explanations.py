@@ -303,7 +303,7 @@ def _with_a_key_that_reads(api: InProcess) -> None:
             lambda api: api.call("DELETE", f"/v1/projects/{api.project_id()}/edge-dns"),
             "wrong_method is method_not_allowed, the default.",
         ),
-        (_with_a_key_that_reads, "call_permissions cannot be set. An API key needs"),
+        (_with_a_key_that_reads, "call_permissions cannot be set. For each call, an API key needs"),
         (
             lambda api: api.call(
                 "PUT",

@@ -1,8 +1,8 @@
 """Checks whether the contract allows a change to a response.
 
 The module compares two responses to the same request: the true response `before`, and the changed
-response `after`. A value must not change if other responses also show it, or if a client sends it
-back. Examples are ids, times and states. The following may change: values that the contract leaves
+response `after`. A value, such as an id, a time or a state, must not change if other responses also
+show it, or if a client sends it back. The following may change: values that the contract leaves
 open (`FieldSpec.may_differ`), the presence of optional fields, unknown members of open objects, and
 the order of members and lists.
 """
@@ -33,8 +33,8 @@ from hosting_emulator.contract.value_checks import (
     moment,
 )
 
-#: Problem codes for which the contract names the condition. Codes outside this set may replace each
-#: other.
+#: Problem codes for which the contract names the condition. A change must not involve any of these
+#: codes.
 _CODES_OF_CONDITIONS = frozenset(
     {
         "unauthenticated",
@@ -52,8 +52,8 @@ _PROBLEM_MEDIA_TYPE = "application/problem+json"
 _ALL_JSON = "All bodies are JSON."
 _MATCHES_HEADER = "for a rate limit; matches Retry-After"
 _BOUNDS = (("min_cu", "max_cu"), ("min_memory_gb", "max_memory_gb"))
-#: The members of an operation that never change after the operation has ended. Every later response
-#: about the operation contains these members.
+#: The members of an operation that never change after the operation has ended, and that every later
+#: response repeats.
 LASTING_PARTS = ("result", "error")
 
 
@@ -331,8 +331,8 @@ def _value(
         for word in (before, after):
             if word in field.meaningful_words or (word is after and word == field.contract_word):
                 reason = (
-                    f"{pointer}: the contract gives {brief(word)} a meaning, so this word "
-                    "cannot replace another word or be replaced"
+                    f"{pointer}: the contract gives {brief(word)} a meaning, so the word can "
+                    "neither replace another word nor be replaced"
                 )
                 yield Forbidden(pointer, reason, sentence)
 
@@ -422,8 +422,8 @@ def _code(before: Any, after: Any) -> Iterator[Forbidden]:
     for code in (before, after):
         if code in _CODES_OF_CONDITIONS:
             reason = (
-                f"/code: the contract names the condition for {code}, so this code cannot "
-                "replace another code or be replaced"
+                f"/code: the contract names the condition for {code}, so the code can neither "
+                "replace another code nor be replaced"
             )
             yield Forbidden("/code", reason, f"fail with code {code}")
 

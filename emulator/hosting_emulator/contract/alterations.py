@@ -4,8 +4,8 @@ This module reads alterations, applies them to responses, and refuses changes th
 forbids.
 
 An alteration changes the parts that it names and every part that repeats one of them. For example,
-the header Retry-After follows `retry_after_seconds`. A `breaking` alteration changes only the named
-parts, and may do what the contract forbids.
+if `retry_after_seconds` changes, the header Retry-After changes too. A `breaking` alteration
+changes only the named parts, and may do what the contract forbids.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Alteration(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     def changes_lasting_part(self) -> bool:
         """Whether the alteration changes an operation's `result` or `error`.
 
-        Every later response about an ended operation repeats these members.
+        Every response about an ended operation repeats `result` and `error`.
         """
         return any(read_pointer(pointer)[:1] in _LASTING for pointer in self.pointers)
 
@@ -109,8 +109,8 @@ class PartChange(Struct, frozen=True):
 
     `part` is a JSON Pointer, the name of a header, or `status`.
 
-    `before` and `after` are strings. A part of the body is written as JSON. `before` is None if the
-    part was added, and `after` is None if the part was removed.
+    `before` and `after` are strings. If the part is in the body, the strings contain JSON. `before`
+    is None if the part was added, and `after` is None if the part was removed.
     """
 
     part: str
@@ -158,7 +158,7 @@ def alter_response(
     except _NoSuchPart as missing:
         return Unaltered(str(missing))
     if not changed.changes:
-        return Unaltered("the response already has this form", is_same=True)
+        return Unaltered("the change would leave the response unchanged", is_same=True)
     if alteration.breaking:
         return changed
     changed = _with_repeated_parts(changed, response)
@@ -247,7 +247,7 @@ class _Writer:
         self._response = replace(self._response, headers=tuple(headers))
 
     def write_value(self, pointer: str, value: Any) -> None:
-        """Set a part of the body, or add the part if its object or list lacks it."""
+        """Set a part of the body. A part that is missing is added to its object or list."""
         text = self._json()
         tokens = read_pointer(pointer)
         positions = text.find(tokens)
@@ -282,7 +282,7 @@ class _Writer:
         return text
 
     def remove(self, pointers: tuple[str, ...]) -> None:
-        """Remove the parts of the body at these pointers."""
+        """Remove the parts of the body to which the pointers refer."""
         text = self._json()
         chosen = {position for pointer in pointers for position in self._positions(pointer)}
         outermost = {
@@ -353,8 +353,8 @@ class _Writer:
 def _names_of_other_shape(spec: CallSpec, response: SentResponse) -> frozenset[str]:
     """Return the fields that exist only in the other kind of response: a success or a problem.
 
-    An alteration of such a field is meant for the other kind of response, so it must not add the
-    field to this response.
+    An alteration that sets such a field is meant for the other kind of response, so the field must
+    not be added here.
     """
     success = RESOURCES[spec.response].names
     problem = RESOURCES["ProblemDetails"].names

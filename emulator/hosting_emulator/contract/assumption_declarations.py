@@ -19,8 +19,8 @@ Affected: TypeAlias = CallName | CallGroup | type[Struct]
 class OutsideTheLetter(Struct, frozen=True):
     """The alternatives of an assumption that contradict a sentence of the contract.
 
-    `alternatives` lists the values in the form shown to users. Only the default value conforms to
-    the contract.
+    `alternatives` lists the values in the form shown to users. The default is the only value that
+    conforms to the contract.
     """
 
     alternatives: tuple[str, ...]
@@ -34,7 +34,7 @@ class Assumption(Struct, frozen=True, kw_only=True):
 
     `doc` describes what the assumption decides. `sentence` is the sentence of the contract that
     leaves the decision open. `affects` names the calls whose responses the assumption affects.
-    Calls whose row names the assumption need not be listed there. `unseen` is the reason why the
+    `affects` need not name a call whose row names the assumption. `unseen` is the reason why the
     contract check never observes the assumption. `needs` names the options that the contract check
     needs to observe the assumption.
     """
@@ -48,7 +48,7 @@ class Assumption(Struct, frozen=True, kw_only=True):
 
 
 class FixedAssumption(Struct, frozen=True, kw_only=True):
-    """A choice on a point where the contract is silent, which users cannot set.
+    """A choice that users cannot set, on a point where the contract is silent.
 
     `reason` explains why users cannot set the choice.
     """

@@ -21,8 +21,8 @@ def describe(assumptions: Assumptions) -> list[dict[str, Any]]:
     """Return a row for each assumption: name, value, default, alternatives, about, sentence.
 
     `outside_the_letter` lists the alternatives that contradict the contract, and `contradicts` is
-    the contradicted sentence. `warning` is empty unless the value contradicts the contract. Choices
-    that users cannot set come last, with the reason in `fixed`.
+    the contradicted sentence. `warning` is empty unless the value contradicts the contract. The
+    last rows are choices that users cannot set, with the reason in `fixed`.
     """
     rows = [_row(assumptions, name) for name in Assumptions.__struct_fields__]
     return rows + [_fixed_row(fixed) for fixed in FIXED.values()]
@@ -61,7 +61,7 @@ def _fixed_row(fixed: FixedAssumption) -> dict[str, Any]:
 
 
 def alternatives(name: str) -> list[Any]:
-    """Return the values that an assumption may have, without the default.
+    """Return all values that an assumption may have, except its default.
 
     An empty list means that the assumption may have any value of its type.
     """
@@ -136,8 +136,8 @@ def affects_every_call(name: str) -> bool:
 def affects_call(name: str, spec: CallSpec) -> bool:
     """Tell whether an assumption affects the responses of this call in particular.
 
-    This is the case if the call's row names the assumption, or if the assumption's `affects` covers
-    the call. Assumptions that affect every call are not considered.
+    An assumption affects a call if the call's row names the assumption, or if the assumption's
+    `affects` covers the call. Assumptions that affect every call do not count.
     """
     if name in spec.assumptions:
         return True

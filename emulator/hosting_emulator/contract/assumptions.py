@@ -1,6 +1,6 @@
 """Assumptions: named settings with a default for each point on which the contract is silent.
 
-This module declares all defaults. A client must not depend on any of these defaults. Each
+This module declares the default of every assumption. A client must not depend on a default. Each
 assumption's field carries its documentation in an `Assumption`, which `assumption_table.py` reads.
 The choices that users cannot set are in `fixed_assumptions.py`.
 """
@@ -92,7 +92,7 @@ _WORD_LISTS = (*CONTRACT_WORDS, "key_permissions", "data_modes")
 
 
 class AssumptionRefused(ValueError):
-    """There is no assumption with this name, or its value is not allowed.
+    """An assumption does not exist, or its value is not allowed.
 
     The message lists the valid choices.
     """
@@ -234,10 +234,11 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Assumption(
             doc=(
                 "How expected_source_generation is handled. `checked` requires a number of at "
-                "least 0, and compares it with the project's generation when the request "
-                "arrives (409 etag_mismatch if the numbers differ) and when the operation "
-                "starts. `any_integer` also accepts negative numbers. `optional` compares the "
-                "number only if it is present. `ignored` never compares the number."
+                "least 0. The number is compared with the project's generation when the "
+                "request arrives (409 etag_mismatch if the numbers differ) and when the "
+                "operation starts. `any_integer` also accepts negative numbers. `optional` "
+                "compares the number only if it is present. `ignored` never compares the "
+                "number."
             ),
             sentence="Meaning and bounds of expected_source_generation: not shown.",
             affects=("initialize_managed_source",),
@@ -255,8 +256,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Literal["successes", "all_answers"],
         Assumption(
             doc=(
-                "The responses that are remembered for an Idempotency-Key: only successes, or "
-                "also refusals by the call itself that are not retryable. A request that is "
+                "Which responses are remembered for an Idempotency-Key: only successes, or "
+                "also the call's own refusals that are not retryable. A request that is "
                 "invalid or lacks access never uses up its key."
             ),
             sentence="Same key and same body: first result returned without switching again.",
@@ -318,7 +319,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             ),
             sentence="Transitions: not shown.",
             affects=("initialize_managed_source",),
-            unseen="the operation did not end immediately, and its duration varies",
+            unseen="the check recognizes only operations that end immediately, because durations vary",
         ),
     ] = "timed 2s 8s"
     domains_profile: Annotated[
@@ -331,7 +332,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             ),
             sentence="Transitions: not shown.",
             affects=("apply_project_domains",),
-            unseen="the operation did not end immediately, and its duration varies",
+            unseen="the check recognizes only operations that end immediately, because durations vary",
         ),
     ] = "timed 2s 8s"
     progress_phases: Annotated[
@@ -475,7 +476,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         str,
         whole("^[a-z]{2,8}_$"),
         Assumption(
-            doc="The prefix of an API key, which 43 other characters follow.",
+            doc="The prefix of an API key. The rest of the key has 43 characters.",
             sentence="the full token",
             affects=(UserApiKeyCreation,),
         ),
@@ -763,7 +764,7 @@ def _why_unknown(name: str, names: Collection[str]) -> str:
     """Return the reason why no assumption with this name can be set."""
     if name in FIXED:
         return f"{name} cannot be set: {FIXED[name].reason}"
-    hint = nearest(name, names) or "; `hosting-emulator contract assumptions` lists them"
+    hint = nearest(name, names) or "; `hosting-emulator contract assumptions` lists all assumptions"
     return f"there is no assumption {name!r}{hint}"
 
 
@@ -804,7 +805,7 @@ def _check_words(
     for key, value in pairs.items():
         for word, allowed in ((key, keys), (value, values)):
             if word not in allowed:
-                hint = nearest(word, allowed) or f"; it must be one of {', '.join(allowed)}"
+                hint = nearest(word, allowed) or f"; the allowed words are {', '.join(allowed)}"
                 raise ValueError(f"{assumption}: there is no {word!r}{hint}")
 
 

@@ -1,7 +1,7 @@
 """The calls under a world's assumptions: paths, statuses, codes and roles.
 
-The rows in `calls.py` leave some points to assumptions. This module resolves these points for a
-world.
+If a row in `calls.py` names an assumption instead of a value, this module gets the value from a
+world's assumptions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_PATH = "The API has no such path."
 
 
 class Match(Struct, frozen=True):
-    """The call of a request, and the id of its subject from the path."""
+    """The call that a request's path matches, and the id of the call's subject from the path."""
 
     spec: CallSpec
     subject_id: str
@@ -59,13 +59,13 @@ class MethodRefused(Refused):
         self.subject_id = subject_id
 
     def as_unknown_path(self) -> Refused:
-        """Return the refusal with 404 that a world can use instead, as for an unknown path."""
+        """Return a refusal with the status 404, as if the path did not exist."""
         why = f"the path allows {self.allow}"
         return Refused("resource_not_found", _NO_PATH, why=why, assumption="wrong_method")
 
 
 class _Route(Struct, frozen=True):
-    """A call, with its path as a pattern.
+    """A call, with its path as a regular expression.
 
     `fixed_characters` is the number of characters in the path outside its ids.
     """
@@ -83,7 +83,7 @@ def _route(spec: CallSpec) -> _Route:
 class CallTable:
     """The calls under a world's assumptions, with a look-up by method and path.
 
-    A match covers the whole path, including the suffix after an id in `{id}:cancel`. If several
+    A match covers the whole path, including a suffix after an id, such as `:cancel`. If several
     paths match, the path with the most characters outside its ids wins. Look-ups are cached,
     because clients request the same few paths again and again.
     """
@@ -137,7 +137,7 @@ def calls_at(operation_path: str) -> CallTable:
     return CallTable(Assumptions(operation_path=operation_path))
 
 
-# --- What assumptions decide of a call -----------------------------------------------------------
+# --- What assumptions decide about a call --------------------------------------------------------
 
 
 def success_status(spec: CallSpec, assumptions: Assumptions) -> int:

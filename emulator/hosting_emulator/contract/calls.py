@@ -1,10 +1,10 @@
 """The eight calls of the contract, and the poll of an operation, which the contract does not
 specify.
 
-Each call has a row in this module and a function of the same name in the package `calls`. The rows
-are used by the routes, the query parser, the access check, the OpenAPI document, the explanations,
-the CLI, the SDK, the page and the tests. If a row leaves a point to an assumption, `call_table.py`
-resolves the point for a world.
+Each call has a row in this module and a function of the same name in the package `calls`. The
+routes, the query parser, the access check, the OpenAPI document, the explanations, the CLI, the
+SDK, the page and the tests use the rows. If a row names an assumption instead of a value,
+`call_table.py` gets the value from a world's assumptions.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from hosting_emulator.contract.resources import (
 )
 
 Subject = Literal["project", "organization", "operation"]
-#: The names of the calls. Editors complete these names, and mypy checks the rows below against
-#: them.
+#: The names of the calls. Editors complete a call's name, and mypy checks the rows below against
+#: the names.
 CallName = Literal[
     "set_project_powered_by_flag",
     "initialize_managed_source",
@@ -48,8 +48,9 @@ CallName = Literal[
     "read_database_compute",
     "get_operation",
 ]
-#: The names of endpoints that are not calls, for a fault's `call`. At these endpoints, tickets are
-#: redeemed and users sign in. A fault without a `call` does not match these endpoints.
+#: The names of endpoints outside the API, which a fault's `call` may contain. `redeem_ticket`
+#: redeems a ticket at a dev origin, and the `idp_` endpoints belong to the identity provider. A
+#: fault without a `call` matches no endpoint outside the API.
 DoorName = Literal[
     "redeem_ticket",
     "idp_discovery",
@@ -77,7 +78,8 @@ COMMON_CODES = (
 
 
 class QueryParameter(Struct, frozen=True, kw_only=True):
-    """A query parameter of a call. An assumption sets its name, because the contract does not.
+    """A query parameter of a call. An assumption sets the parameter's name, because the contract
+    does not.
 
     `value` is the parameter's name in the call's inputs. `name_assumption` is the assumption that
     sets the parameter's name in requests. If the whole value does not match `pattern`, the error is
@@ -263,7 +265,7 @@ _ENVIRONMENT = QueryParameter(
     name_assumption="environment_parameter",
     pattern="dev|prod",
     complaint="must be dev or prod.",
-    missing_complaint="is required; it must be dev or prod.",
+    missing_complaint="is required and must be dev or prod.",
     default_assumption="missing_environment",
     description="The environment whose compute configuration to read.",
     default_description=" The default is {}.",
@@ -309,7 +311,7 @@ ROWS = (
         codes=("etag_mismatch", "insufficient_organization_credits"),
         section="Endpoints, 2",
         body_sentence="Body (application/json): { expected_source_generation: integer }.",
-        effect="the initialization of the project's managed source was started",
+        effect="an operation that initializes the project's managed source was started",
     ),
     CallSpec(
         call_id="create_user_api_key",
@@ -317,7 +319,8 @@ ROWS = (
         path="/v1/organizations/{organization_id}/user-api-keys",
         summary="Create user API key",
         description=(
-            "Create a user-owned API token valid 90 days. The token's value is returned only once."
+            "Create a user-owned API token that is valid for 90 days. The token's value is "
+            "returned only once."
         ),
         success=AssumedStatus("key_created_status"),
         response_type=UserApiKeyCreation,
@@ -354,7 +357,7 @@ ROWS = (
         success_assumption="domains_profile",
         codes=("paid_plan_required", "insufficient_organization_credits"),
         section="Endpoints, 4",
-        effect="applying the project's domains was started",
+        effect="an operation that applies the project's domains was started",
     ),
     CallSpec(
         call_id="get_dns_authorization",

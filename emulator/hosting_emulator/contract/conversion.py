@@ -2,7 +2,7 @@
 
 msgspec examines a type at its first use, and runs Python code during the examination. If another
 thread uses the same type before the examination has ended, msgspec reads uninitialized memory, and
-the process crashes. All other modules must therefore convert values with these functions.
+the process crashes. All other modules must convert values with `convert` and `decode_json`.
 """
 
 from __future__ import annotations

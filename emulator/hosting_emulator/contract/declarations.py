@@ -31,9 +31,7 @@ class Sentence(Struct, frozen=True, kw_only=True):
 
 
 class Component(Struct, frozen=True, kw_only=True):
-    """Gives a type a separate schema in the OpenAPI document. Fields refer to this schema by its
-    `name`.
-    """
+    """Gives a type a separate schema in the OpenAPI document. Fields refer to the schema by `name`."""
 
     name: str
     description: str = ""
@@ -42,7 +40,7 @@ class Component(Struct, frozen=True, kw_only=True):
 class Format(Struct, frozen=True):
     """The name of a string format, such as `ulid`.
 
-    Code such as the contract check has rules for each format.
+    Code that checks values has rules for each format.
     """
 
     name: str
@@ -59,11 +57,12 @@ class FieldSpec(Struct, frozen=True, kw_only=True):
     the assumption that sets the field's value, or the words of an open set. `our_bounds` are bounds
     that the contract does not state. `may_differ` says which value a single response may contain
     instead: another `word` of an open set, or any `value` of the type. `may_differ` is empty if
-    other responses show the same value, because a single changed response would contradict them.
-    The contract gives each word in `meaningful_words` a meaning, so no other word can replace such
-    a word. Neither a word in `meaningful_words` nor `contract_word` can replace another word. The
-    contract check uses the last two members: `related_keys` are the keys of further sentences that
-    an incorrect value breaks, and `bound_key` is the key of the sentence that states the bounds.
+    other responses show the same value, because a single changed response would contradict the
+    others. The contract gives each word in `meaningful_words` a meaning, so no other word can
+    replace such a word. Neither a word in `meaningful_words` nor `contract_word` can replace
+    another word. The contract check uses `related_keys` and `bound_key`. `related_keys` are the
+    keys of further sentences that an incorrect value breaks. `bound_key` is the key of the sentence
+    that states the bounds.
     """
 
     sentence: str | Sentence = ""

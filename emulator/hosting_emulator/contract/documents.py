@@ -42,8 +42,7 @@ def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> 
         names = [name for name in path if not name.isdecimal()]
         reason = plain_reason(message, part_at(kind, names), names[-1])
         return DocumentRefused(reason, ".".join(path))
-    # The type's own check raised the error. Its message quotes the invalid string, so find the
-    # field with this string.
+    # The type's own check raised the error, so look for the field whose value the message quotes.
     for name, value in document.items():
         if isinstance(value, str) and repr(value) in message:
             return DocumentRefused(plain_reason(message, kind, name), name)

@@ -1,6 +1,6 @@
 """Resources and their fields as values, read from the declarations in `resources.py`.
 
-These values are used by the OpenAPI document, the parsing of request bodies, the contract check,
+The values are used by the OpenAPI document, the parsing of request bodies, the contract check,
 variation, conduct and the tests.
 """
 

@@ -41,7 +41,7 @@ _ROWS = (
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
         ),
-        reason="missing fields distinguish one response from another, not one service from another",
+        reason="which fields are missing varies between responses, not between services",
     ),
     FixedAssumption(
         name="required_body",
@@ -80,21 +80,21 @@ _ROWS = (
         name="operation_transitions",
         doc=(
             "A queued operation becomes running or cancelled. A running operation becomes "
-            "succeeded, failed or cancelled."
+            "succeeded, failed or cancelled. The assumptions source_profile and "
+            "domains_profile set how long an operation is queued and running."
         ),
         sentence="Transitions: not shown.",
         reason=(
-            "source_profile and domains_profile set the times, the contract says that a "
-            "terminal state is immutable, and a client cannot tell whether a failed operation "
-            "ever ran"
+            "the contract says that a terminal state is immutable, and a client cannot tell "
+            "whether a failed operation ever ran"
         ),
     ),
     FixedAssumption(
         name="deployment_ends",
         doc=(
-            "When an operation ends, its deployment becomes ready, failed or cancelled. After "
-            "that, a ready deployment changes only by an intervention, which makes the "
-            "deployment fail, supersedes it or removes it."
+            "When an operation ends, its deployment becomes ready, failed or cancelled. A "
+            "ready deployment changes only if an intervention makes it fail, supersedes it or "
+            "removes it."
         ),
         sentence="Transitions: not shown.",
         reason="the operation creates the deployment",
@@ -154,20 +154,20 @@ _ROWS = (
     ),
     FixedAssumption(
         name="keys_on_owner_calls",
-        doc="Owner-only calls accept an API key of the owner.",
+        doc="Owner-only calls accept an owner's API key.",
         sentence="Roles or permissions required by the remaining operations: not shown.",
         reason="the contract restricts a key only by its permissions",
         affects=("owner",),
     ),
     FixedAssumption(
         name="call_permissions",
-        doc="An API key needs the permission that the OpenAPI document names for each call.",
+        doc="For each call, an API key needs the permission that the OpenAPI document names.",
         sentence="Roles or permissions required by the remaining operations: not shown.",
         reason="a key has all enabled permissions, so few clients notice a difference",
     ),
     FixedAssumption(
         name="service_events",
-        doc="No events are delivered.",
+        doc="The emulator delivers no events.",
         sentence="Event kinds, delivery and payloads: not shown.",
         reason="the contract does not show any event",
     ),
@@ -175,8 +175,8 @@ _ROWS = (
         name="other_error_statuses",
         doc=(
             "Calls 2 to 8 return each code with its usual status, which problem_statuses can "
-            "change. Each of these calls may return any code that the OpenAPI document lists "
-            "for the call."
+            "change. Each call may return any code that the OpenAPI document lists for the "
+            "call."
         ),
         sentence="The set of error statuses for endpoints other than the flag endpoint: not shown.",
         reason="a separate set of statuses for each call would not add anything",
@@ -200,13 +200,13 @@ _ROWS = (
         name="head_method",
         doc="HEAD is handled like any method that a path does not support.",
         sentence="PUT /v1/projects/{project_id}/powered-by-flag",
-        reason="converting HEAD to GET is left to proxies, and wrong_method applies to HEAD too",
+        reason="it is up to proxies to convert HEAD to GET, and wrong_method also applies to HEAD",
     ),
     FixedAssumption(
         name="last_use",
         doc="last_used_at is precise to the second, and is absent until the key is first used.",
         sentence="last_used_at (timestamp)",
-        reason="no client can tell the difference",
+        reason="no client can observe the exact time of a key's use",
     ),
     FixedAssumption(
         name="obfuscated_key",
@@ -215,7 +215,7 @@ _ROWS = (
             "characters."
         ),
         sentence="obfuscated_value (string)",
-        reason="any other string would serve equally well",
+        reason="a client cannot rely on the form of an obfuscated value",
     ),
     FixedAssumption(
         name="replayed_key",
@@ -237,9 +237,9 @@ _ROWS = (
     FixedAssumption(
         name="request_identity",
         doc=(
-            "Two requests to start an operation (calls 2 and 4) are the same if everything "
-            "that the call reads is the same. A query or a body that the call does not read is "
-            "ignored."
+            "Two requests to start an operation (calls 2 and 4) count as the same request if "
+            "everything that the call reads is the same. A query or a body that the call does "
+            "not read is ignored."
         ),
         sentence="Same key and same body: first result returned without switching again.",
         reason="the contract promises nothing about ignored input",
@@ -287,12 +287,12 @@ _ROWS = (
     ),
     FixedAssumption(
         name="key_on_other_calls",
-        doc="Calls that do not require an Idempotency-Key ignore this header.",
+        doc="A call that does not require an Idempotency-Key ignores this header.",
         sentence=(
             "Idempotency-Key (string 1-128 characters; required on operations 1, 2, 3, 4; no such "
             "header is listed for operations 5 to 8)"
         ),
-        reason="no response is remembered for these calls",
+        reason="only calls that require an Idempotency-Key remember a response",
     ),
     FixedAssumption(
         name="cursor_life",
@@ -303,8 +303,8 @@ _ROWS = (
         ),
         sentence="opaque continuation cursor",
         reason=(
-            "only the intervention remove_deployments removes deployments, and a removed "
-            "deployment's position remains, so the position of a cursor always exists"
+            "the position of a cursor always exists, because even a deployment that "
+            "remove_deployments has removed keeps its position"
         ),
     ),
     FixedAssumption(
@@ -333,8 +333,8 @@ _ROWS = (
         ),
         sentence="blocking_operation_id",
         reason=(
-            "the field refers to a project's claim, and a different order would be a "
-            "different service"
+            "blocking_operation_id refers to a project's claim, and a client expects the order "
+            "of arrival"
         ),
     ),
     FixedAssumption(
@@ -379,12 +379,12 @@ _ROWS = (
         doc=(
             "A body is refused if it contains a duplicate member, a byte order mark, NaN, "
             "invalid UTF-8, half a surrogate pair, a number above 1e308 or with more than 4300 "
-            "digits, or more than 64 levels of nesting. 1.0 and 1e0 are integers. A body may "
-            "be compressed (gzip, deflate). A body is always UTF-8, regardless of the charset "
-            "in its Content-Type. The Accept header is ignored."
+            "digits, or more than 64 levels of nesting. The numbers 1.0 and 1e0 are integers. "
+            "A body may be compressed (gzip, deflate). A body is always UTF-8, regardless of "
+            "the charset in its Content-Type. The Accept header is ignored."
         ),
         sentence="All bodies are JSON.",
-        reason="RFC 8259 and RFC 9110 leave these choices to the recipient",
+        reason="RFC 8259 and RFC 9110 leave these choices to the recipient of a message",
     ),
     FixedAssumption(
         name="repeated_input",
@@ -393,7 +393,7 @@ _ROWS = (
             "unauthenticated for Authorization."
         ),
         sentence="Common headers: Authorization: Bearer <ACCESS_TOKEN_OR_API_KEY> (all)",
-        reason="it is not clear which of the two values is meant",
+        reason="the client does not say which of the two values it means",
     ),
     FixedAssumption(
         name="header_text",
@@ -411,7 +411,9 @@ _ROWS = (
         name="number_text",
         doc="A page size is written in digits, without a sign or leading zeros.",
         sentence="integer 1 to 100",
-        reason="HTTP does not define how a query contains an integer, and this is the usual form",
+        reason=(
+            "HTTP defines no notation for integers in a query, and digits are the usual notation"
+        ),
     ),
     FixedAssumption(
         name="other_conditions",
@@ -461,9 +463,9 @@ _ROWS = (
     FixedAssumption(
         name="problem_words",
         doc=(
-            "`contract problems` shows the texts of title and suggested_action. detail "
-            "describes the mistake, and instance is omitted. The variation points "
-            "problem-wording and problem-extras vary these members."
+            "`contract problems` shows the texts of title and suggested_action. The member "
+            "detail describes the mistake, and instance is omitted. The variation points "
+            "problem-wording and problem-extras vary the texts."
         ),
         sentence="minimum length 1",
         reason="programs use the code, not the texts",
@@ -489,16 +491,19 @@ _ROWS = (
             "generated request id is req_ followed by a ULID."
         ),
         sentence="exactly 26 characters matching ^[0-9A-HJKMNP-TV-Z]{26}$",
-        reason="the contract calls them Ulid, and a ULID starts with its time",
+        reason="the contract calls ids Ulid, and a ULID starts with the time",
     ),
     FixedAssumption(
         name="deployment_values",
         doc=(
-            "Digests are random. artifact_digest is present once the deployment is deploying. "
-            "url, the URL of the production host, is present once the deployment is ready."
+            "Digests are random. The field artifact_digest is present once the deployment is "
+            "deploying. The field url, which is the URL of the production host, is present "
+            "once the deployment is ready."
         ),
         sentence="artifact_digest",
-        reason="nothing is built, and the variation point absent-fields omits these fields",
+        reason=(
+            "nothing is built, and the variation point absent-fields omits artifact_digest and url"
+        ),
     ),
     FixedAssumption(
         name="dev_site",
@@ -513,8 +518,9 @@ _ROWS = (
     FixedAssumption(
         name="response_headers",
         doc=(
-            "Every response has Cache-Control: no-store. A 401 has WWW-Authenticate, and a 405 "
-            "has Allow. The variation point extra-headers adds other headers."
+            "Every response has Cache-Control: no-store. A 401 response has the header "
+            "WWW-Authenticate, and a 405 response has Allow. The variation point extra-headers "
+            "adds other headers."
         ),
         sentence="RFC 9457 Problem Details extended with recovery fields",
         reason=(
@@ -553,7 +559,7 @@ _ROWS = (
             "and a token from a sign-in has client_id, scope and jti."
         ),
         sentence="an access JWT issued by an identity provider",
-        reason="a token's content is between the API and its own provider",
+        reason="a token's content concerns only the API and its identity provider",
     ),
     FixedAssumption(
         name="sign_in",
@@ -563,11 +569,14 @@ _ROWS = (
             "session for seven days."
         ),
         sentence="an access JWT issued by an identity provider",
-        reason="the contract does not show the provider",
+        reason="the contract does not show the identity provider",
     ),
     FixedAssumption(
         name="two_servers",
-        doc="A single emulator plays both servers, and the command `env` prints both names.",
+        doc=(
+            "A single emulator plays both servers, and the command `env` prints the addresses "
+            "of both servers."
+        ),
         sentence="Two servers exist: production ({base_url}) and development ({dev_base_url}).",
         reason=(
             "the contract does not show how the two servers differ, and two worlds can stand "
@@ -605,7 +614,7 @@ _ROWS = (
             "A DNS authorization shows scopes and expires_at in every status except not_authorized."
         ),
         sentence="null when status is not_authorized",
-        reason="the contract omits these values only for that status",
+        reason="the contract omits scopes and expires_at only in the status not_authorized",
         affects=(DnsAuthorization,),
     ),
     FixedAssumption(
@@ -627,7 +636,7 @@ _ROWS = (
             "A user key is bound to one organization and restricted to its enabled product "
             "permissions."
         ),
-        reason="according to the contract, a key ends only after 90 days",
+        reason="according to the contract, a key expires only after 90 days",
     ),
     FixedAssumption(
         name="access_scope",
@@ -648,7 +657,7 @@ _ROWS = (
         name="request_id",
         doc="A response's request id is the client's X-Request-Id, if the client sent a valid one.",
         sentence="X-Request-Id (optional request header, string 1-128 characters",
-        reason="otherwise the request header would have no use",
+        reason="a client sends X-Request-Id in order to find it in the response",
     ),
     FixedAssumption(
         name="expiry_instant",
@@ -664,7 +673,10 @@ _ROWS = (
         name="former_owners_ticket",
         doc="A ticket can still be redeemed when its user is no longer an owner.",
         sentence="A ticket is single use and valid ten minutes.",
-        reason="according to the contract, a ticket ends only by use, by time or by a new ticket",
+        reason=(
+            "according to the contract, a ticket becomes invalid only by use, by expiry or by "
+            "a new ticket"
+        ),
         affects=(DevAccessTicket,),
     ),
     FixedAssumption(
@@ -681,14 +693,14 @@ _ROWS = (
             "<dev_zone>, unless the port is 443."
         ),
         sentence="of the form https://dev-<word>-<word>-<word>.<dev_zone>",
-        reason="without the port the URLs would not work",
+        reason="URLs without the port would not work",
         affects=(DevAccessTicket,),
     ),
     FixedAssumption(
         name="production_zone",
         doc="Production hostnames are in the zone prod.localhost.",
         sentence="hostnames (derived by the server, not supplied)",
-        reason="no field contains the zone, and nothing is served there",
+        reason="no field names the zone, and the emulator serves nothing in the zone",
         affects=(
             "apply_project_domains",
             "get_operation",
@@ -698,7 +710,7 @@ _ROWS = (
         name="mail_zone",
         doc="Mail hostnames are in the zone mail.localhost.",
         sentence="hostnames (derived by the server, not supplied)",
-        reason="no field contains the zone, and nothing is served there",
+        reason="no field names the zone, and the emulator serves nothing in the zone",
         affects=(
             "apply_project_domains",
             "get_operation",
@@ -708,7 +720,7 @@ _ROWS = (
         name="date_header",
         doc="The Date header of a response shows world time, like the timestamps in its body.",
         sentence="date-time (ISO 8601 / RFC 3339)",
-        reason="a service's clock and its timestamps agree",
+        reason="the clock of a service agrees with its timestamps",
     ),
 )
 #: All fixed assumptions by name, in the order in which documents list them.

@@ -15,12 +15,14 @@ _SHIFTS = tuple(range(120, -1, -10))
 
 
 def is_ulid(text: str) -> bool:
-    """Tell whether a string is a Ulid as the contract defines it: 26 characters of an alphabet."""
+    """Tell whether a string is a Ulid: 26 characters from the contract's alphabet."""
     return _ULID.fullmatch(text) is not None
 
 
 def id_number(ulid: str) -> int:
-    """Return the number that a Ulid encodes. Ulids sort by these numbers, and so by their times."""
+    """Return the number that a Ulid encodes. Ulids sort in the order of their numbers, and so of
+    their times.
+    """
     number = 0
     for character in ulid:
         number = number * len(ALPHABET) + _DIGITS[character]
@@ -32,7 +34,6 @@ def make_ulid(at_ms: int, randomness: bytes) -> str:
 
     The same time and bytes always give the same ULID, which makes worlds reproducible.
     """
-    # This code is three times as fast as python-ulid. The speed matters because most calls create
-    # two ids.
+    # Do not use python-ulid, which takes three times as long. Most calls create two ids.
     number = int.from_bytes(at_ms.to_bytes(6, "big") + randomness, "big")
     return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])

@@ -102,7 +102,7 @@ def _finite(text: str) -> int | float:
     number = float(text)
     if isinf(number):
         raise JsonRefused("contains a number that is too large")
-    # JSON has only one number type, and JSON Schema also treats `1.0` as the integer 1.
+    # Read `1.0` as an integer, because JSON has only one number type and JSON Schema does the same.
     return int(number) if number.is_integer() else number
 
 

@@ -35,6 +35,7 @@ def schema_components(
     own, components = msgspec.json.decode(text)
     for component in components.values():
         if "description" in component:
-            # Markdown would render an indented paragraph as a code block.
+            # Remove the indentation, because Markdown renders an indented paragraph as a code
+            # block.
             component["description"] = cleandoc(component["description"])
     return own, components

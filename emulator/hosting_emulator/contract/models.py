@@ -42,7 +42,7 @@ _TYPES = {
 def model(resource_name: str) -> type[BaseModel]:
     """Return the model of a resource.
 
-    The model allows unknown fields, as a client must, unless the contract forbids unknown fields.
+    Like a client, the model must allow unknown fields, unless the contract forbids unknown fields.
     """
     resource = RESOURCES[resource_name]
     fields = {field.name: _definition(field) for field in resource.fields}

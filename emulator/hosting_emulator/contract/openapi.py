@@ -1,7 +1,8 @@
 """Generates the OpenAPI 3.1 document from the tables of calls, resources and problems.
 
 In the document, `x-assumption` marks each point that the contract leaves open, and names the
-assumption that decides the point. This module is not needed to serve the API's requests.
+assumption that decides the point. The server needs this module only for the document, not to
+respond to calls.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ def openapi_document(
             "version": CONTRACT_VERSION,
             "description": (
                 "REST control API for hosting web projects, emulated by hosting-emulator. "
-                "`x-assumption` marks points that the contract leaves open. A client must not "
-                "depend on such a point."
+                "`x-assumption` marks whatever the contract leaves open. A client must not "
+                "depend on anything with this mark."
             ),
             "contact": {"name": "hosting-emulator", "url": _docs_url(server_url)},
             "license": {"name": "MIT", "identifier": "MIT"},
@@ -150,7 +151,7 @@ def _request_body(resource_name: str, values: _Values) -> _Object:
 
 
 def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return what a call requires: a minimum role, an API key's permission, an interactive session."""
+    """Return what a call requires: a role, an API key's permission, and an interactive session."""
     role_member = "organization_role" if spec.subject == "organization" else "project_role"
     requirements: _Object = {role_member: least_role(spec, assumptions)}
     if spec.permission:
@@ -267,7 +268,9 @@ def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_ProblemRow]:
     if spec.listed_statuses and assumptions.listed_statuses == "closed":
         return
     if assumptions.wrong_method == "method_not_allowed":
-        yield _ProblemRow("wrong_method", "invalid_request", 405, "Wrong method, see Allow")
+        yield _ProblemRow(
+            "wrong_method", "invalid_request", 405, "Wrong method (see the header Allow)"
+        )
     if problem_status("invalid_request", assumptions) != 400:
         # A request that is not valid HTTP does not reach a world, so no world's assumptions apply.
         yield _ProblemRow("broken_request", "invalid_request", 400, "Not valid HTTP")

@@ -41,7 +41,7 @@ def impossible_reason(
 
     Return None if the alteration can act.
 
-    If `code` is given, all responses are problems with this code.
+    If `code` is given, the alteration acts only on problems with this code.
     """
     tried: list[tuple[SentResponse, Unaltered]] = []
     can_act = False

@@ -1,12 +1,12 @@
 """The table of problem codes: every code of the contract's Errors part, in the contract's order.
 
-The contract fixes only the status and `retryable` of two codes, and the suggested action of one of
-the two. The field `specified` of a row names the values that come from the contract. The other
-statuses follow a rule of ours: 402 for credits, plans and budgets; 403 for login and context; 409
-for conflicts and for stale or missing preconditions; 429 for limits; 503 for anything unavailable,
-uncertain or out of capacity; 400 for invalid requests. `retryable` means that the same request can
-succeed if it is retried unchanged. `idempotency_key_reused` is not retryable although its suggested
-action is a retry, because the key must change.
+The contract fixes the status and `retryable` of two codes, and a suggested action for one of them.
+The field `specified` of a row names the values that come from the contract. All other statuses are
+our choice. Credits, plans and budgets get 402. Login and context get 403. Conflicts and stale or
+missing preconditions get 409. Limits get 429. Anything unavailable, uncertain or out of capacity
+gets 503. Invalid requests get 400. `retryable` means that the same request can succeed if it is
+retried unchanged. `idempotency_key_reused` is not retryable although its suggested action is a
+retry, because the key must change.
 
 This file must stay cheap to import: it loads no models and no web framework.
 """
@@ -81,12 +81,12 @@ ROWS: Final = (
             "field is missing, malformed or out of bounds."
         ),
         when=(
-            "Every call can return this code, before anything changes. The reasons are invalid "
-            "JSON, a different content type, a value of the wrong type (`1` is not true, `1.5` "
-            "is not an integer), a property other than `enabled` when the flag is set, an "
-            "Idempotency-Key that is missing or not 1 to 128 characters long, a page size "
-            "outside 1 to 100, and an environment other than `dev` or `prod`. A wrong method "
-            "on a known path also gets this code, with status 405."
+            "Every call can return this code, before anything changes. The code is returned "
+            "for invalid JSON, a different content type, a value of the wrong type (`1` is not "
+            "true, `1.5` is not an integer), a property other than `enabled` when the flag is "
+            "set, an Idempotency-Key that is missing or not 1 to 128 characters long, a page "
+            "size outside 1 to 100, and an environment other than `dev` or `prod`. A wrong "
+            "method on a known path also gets this code, with status 405."
         ),
         advice=(
             "Treat this response as a bug in the client. `detail` names the field at fault, "
@@ -102,8 +102,8 @@ ROWS: Final = (
         suggested_action="Get a valid access token or API key and send it as a bearer token.",
         meaning="The request has no bearer token, or the service does not accept its token.",
         when=(
-            "Every call can return this code, before any other check. The reasons are a "
-            "missing Authorization header, a scheme other than Bearer, a token with a wrong "
+            "Every call can return this code, before any other check. The code is returned for "
+            "a missing Authorization header, a scheme other than Bearer, a token with a wrong "
             "signature, issuer or audience, an expired access token, and a user API key older "
             "than 90 days. Expiry depends on the world's clock, so advance the clock to see an "
             "expired token."
@@ -192,8 +192,8 @@ ROWS: Final = (
             "The four calls that require a key can return this code: "
             "`set_project_powered_by_flag`, `initialize_managed_source`, `create_user_api_key` "
             "and `apply_project_domains`. By default, a key belongs to one principal, is "
-            "unique across all calls and paths, and never expires. Only a successful first "
-            "request uses up its key."
+            "unique across all calls and paths, and never expires. A key is used up only by a "
+            "successful first request."
         ),
         advice=(
             "Use a new key for each intended change. If a retry gets this code, the client "
@@ -283,7 +283,9 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Confirmation expired",
-        suggested_action="Ask for the confirmation again and send the request with it.",
+        suggested_action=(
+            "Ask for the confirmation again and send the request with the new confirmation."
+        ),
         meaning=(
             "Our reading: the change needs an explicit confirmation, and the confirmation in "
             "the request is too old."
@@ -313,7 +315,7 @@ ROWS: Final = (
         ),
         advice=(
             "Check that the client sends the confirmation unchanged and with the request for "
-            "which it was given. Then ask for a new confirmation."
+            "which it was given. If the client does both, ask for a new confirmation."
         ),
     ),
     Problem(
@@ -338,8 +340,8 @@ ROWS: Final = (
         advice=(
             "No call shows the source generation. `detail` and the result of each "
             "initialization contain the current generation. Let the user or the rule that made "
-            "the decision decide again. Increasing the number and resending blindly defeats "
-            "the check."
+            "the decision decide again. To increase the number and resend the request blindly "
+            "would defeat the check."
         ),
     ),
     Problem(
@@ -401,7 +403,8 @@ ROWS: Final = (
         retryable=False,
         title="Mail domain conflict",
         suggested_action=(
-            "Find out where the mail domain is in use, and free it there or use another domain."
+            "Find out where the mail domain is in use. Free the domain there, or use another "
+            "domain."
         ),
         meaning=(
             "Our reading: the mail hostname is already in use elsewhere, for example by "
@@ -409,8 +412,8 @@ ROWS: Final = (
         ),
         when=(
             "The closest call is `apply_project_domains`, which also applies the mail "
-            "hostname. However, the hostnames are derived from the project, so they never "
-            f"collide. {BY_FAULT_ONLY}"
+            "hostname. The hostnames are derived from the project, so they never collide. "
+            f"{BY_FAULT_ONLY}"
         ),
         advice="Show `detail` to the user, who must decide where to use the domain.",
     ),
@@ -573,7 +576,8 @@ ROWS: Final = (
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show the secret as read-only, and never put its value into an error message or a log."
+            "Show the secret as read-only, and never put the secret's value into an error "
+            "message or a log."
         ),
     ),
     Problem(
@@ -602,7 +606,7 @@ ROWS: Final = (
         suggested_action="Choose a handle in the allowed form.",
         meaning=(
             "Our reading: the requested handle breaks the rules for handles. The contract does "
-            "not show these rules."
+            "not show the rules for handles."
         ),
         when=(
             "This code belongs to creating or renaming a project, which none of the eight calls does. "
@@ -625,8 +629,8 @@ ROWS: Final = (
             f"{BY_FAULT_ONLY}"
         ),
         advice=(
-            "Ask for another handle. An earlier check that the handle was free is not a "
-            "guarantee, so handle this response even after such a check."
+            "Ask for another handle. Handle this response even if an earlier check showed that "
+            "the handle was free."
         ),
     ),
     Problem(
@@ -662,8 +666,8 @@ ROWS: Final = (
             f"This code belongs to renaming a project, which none of the eight calls does. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show `detail` and let the user decide. Do not poll until the project can be "
-            "renamed, because a person may have to remove the obstacle."
+            "Show `detail` and let the user decide. Do not wait for the obstacle to disappear, "
+            "because a person may have to remove it."
         ),
     ),
     Problem(
@@ -723,8 +727,8 @@ ROWS: Final = (
             "credits."
         ),
         advice=(
-            "Tell the user that credits are missing, and guide a user who may buy credits to "
-            "the purchase. Do not retry until the balance has changed."
+            "Tell the user that the organization has too few credits. If the user may buy "
+            "credits, offer the purchase. Do not retry until the balance has changed."
         ),
     ),
     Problem(
@@ -761,7 +765,7 @@ ROWS: Final = (
             f"is known to be charged. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Show the budget instead of the credits, because this limit was set on purpose. "
+            "Show the budget instead of the credits, because the budget was set on purpose. "
             "Stop automatic work on the project until the budget is raised."
         ),
     ),
@@ -773,8 +777,8 @@ ROWS: Final = (
         suggested_action="Move the workspace to a paid plan, or choose a lower performance.",
         meaning="Our reading: the requested compute performance is offered only on a paid plan.",
         when=(
-            "This code belongs to changing compute. `read_database_compute` only reads and "
-            f"never requires a plan. {BY_FAULT_ONLY}"
+            "This code belongs to changing the compute configuration. `read_database_compute` "
+            f"only reads and never requires a plan. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Mark the performance levels that need a paid plan before the user chooses, and "
@@ -792,9 +796,8 @@ ROWS: Final = (
             "example because the region lacks capacity."
         ),
         when=(
-            "This code belongs to changing compute. `read_database_compute` only reads the current "
-            "configuration. "
-            f"{BY_FAULT_ONLY}"
+            "This code belongs to changing the compute configuration. `read_database_compute` "
+            f"only reads the configuration. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Retry with exponential backoff and offer another performance in the meantime. "
@@ -830,7 +833,8 @@ ROWS: Final = (
         ),
         meaning=(
             "Our reading: the database accepts no further connections for now because the "
-            "maximum number is in use. This limits the database, not the caller's requests."
+            "maximum number is in use. The limit applies to the database, not to the caller's "
+            "requests."
         ),
         when=(
             "This code belongs to direct access to a project's database, which none of the eight "
@@ -852,8 +856,8 @@ ROWS: Final = (
             "so a second change cannot start."
         ),
         when=(
-            "This code belongs to changing compute. `read_database_compute` shows a change in "
-            f"progress as `pending_state` and returns 200. {BY_FAULT_ONLY}"
+            "This code belongs to changing the compute configuration. `read_database_compute` "
+            f"shows a change in progress as `pending_state` and returns 200. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the compute until `pending_state` is gone, check that the change is still "
@@ -871,8 +875,8 @@ ROWS: Final = (
             "read it, so the two changes contradict each other."
         ),
         when=(
-            "This code belongs to changing compute. `read_database_compute` changes nothing, "
-            f"so it cannot conflict. {BY_FAULT_ONLY}"
+            "This code belongs to changing the compute configuration. `read_database_compute` "
+            f"changes nothing, so it cannot conflict. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the configuration again with `read_database_compute`, show what is different, "
@@ -884,7 +888,7 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Purchase conflict",
-        suggested_action="Read the state of the earlier purchase before making another.",
+        suggested_action=("Read the state of the earlier purchase before making another purchase."),
         meaning=(
             "Our reading: another purchase for the same organization is in progress, or has "
             "changed the basis of this purchase."
@@ -982,8 +986,9 @@ ROWS: Final = (
         suggested_action="Bind a DNS zone to the project first, then repeat the request.",
         meaning=("Our reading: the request changes edge DNS, but the project has no zone."),
         when=(
-            "This code belongs to changing DNS. For such a project, `get_dns_authorization` "
-            f"returns 200 with the status `not_authorized` and a null zone. {BY_FAULT_ONLY}"
+            "This code belongs to changing DNS. For a project without a zone, "
+            "`get_dns_authorization` returns 200 with the status `not_authorized` and a null "
+            f"zone. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the DNS authorization, show that no zone is bound, and let the user start "
@@ -1001,8 +1006,8 @@ ROWS: Final = (
             "expired, was revoked or was already completed."
         ),
         when=(
-            "This code belongs to changing DNS. `get_dns_authorization` shows the end as the "
-            f"status `expired` or `revoked` and returns 200. {BY_FAULT_ONLY}"
+            "This code belongs to changing DNS. `get_dns_authorization` returns 200 and shows "
+            f"such an authorization with the status `expired` or `revoked`. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the DNS authorization to find out how it ended. Ask the user before starting "
@@ -1045,7 +1050,9 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Powered-by flag required",
-        suggested_action="Keep the flag on, or disconnect the domain that depends on it first.",
+        suggested_action=(
+            "Keep the flag on, or first disconnect the domain that depends on the flag."
+        ),
         meaning=(
             "The flag cannot be hidden, because a Free workspace's own domain on this project "
             "depends on it. The code for this refusal is our reading of the contract."
@@ -1069,13 +1076,13 @@ ROWS: Final = (
             "Log in interactively and repeat the request with that session's access token."
         ),
         meaning=(
-            "The call needs a current interactive user session, and the token does not belong "
-            "to one. The code for this rule is our reading of the contract."
+            "The call needs a current interactive user session, but the token does not belong "
+            "to such a session. The code for this rule is our reading of the contract."
         ),
         when=(
-            "`create_user_api_key` returns this code for a user API key, for an access token "
-            "that does not belong to an interactive session (it has no claim `sid`), and for "
-            "an access token whose session has ended because the user signed out."
+            "`create_user_api_key` returns this code for a user API key, and for an access "
+            "token that does not belong to a current interactive session. Such an access token "
+            "has no claim `sid`, or its session ended when the user signed out."
         ),
         advice=(
             "Ask the user to log in. A script cannot get past this check, so the script should "
@@ -1098,8 +1105,8 @@ ROWS: Final = (
         advice=(
             "According to the contract, the same name and Idempotency-Key are reused after any "
             "uncertainty instead of creating another token. If the response then has "
-            "`replayed` true and `value` null, the API key exists but its value is lost. Only "
-            "then create another API key, with a new Idempotency-Key."
+            "`replayed` true and `value` null, the API key exists but its value is lost. In "
+            "this case only, create another API key with a new Idempotency-Key."
         ),
     ),
     Problem(
@@ -1117,8 +1124,8 @@ ROWS: Final = (
         ),
         when=(
             "`create_user_api_key` returns this code if no product permission is enabled for "
-            "the organization. All permissions are enabled until an intervention disables "
-            "them."
+            "the organization. All permissions are enabled unless an intervention has disabled "
+            "some."
         ),
         advice=(
             "Retry with exponential backoff, with the same name and Idempotency-Key. A caller "

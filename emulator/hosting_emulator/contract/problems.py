@@ -1,6 +1,7 @@
 """Problems by code, and the exception that refuses a request with a problem.
 
-The table of problems is in `problem_table.py`. Both modules must stay cheap to import.
+The table of problems is in `problem_table.py`. Like the table, this module must stay cheap to
+import.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ PROBLEMS: Final[Mapping[str, Problem]] = MappingProxyType({row.code: row for row
 
 
 class Refused(Exception):
-    """Raise this anywhere in the core to respond to a request with a problem (contract, Errors).
+    """An exception that any part of the core raises to respond to a request with a problem.
+
+    The contract's Errors part defines problems.
 
     `status` and `action` override the status and the suggested action of the code. If `status` is
     None, the code's status applies. `field` is the header, parameter or body field at fault. `why`

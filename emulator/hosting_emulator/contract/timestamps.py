@@ -9,7 +9,8 @@ from typing import Literal
 
 TimestampForm = Literal["milliseconds", "microseconds", "offset"]
 
-# `fromisoformat` also accepts ISO 8601 forms that RFC 3339 does not allow, such as week dates.
+# Check the form, because `fromisoformat` also accepts ISO 8601 forms that RFC 3339 does not allow,
+# such as week dates.
 _RFC_3339 = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,30})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE
 )
@@ -22,7 +23,7 @@ _EARLIEST_MS = -62_135_596_800_000
 def format_timestamp(at_ms: int) -> str:
     """Format a time in the form that records use: in UTC, with milliseconds and `Z`.
 
-    A time outside the years 1 to 9999 becomes the nearest time in these years.
+    A time outside the years 1 to 9999 becomes the nearest time inside.
     """
     seconds, ms = divmod(min(max(at_ms, _EARLIEST_MS), LATEST_MS), 1000)
     return f"{_second(seconds)}.{ms:03d}Z"

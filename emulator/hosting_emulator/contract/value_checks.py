@@ -46,7 +46,7 @@ def is_integer(value: Any) -> bool:
 def is_timestamp(value: Any) -> bool:
     """Tell whether a value is a date with a time of day and an offset or Z. Any year is valid."""
     match = _TIMESTAMP.fullmatch(value) if isinstance(value, str) else None
-    # RFC 3339 allows the leap year 0000, which `datetime` does not support.
+    # Replace the leap year 0000, because RFC 3339 allows it and `datetime` does not.
     day = match["day"].replace("0000-", "2000-", 1) if match else ""
     return match is not None and _minute(day, match["minute"]) is not None
 
