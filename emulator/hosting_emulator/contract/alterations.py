@@ -353,8 +353,8 @@ class _Writer:
 def _names_of_other_shape(spec: CallSpec, response: SentResponse) -> frozenset[str]:
     """Return the fields that exist only in the other kind of response: a success or a problem.
 
-    An alteration that sets such a field is meant for the other kind of response, so the field must
-    not be added here.
+    An alteration that sets such a field is meant for the other kind of response, so this response
+    must not get the field.
     """
     success = RESOURCES[spec.response].names
     problem = RESOURCES["ProblemDetails"].names

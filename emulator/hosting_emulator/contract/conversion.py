@@ -31,7 +31,7 @@ def _first_use(kind: Any) -> Iterator[None]:
 
 
 def convert(value: Any, kind: type[T]) -> T:
-    """Convert a value to a type. Raises msgspec.ValidationError if the value does not fit."""
+    """Convert a value to a type. Raises msgspec.ValidationError if the value does not fit the type."""
     if kind in _examined:
         return msgspec.convert(value, kind)
     with _first_use(kind):

@@ -54,8 +54,8 @@ _ROWS = (
             "ticket are required or optional: not shown."
         ),
         reason=(
-            "the contract names the fields of the bodies, but states only for call 1 that "
-            "the body is required"
+            "the contract names the fields of the bodies, but states only for the flag (call "
+            "1) that the body is required"
         ),
     ),
     FixedAssumption(
@@ -363,7 +363,7 @@ _ROWS = (
             "step, or 60 if no step is due. The variation point next-poll shows other numbers."
         ),
         sentence="next_poll_after_seconds (integer; a value of 60 appears)",
-        reason="the profiles set the time of the next step",
+        reason="the operation's profile sets the time of the next step",
     ),
     FixedAssumption(
         name="suspend_timeout",

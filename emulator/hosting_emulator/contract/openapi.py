@@ -95,7 +95,7 @@ def openapi_document(
             "description": (
                 "REST control API for hosting web projects, emulated by hosting-emulator. "
                 "`x-assumption` marks whatever the contract leaves open. A client must not "
-                "depend on anything with this mark."
+                "depend on anything marked with `x-assumption`."
             ),
             "contact": {"name": "hosting-emulator", "url": _docs_url(server_url)},
             "license": {"name": "MIT", "identifier": "MIT"},

@@ -65,7 +65,7 @@ def impossible_reason(
     if nearest_result.forbidden is not None:
         return nearest_result.reason
     hint = _nearest_pointer(alteration, [sample for sample, _ in tried])
-    return f"it could never act: {nearest_result.reason}{hint}"
+    return f"the alteration could never act: {nearest_result.reason}{hint}"
 
 
 def _distance(alteration: Alteration, sample: SentResponse, result: Unaltered) -> tuple[bool, bool]:

@@ -1,12 +1,12 @@
 """The table of problem codes: every code of the contract's Errors part, in the contract's order.
 
 The contract fixes the status and `retryable` of two codes, and a suggested action for one of them.
-The field `specified` of a row names the values that come from the contract. All other statuses are
-our choice. Credits, plans and budgets get 402. Login and context get 403. Conflicts and stale or
-missing preconditions get 409. Limits get 429. Anything unavailable, uncertain or out of capacity
-gets 503. Invalid requests get 400. `retryable` means that the same request can succeed if it is
-retried unchanged. `idempotency_key_reused` is not retryable although its suggested action is a
-retry, because the key must change.
+The field `specified` of a row names the values that come from the contract. The contract leaves the
+statuses of all other codes open. In this table, credits, plans and budgets get 402. Login and
+context get 403. Conflicts and stale or missing preconditions get 409. Limits get 429. Anything
+unavailable, uncertain or out of capacity gets 503. Invalid requests get 400. `retryable` means that
+the same request can succeed if it is retried unchanged. `idempotency_key_reused` is not retryable
+although its suggested action is a retry, because the key must change.
 
 This file must stay cheap to import: it loads no models and no web framework.
 """
@@ -85,8 +85,8 @@ ROWS: Final = (
             "for invalid JSON, a different content type, a value of the wrong type (`1` is not "
             "true, `1.5` is not an integer), a property other than `enabled` when the flag is "
             "set, an Idempotency-Key that is missing or not 1 to 128 characters long, a page "
-            "size outside 1 to 100, and an environment other than `dev` or `prod`. A wrong "
-            "method on a known path also gets this code, with status 405."
+            "size outside 1 to 100, and an environment other than `dev` or `prod`. A request "
+            "with a wrong method on a known path also gets this code, with status 405."
         ),
         advice=(
             "Treat this response as a bug in the client. `detail` names the field at fault, "
@@ -124,9 +124,9 @@ ROWS: Final = (
             "the call needs."
         ),
         when=(
-            "By default, setting the flag and creating dev access tickets require the "
-            "project's owner. Initializing the source and applying domains require an owner or "
-            "a maintainer. Reading requires at least a reader. A user API key also needs the "
+            "Setting the flag and creating dev access tickets require the project's owner. By "
+            "default, initializing the source and applying domains require an owner or a "
+            "maintainer, and reading requires at least a reader. A user API key also needs the "
             "call's product permission. A user outside the project gets `resource_not_found` "
             "instead."
         ),
@@ -339,9 +339,9 @@ ROWS: Final = (
         ),
         advice=(
             "No call shows the source generation. `detail` and the result of each "
-            "initialization contain the current generation. Let the user or the rule that made "
-            "the decision decide again. To increase the number and resend the request blindly "
-            "would defeat the check."
+            "initialization contain the current generation. The user, or the rule that made "
+            "the decision, must decide again. To increase the number and resend the request "
+            "blindly would defeat the check."
         ),
     ),
     Problem(
@@ -1073,16 +1073,17 @@ ROWS: Final = (
         retryable=False,
         title="Interactive login required",
         suggested_action=(
-            "Log in interactively and repeat the request with that session's access token."
+            "Log in interactively and repeat the request with the new session's access token."
         ),
         meaning=(
             "The call needs a current interactive user session, but the token does not belong "
             "to such a session. The code for this rule is our reading of the contract."
         ),
         when=(
-            "`create_user_api_key` returns this code for a user API key, and for an access "
-            "token that does not belong to a current interactive session. Such an access token "
-            "has no claim `sid`, or its session ended when the user signed out."
+            "`create_user_api_key` returns this code for a user API key, for an access token "
+            "without the claim `sid`, and for an access token whose session ended when the "
+            "user signed out. In this emulator, an access token of an interactive session has "
+            "the claim `sid`."
         ),
         advice=(
             "Ask the user to log in. A script cannot get past this check, so the script should "
@@ -1164,7 +1165,7 @@ ROWS: Final = (
         when=(
             "`read_database_compute` returns this code while the database provider is failing, "
             "because the contract requires a problem instead of invented defaults. Every call "
-            "returns this code during an outage that a scenario or a fault arms."
+            "returns this code during an outage that a scenario or a fault causes."
         ),
         advice=(
             "Retry with exponential backoff and a limit. Honor Retry-After if the response has "

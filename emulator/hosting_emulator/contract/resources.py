@@ -558,8 +558,8 @@ class DevAccessTicket(Struct, frozen=True, kw_only=True):
                 "43 characters from A-Z a-z 0-9 _ - |"
             ),
             description=(
-                "The URL that opens the dev origin once. The ticket in the URL is never shown "
-                "again."
+                "The single-use URL that opens the dev origin. The ticket in the URL is never "
+                "shown again."
             ),
             essential=True,
             assumption="dev_origin_port",
