@@ -1,4 +1,4 @@
-"""Parses hosts and origins: the name or address in a string, and whether it belongs to this machine."""
+"""Parses host names and web origins, and checks whether they belong to this machine."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ _HOST: Final = re.compile(
     r"([A-Za-z0-9._-]{1,255})(?::[0-9]{1,5})?|\[([0-9A-Fa-f:.]{2,45})\](?::[0-9]{1,5})?"
 )
 _ORIGIN: Final = re.compile(r"https?://([^/?#@\\\s]+)")
-#: Nobody can own a name under these in the public DNS (RFC 6761, RFC 8375, ICANN's `internal`).
+#: Domains under which nobody can own a name in the public DNS (RFC 6761, RFC 8375, ICANN's
+#: `internal`).
 RESERVED: Final = (".localhost", ".internal", ".test", ".example", ".invalid", ".home.arpa")
 
 
 def host_name(host: str) -> str:
-    """Return the name in a Host header: lowercase, without port and brackets.
+    """Return the host name in a Host header, in lowercase and without port and brackets.
 
-    The result is empty if the header is malformed.
+    Returns an empty string if the header is malformed.
     """
     match = _HOST.fullmatch(host)
     if match is None:
@@ -27,7 +28,7 @@ def host_name(host: str) -> str:
     return name.lower().rstrip(".")
 
 
-@lru_cache(maxsize=256)  # each request needs two addresses: its sender's and its Host's
+@lru_cache(maxsize=256)  # each request looks up the addresses of its sender and its Host
 def address_of(name: str) -> IPv4Address | IPv6Address | None:
     """Return the IP address for a name, or None if the name is not an IP address."""
     try:
@@ -37,7 +38,7 @@ def address_of(name: str) -> IPv4Address | IPv6Address | None:
 
 
 def is_loopback(name: str | None) -> bool:
-    """Return whether an IP address (not a name) belongs to this machine."""
+    """Return whether a string is a loopback IP address. A name, such as `localhost`, is not an address."""
     address = address_of(name or "")
     if isinstance(address, IPv6Address):
         # A socket for both address families reports 127.0.0.1 as ::ffff:127.0.0.1.
@@ -51,7 +52,7 @@ def is_this_machine(name: str) -> bool:
 
 
 def host_of_origin(origin: str) -> str:
-    """Return the name in a web origin, such as `http://app.test:3000`, or "" if it is malformed."""
+    """Return the name in a web origin, such as `http://app.test:3000`, or "" if the origin is malformed."""
     match = _ORIGIN.fullmatch(origin)
     if match is None:
         return ""

@@ -46,7 +46,7 @@ def preflight_refusal(request: web.BaseRequest) -> Refused | None:
     return Refused(
         "forbidden",
         origin_refusal(request.headers.get("Origin", "")),
-        why="the browser then shows a CORS error",
+        why="the browser reports a CORS error to the page",
         action="Start the emulator with --allow-origin and the page's origin.",
     )
 
@@ -59,5 +59,5 @@ def origin_refusal(origin: str) -> str:
 
 
 def _is_preflight(request: web.BaseRequest) -> bool:
-    """Return whether a request is a browser's question whether a page may send a request."""
+    """Return whether a request is a preflight request, by which a browser asks for a page's permission."""
     return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers

@@ -7,22 +7,23 @@ import gc
 from contextlib import suppress
 from typing import Final
 
-#: This many concurrent connections are a crowd.
+#: The number of concurrent connections that counts as a crowd.
 CROWD: Final = 100
-#: This many successive connections are also a crowd.
+#: The number of successive connections that also counts as a crowd.
 SUCCESSIVE_CROWD: Final = 1000
-#: A crowd has left when only a few connections are open and no connection has opened for this long,
-#: in seconds of real time.
+#: The time in real seconds without a new connection after which a crowd has left, if few
+#: connections are still open.
 QUIET_S: Final = 5.0
 _FEW: Final = CROWD // 20
 
 
 class CrowdWatch:
-    """Counts the connections of a server. It belongs to one event loop."""
+    """Counts the connections of a server in one event loop, and returns memory after a crowd has left."""
 
     def __init__(self) -> None:
         self._open = 0
-        #: The maximum number of open connections, and the total, since the previous crowd left.
+        #: The highest number of open connections, and the total number of connections, since the
+        #: previous crowd left.
         self._most = 0
         self._total = 0
         self._is_waiting = False
@@ -54,12 +55,12 @@ class CrowdWatch:
 
 
 def return_memory() -> None:
-    """Collect garbage, and make the allocator return free memory to the system, if it can (glibc).
+    """Collect garbage, and make the C library return free memory to the system (only glibc can).
 
-    The allocator keeps freed memory that lies between objects in use. After five hundred concurrent
-    clients, the process would otherwise look forever as if they were still connected.
+    The C library keeps freed memory that lies between objects in use. Without this function, the
+    process would keep the memory of five hundred concurrent clients long after they have left.
     """
-    import ctypes  # imported here because few processes ever have a crowd
+    import ctypes  # import this here, because few processes ever have a crowd
 
     gc.collect()
     with suppress(OSError, TypeError, AttributeError):

@@ -1,9 +1,9 @@
-"""Dev origins: tickets are redeemed there, and a page takes the place of the developer's site.
+"""Serves dev origins, which redeem tickets and show a page in place of the developer's site.
 
-The Host header names a dev origin. A dev origin is served over TLS at its own port. It is also
-served over plain HTTP at the main port, because some runtimes do not resolve names under
-`.localhost`. Some clients cannot send another Host at all. For them the ticket itself identifies
-the origin, and it is redeemed at the main port in the same way.
+The Host header of a request names the dev origin. Dev origins are served over TLS at a separate
+port. Dev origins are also served over plain HTTP at the main port, because some runtimes do not
+resolve names under `.localhost`. Some clients cannot choose the Host header. They can redeem a
+ticket at the main port, because the ticket itself identifies the dev origin.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _OPEN: Final = "<p>You are at the dev site of <strong>$name</strong>: the ticket
 
 
 def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Project] | None:
-    """Return the world and the project whose dev host the request names, or None if there is none."""
+    """Return the world and project whose dev host a request names, or None if no project has this host."""
     host = host_name(request.headers.get("Host", ""))
     if not host.startswith("dev-"):
         return None
@@ -69,7 +69,7 @@ def project_of_ticket(engine: Engine, query: str) -> Project | None:
 async def handle(
     request: web.BaseRequest, engine: Engine, project: Project, path: str, query: str, site: Site
 ) -> web.StreamResponse:
-    """Return the response of a dev origin: redeem a ticket, or show a page."""
+    """Return the response of a dev origin, which either redeems a ticket or shows a page."""
     if path != REDEEM_PATH or request.method != "GET":
         return show_page(
             request, engine, project, path, query, site, raw_headers=request.raw_headers
@@ -91,7 +91,7 @@ def show_page(
 ) -> web.StreamResponse:
     """Return the page of a dev origin, or the refusal of a method that dev origins do not support.
 
-    Link checkers and previews send HEAD, which must not redeem a ticket.
+    A HEAD request must not redeem a ticket, because link checkers and previews send HEAD.
     """
     methods = ["GET"]
     if path != REDEEM_PATH:
@@ -100,7 +100,7 @@ def show_page(
         return _refuse_method(request, engine, site, methods)
     response = _home_page(request, engine, project)
     if "Authorization" in request.headers:
-        # A dev origin accepts no tokens. The log shows that the client sent a token.
+        # Log the request, so that the log shows a token that a dev origin never accepts.
         ctx = _context(request, engine, project, path, query, site, raw_headers=raw_headers)
         reply = Reply(response.status, b"", content_type="", headers=())
         run_through(run_exchange(engine, ctx, (admit, lambda *_: reply)))
@@ -147,8 +147,8 @@ def _context(
 def _docs_url(request: RequestHead, site: Site) -> str:
     """Return the URL of the documentation for a request to a dev origin.
 
-    Tests send the Host of a dev origin to the address at which the emulator listens. Without a
-    port, a URL with that Host leads nowhere.
+    Tests send requests with the Host of a dev origin to the emulator's own address. If this Host
+    has no port, a URL with the Host leads nowhere, so the URL uses the emulator's address.
     """
     if ":" in request.headers.get("Host", ""):
         return site.docs_url(request)
@@ -158,7 +158,7 @@ def _docs_url(request: RequestHead, site: Site) -> str:
 def _home_page(request: RequestHead, engine: Engine, project: Project) -> web.Response:
     """Return the page that replaces the developer's own site.
 
-    It says whether the visitor has access.
+    The page says whether the visitor has access.
     """
     change = Change(engine.world, engine.run_due())
     cookie = read_cookie(request, DEV_SESSION_COOKIE)

@@ -1,4 +1,4 @@
-"""What an endpoint under `/_emulator` receives, and how it reads and refuses a request.
+"""The context of endpoints under `/_emulator`, and functions to read and refuse requests.
 
 The endpoints are in `control`, `identity` and `dashboard`. The table that routes a request to its
 endpoint is `control/routes.py`.
@@ -36,8 +36,8 @@ from hosting_emulator.world.value import World
 T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
 
-#: The types of members of request bodies, with their schemas for the OpenAPI document. The endpoint
-#: itself checks the value and refuses an invalid value with a sentence.
+#: The types of members of request bodies, with schemas for the OpenAPI document. Endpoints check
+#: the values themselves, so that a refusal can explain what is wrong.
 Mode = Annotated[str, Meta(extra_json_schema={"enum": list(get_args(ClockMode))})]
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Duration = Annotated[
@@ -46,7 +46,7 @@ Duration = Annotated[
 WorldName = Annotated[str, Meta(extra_json_schema={"pattern": f"^{WORLD_NAME.pattern}$"})]
 KeyName = Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": 64})]
 
-#: The maximum number of bytes in a request body. Only an imported state can be large.
+#: The maximum number of bytes in a request body, and in the body of a request that imports a state.
 BODY_LIMIT = 1024 * 1024
 STATE_LIMIT = 2 * 1024 * 1024 * 1024
 
@@ -62,7 +62,7 @@ class ControlRefusal(Exception):
 
 
 def require(record: T | None, title: str, detail: str) -> T:
-    """Return a record that a request names. Raises ControlRefusal 404 if there is none."""
+    """Return `record`. Raises ControlRefusal 404 with `title` and `detail` if `record` is None."""
     if record is None:
         raise ControlRefusal(404, title, detail)
     return record
@@ -70,7 +70,7 @@ def require(record: T | None, title: str, detail: str) -> T:
 
 @contextmanager
 def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[None]:
-    """Refuse a request with the message of an error of one of these types."""
+    """Replace an error of one of these types by a ControlRefusal with the error's message."""
     try:
         yield
     except errors as error:
@@ -78,7 +78,7 @@ def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[No
 
 
 def moment(text: str) -> int:
-    """Return a timestamp as milliseconds. Raises ControlRefusal 400."""
+    """Return a timestamp in milliseconds since 1970. Raises ControlRefusal 400 if `text` is invalid."""
     with refused_as(400, "Bad timestamp", ValueError):
         return parse_timestamp(text)
 
@@ -90,7 +90,7 @@ def find(world: World, table: Table[AliasedRecord], name: str) -> AliasedRecord:
 
 
 def find_observation(context: Context, id_: str) -> ProcessObservation:
-    """Return an observation by its id. Raises ControlRefusal 404."""
+    """Return the observation with an id. Raises ControlRefusal 404 if there is no such observation."""
     observation = context.observations.get(id_, time.monotonic())
     return require(observation, "No such observation", f"there is no observation {id_[:80]!r}")
 
@@ -108,11 +108,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts that stay the same while a server runs.
+    """The properties of a server that stay the same while the server runs.
 
     `variation` is the variation of new worlds whose request sets no variation. `storage_problem`
-    returns the latest problem with files of the data directory that disappeared while the emulator
-    was running.
+    returns the latest problem with deleted or replaced files in the data directory, or None if
+    there was no problem.
     """
 
     version: str
@@ -126,7 +126,7 @@ class Facts:
 
 @dataclass
 class Context:
-    """A request under `/_emulator`. The body is read when it is needed."""
+    """A request under `/_emulator`. The request's body is read when an endpoint needs it."""
 
     request: web.BaseRequest
     worlds: Worlds
@@ -138,7 +138,7 @@ class Context:
     observations: Observations = field(default_factory=Observations)
 
     def engine(self, name: str) -> Engine:
-        """Return the engine of a world. Raises ControlRefusal 404."""
+        """Return the engine of the world `name`. Raises ControlRefusal 404 if there is no such world."""
         engine = self.worlds.get(name)
         if engine is None:
             names = ", ".join(engine.world.name for engine in self.worlds)
@@ -153,7 +153,10 @@ class Context:
         return self.site.base_url(self.request)
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
-        """Return the request body. The body can be read several times. Raises ControlRefusal."""
+        """Return the request body. This method can be called repeatedly.
+
+        Raises ControlRefusal if the body is malformed or longer than `limit` bytes.
+        """
         if self.body is None:
             self.body, refusal = await read_body(self.request, limit)
             if refusal is not None:
@@ -162,9 +165,9 @@ class Context:
         return self.body
 
     async def read(self, kind: type[S], limit: int = BODY_LIMIT) -> S:
-        """Return the JSON body as a `kind`. A missing body counts as an empty object.
+        """Return the JSON body as an instance of `kind`. A missing body counts as an empty object.
 
-        Raises ControlRefusal 400.
+        Raises ControlRefusal if the body is invalid.
         """
         document = await self._read_document(limit)
         try:
@@ -177,7 +180,8 @@ class Context:
         body = await self.bytes(limit) or b"{}"
         try:
             if len(body) > BODY_LIMIT:
-                # Other requests are handled while a thread parses a long document.
+                # Parse a long document in a thread, so that other requests are handled at the same
+                # time.
                 document = await in_thread(read_json, body)
             else:
                 document = read_json(body)

@@ -1,7 +1,7 @@
-"""Carries out an exchange of the engine for a request from a connection.
+"""Runs an exchange of the engine for a request that arrived over HTTP.
 
-The engine determines what happens and in which order. This module awaits its effects and turns its
-reply into a response. It does not know the meaning of the exchange.
+The engine decides which steps an exchange takes. This module awaits the effects of the steps, and
+turns the engine's reply into a response.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.world_pauses import pass_world_time
 
 _log = logging.getLogger("hosting_emulator.http")
-#: The maximum number of bytes of a request's headers, and of each header, that the request log
-#: stores. The log has a thousand requests.
+#: The maximum number of bytes that the request log stores of a request's headers, and of each
+#: header. The limits are low because the log stores a thousand requests.
 _HEADERS_LIMIT: Final = 16 * 1024
 _HEADER_LIMIT: Final = 2 * 1024
 
 
 def begin_exchange(request: web.BaseRequest, ctx: ExchangeContext) -> None:
-    """Record the connection and the time at which the request of an exchange arrived."""
+    """Record the connection of an exchange, and the time at which its request arrived."""
     protocol = protocol_of(request)
     ctx.connection = protocol.connection
     ctx.passage = protocol.begin_passage()
@@ -49,7 +49,7 @@ async def respond(
     *,
     extra_headers: Sequence[tuple[str, str]] = (),
 ) -> ReadyResponse:
-    """Carry out an exchange and return its response, which a fault may break."""
+    """Run an exchange and return its response, which a fault may break off or corrupt."""
     reply = await run_exchange(engine, ctx, steps, partial(wait_for, request))
     if extra_headers:
         reply.headers = [*reply.headers, *extra_headers]
@@ -70,14 +70,14 @@ async def wait_for(request: web.BaseRequest, effect: Delay | Durable) -> None:
             _log.error("a change could not be made durable: %s", error)
             raise
     elif effect.is_done:
-        # The request has been carried out. Only the client is still waiting, and it may leave.
+        # The request has been carried out, so the delay can end as soon as the client leaves.
         await protocol_of(request).wait_for_client_to_leave(effect.ms / 1000)
     else:
         await asyncio.sleep(effect.ms / 1000)
 
 
 def _shorten_headers(ctx: ExchangeContext) -> None:
-    """Shorten long headers for the request log to their beginning."""
+    """Truncate long headers for the request log."""
     remaining = _HEADERS_LIMIT
     headers = []
     for name, value in ctx.raw_headers:

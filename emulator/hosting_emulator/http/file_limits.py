@@ -1,4 +1,4 @@
-"""The limit of open files of this process: raising it, and reporting that it has been reached."""
+"""Raises this process's limit of open files, and reports when the limit has been reached."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _log = logging.getLogger("hosting_emulator.http")
 #: Limits that allow enough connections, best first. Some systems accept at most the second limit.
 _SUFFICIENT_LIMITS: Final = (65_536, 10_240)
 _NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-#: The minimum time between two log messages about the problem, in seconds of real time.
+#: The minimum time in real seconds between two log messages about the limit.
 _PAUSE_S: Final = 10.0
 
 
 def raise_file_limit() -> None:
-    """Raise this process's limit of open files as far as possible. Shells start with 256 or 1024."""
+    """Raise this process's limit of open files as far as possible. Shells set a limit of 256 or 1024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     for sufficient_limit in _SUFFICIENT_LIMITS:
         limit = sufficient_limit
@@ -34,19 +34,20 @@ def raise_file_limit() -> None:
 class FileLimitReports:
     """An exception handler for an event loop.
 
-    It logs in one line that there is no room for connections. Such a connection waits in the
-    system, and asyncio accepts it later. All other exceptions are passed to the loop's default
-    handler.
+    The handler logs one line when the process cannot accept more connections. A connection that is
+    not accepted waits in the operating system until asyncio accepts it. All other exceptions are
+    passed to the loop's default handler.
     """
 
     def __init__(self) -> None:
         self._reported_s: float | None = None
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Handle an exception of the event loop."""
+        """Handle an exception that the event loop reports."""
         error = context.get("exception")
         if self._reported_s is not None and "_start_serving" in repr(context.get("handle")):
-            # asyncio retries accepting connections after the server has been closed.
+            # Ignore this error, because asyncio tries to accept connections even after the server
+            # has been closed.
             return
         if not isinstance(error, OSError) or error.errno not in _NO_MORE_FILES:
             loop.default_exception_handler(context)

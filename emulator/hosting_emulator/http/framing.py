@@ -1,9 +1,9 @@
 """Finds the boundaries of requests in the bytes that a client sends.
 
 aiohttp parses requests. This module cuts the bytes first, so that aiohttp receives whole heads and
-well-formed bodies, one request at a time. Bytes with a doubtful boundary are refused here, because
-two readers of a doubtful length could see two different requests (RFC 9112, 11.2). This module does
-not use sockets.
+well-formed bodies, one request at a time. Bytes with an ambiguous boundary are refused here,
+because two readers could see different requests in the same bytes (RFC 9112, 11.2). This module
+does not use sockets.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NoReturn
 
-#: The limits of aiohttp's parser: bytes per line, bytes in all lines of a head, and headers.
+#: The limits of aiohttp's parser: the bytes in a line, the bytes in a head, and the number of
+#: headers.
 LONGEST_LINE: Final = 8190
 _LONGEST_HEAD: Final = 256 * 1024
 _MOST_HEADERS: Final = 128
-#: The request log may store only a part of a longer head.
+#: The length in bytes above which the request log may store only a part of a head.
 _LONG_HEAD: Final = 16 * 1024
 _LONGEST_CHUNK_LINE: Final = 1024
-#: After this many cuts the caller receives a piece and can let other work run. A chunk takes three
-#: cuts.
+#: The number of cuts after which the caller receives a piece and can let other work run. A chunk
+#: takes three cuts.
 MOST_CUTS: Final = 100
-#: The maximum number of digits in a Content-Length, without leading zeros. aiohttp treats 2^64 - 1
-#: as no length.
+#: The maximum number of digits in a Content-Length, without leading zeros. aiohttp interprets the
+#: largest 64-bit number as a missing length.
 _MOST_DIGITS: Final = 19
 
 #: Bytes that are allowed between two requests (RFC 9112, 2.2), and their maximum number.
@@ -31,29 +32,31 @@ _LINE_ENDS: Final = b"\r\n"
 _MOST_LINE_ENDS: Final = 64
 _END: Final = b"\r\n\r\n"
 _VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
-#: The first line of nearly every request. It needs no further checks.
+#: Matches the first line of nearly every request. Such a line needs no further checks.
 _USUAL_LINE: Final = re.compile(rb"(?!CONNECT )[A-Z-]{1,32} /[^\x00- \x7f]* HTTP/1\.[01]\r\n")
-#: aiohttp's parser in C would interpret a bare line end in the target as HTTP/0.9 and a header.
+#: Matches a method and a target without line ends. aiohttp's parser in C would interpret a bare
+#: line end in the target as HTTP/0.9 and a header.
 _TARGET: Final = re.compile(rb"[^ ]+ /[^\x00- \x7f]* |OPTIONS \* ")
-#: A target in the form sent to proxies. Nothing here depends on the part before its path (RFC 9112,
-#: 3.2.2).
+#: Matches a target in the absolute form, which clients send to proxies. The part before the path
+#: does not matter to this server (RFC 9112, 3.2.2).
 _ABSOLUTE: Final = re.compile(
     rb"([^ ]+ )https?://(?:[^/?#@ ]*@)?(?:[^][/?#:@ ]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?:/|(?=[ ?]))",
     re.IGNORECASE,
 )
-#: The beginning of every head, even of a head that has arrived only in part.
+#: Matches the beginning of a head, even if only a part of the head has arrived.
 _BEGINNING: Final = re.compile(rb"[A-Z-]{1,32}(?: |\Z)")
 _BARE_LINE_END: Final = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)|\x00")
-#: These patterns match headers that announce a body or an upgrade. They expect a lowercase head.
+#: The next patterns match headers that announce a body or an upgrade, in a lowercase head.
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*+0*+([0-9]++)[ \t]*+\r\n")
-#: A Content-Length that aiohttp might read as a different number.
+#: Matches a Content-Length that aiohttp might read as a different number.
 _BAD_LENGTH: Final = re.compile(
     rb"\r\ncontent-length[ \t]*:[ \t]*+(?![0-9]++[ \t]*+\r\n)([^\r]{0,60})"
 )
 _CODING: Final = re.compile(rb"\r\ntransfer-encoding[ \t]*:")
 _UPGRADE: Final = re.compile(rb"\r\nconnection:[^\r]*upgrade")
 _CONNECTION: Final = re.compile(rb"(?<=\r\nconnection:)[^\r]*", re.IGNORECASE)
-#: The lines of a chunked body: the length of a chunk, the end of its data, and a trailer.
+#: The next patterns match the lines of a chunked body: a chunk's length, the end of a chunk's data,
+#: and a trailer.
 _CHUNK: Final = re.compile(rb"([0-9A-Fa-f]{1,15})(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?\r\n")
 _CHUNK_END: Final = re.compile(rb"\r\n")
 _TRAILER: Final = re.compile(rb"(?:[!#-'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x7f]*)?\r\n")
@@ -67,39 +70,40 @@ BROKEN_BODY: Final = (
 
 
 class Malformed(Exception):
-    """Bytes that are not a request or not a body. The message gives the reason."""
+    """The bytes are not a valid request or not a valid body. The message gives the reason."""
 
 
 class RequestFraming:
     """Cuts the bytes of one connection into requests.
 
-    `count` is the number of requests that have started. The last of them may have arrived only in
-    part: `is_partial` means that a part of a request is still to come, and `in_body` that it is a
-    part of the body. `error` is the reason why the last request is refused. Nothing after that
-    request is parsed.
+    `count` is the number of requests that have started to arrive. `is_partial` means that a part of
+    the last request has not arrived yet. `in_body` means that the missing part belongs to the
+    request's body. `error` is the reason why the last request is refused, or None if no request is
+    refused. Data after a refused request is not parsed.
     """
 
     def __init__(self) -> None:
         self.count = 0
         self.in_body = False
         self.is_partial = False
-        #: Whether a head was so long that the request log stores only a part of it.
+        #: Whether a head was so long that the request log may store only a part of the head.
         self.has_long_heads = False
         self.error: str | None = None
-        #: The data of the latest whole request. A client that polls sends the same data repeatedly.
+        #: The data of the latest request that arrived in one piece. A client that polls sends the
+        #: same data again, which then needs no further checks.
         self._repeatable = b""
-        #: The beginning of an incomplete head or line, and the length of the part that has been
+        #: The beginning of an incomplete head or line, and the number of its bytes that have been
         #: searched.
         self._held = bytearray()
         self._searched = 0
         self._line_ends = 0
-        #: The number of bytes of a body or chunk that are still to come.
+        #: The number of bytes of a body or chunk that have not arrived yet.
         self._missing = 0
         self._is_chunked = False
-        #: The pattern of the next line of a chunked body.
+        #: The pattern that the next line of a chunked body must match.
         self._line = _CHUNK
-        #: Cuts the next piece: takes data and an index, and returns the piece and the index after
-        #: it.
+        #: The function that cuts the next piece. It takes data and an index, and returns the piece
+        #: and the index after the piece.
         self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._cut_head
 
     def feed(self, data: bytes) -> list[bytes]:
@@ -109,8 +113,9 @@ class RequestFraming:
     def cut(self, data: bytes) -> Iterator[bytes]:
         """Yield each head when it is complete, and each body as it arrives.
 
-        Malformed bytes are not yielded. All of a request is one piece, unless it takes more than
-        MOST_CUTS cuts. This iterator must be exhausted before more data is cut.
+        Malformed bytes are not yielded. The data of a request is yielded as one piece, unless the
+        request takes more than MOST_CUTS cuts. The iterator must be exhausted before this method is
+        called again.
         """
         if data == self._repeatable and not self.is_partial:
             self.count += 1
@@ -118,7 +123,7 @@ class RequestFraming:
             yield data
             return
         began_partial = self.is_partial
-        pieces: list[bytes] = []  # of the last request
+        pieces: list[bytes] = []  # the pieces of the last request
         index = 0
         cuts = 0
         is_single = True
@@ -162,17 +167,17 @@ class RequestFraming:
             return b"", index
         if not _USUAL_LINE.match(head):
             head = self._check_first_line(head)
-        # The first line and the empty line at the end are not headers.
+        # Allow two more lines, because the first line and the empty last line are not headers.
         if head.count(b"\n") > _MOST_HEADERS + 2:
             self._refuse(f"The request has more than {_MOST_HEADERS} headers.")
         self.count += 1
         self._line_ends = 0
         if len(head) > _LONG_HEAD:
             self.has_long_heads = True
-        # Searching for a string is fast, but matching a pattern that ignores case is not.
+        # Search a lowercase copy, because a pattern that ignores case is slow.
         lower = head.lower()
-        # Upgrades are never accepted (RFC 9110, 7.8, allows this). aiohttp would wait for the
-        # upgrade.
+        # Remove the option `upgrade`, because aiohttp would wait for the upgrade. This server never
+        # accepts an upgrade, which RFC 9110, 7.8, allows.
         if b"upgrade" in lower and _UPGRADE.search(lower):
             head = _CONNECTION.sub(_without_upgrade, head)
         self._is_chunked = b"transfer-encoding" in lower and bool(_CODING.search(lower))
@@ -190,7 +195,7 @@ class RequestFraming:
         return head, index
 
     def _skip_line_ends(self, data: bytes, index: int) -> int:
-        """Return the index after line ends, which some clients send between requests."""
+        """Return the index after any line ends, which some clients send between requests."""
         while index < len(data) and data[index] in _LINE_ENDS:
             index += 1
             self._line_ends += 1
@@ -201,7 +206,8 @@ class RequestFraming:
     def _complete_head(self, data: bytes, index: int) -> tuple[bytes, int]:
         """Add data to a head that arrives in parts.
 
-        Return the head, or nothing while it is incomplete.
+        Returns the head and the index after it. While the head is incomplete, the returned head is
+        empty.
         """
         previous = len(self._held)
         self._held += data[index : index + _LONGEST_HEAD]
@@ -215,7 +221,7 @@ class RequestFraming:
         return head, index + length - previous
 
     def _check_part(self, part: bytearray) -> None:
-        """Refuse a partial head that can no longer become valid."""
+        """Raise Malformed if a partial head can no longer become valid."""
         if not part:
             return
         if len(part) - (part.rfind(b"\r\n") + 2) > LONGEST_LINE or len(part) > _LONGEST_HEAD:
@@ -226,7 +232,7 @@ class RequestFraming:
             self._refuse(INVALID)
 
     def _refuse(self, message: str) -> NoReturn:
-        """Refuse a head, and count it as a request."""
+        """Count a malformed head as a request, and raise Malformed."""
         self.count += 1
         self._forget()
         raise Malformed(message)
@@ -236,7 +242,7 @@ class RequestFraming:
         self._searched = 0
 
     def _check_first_line(self, head: bytes) -> bytes:
-        """Check the first line of a head, and return the head with a path as its target."""
+        """Check the first line of a head. Return the head with a path as the request target."""
         line = head[: head.index(b"\r\n")]
         if not _BEGINNING.match(line):
             self._refuse(NO_METHOD)
@@ -294,11 +300,11 @@ class RequestFraming:
             self.in_body = False
             self._cut = self._cut_head
         else:
-            return b"", end  # trailers are dropped
+            return b"", end  # a trailer is dropped, because nothing reads trailers
         return b"\r\n", end
 
     def _begin_chunk(self, length: int) -> bytes:
-        """Return the first line of a chunk without its extensions, because none are supported here."""
+        """Begin a chunk. Return the chunk's first line without extensions, which are not supported."""
         self._missing = length
         if length:
             self._cut = self._cut_body
@@ -309,7 +315,7 @@ class RequestFraming:
 
 
 def _content_length(lower: bytes) -> int:
-    """Return the Content-Length of a lowercase head, or 0 if there is none. Raises Malformed."""
+    """Return the Content-Length in a lowercase head, or 0 if the head has none. Raises Malformed."""
     bad_length = _BAD_LENGTH.search(lower)
     if bad_length is not None:
         value = bad_length[1].decode("ascii", "backslashreplace").strip()

@@ -1,11 +1,12 @@
-"""The guard: accepts or refuses requests to this server by their Host, their origin and their token.
+"""The guard, which accepts or refuses requests by their Host, origin and control token.
 
-A web page can make a browser on this machine send requests here (CSRF), or make its own name
-resolve to this machine (DNS rebinding). Only Origin and Host reveal this. Therefore a name that
-anybody can own in the public DNS is accepted only if it was allowed. The control API requires the
-control token from other machines and through a proxy. Pages of a web app at another port of this
-machine may call everything that they call in production (CORS): `/v1`, and the resources that a
-client library fetches from the identity provider.
+A web page can make a browser on this machine send requests to this server (CSRF). The owner of a
+web page can also make the page's host name resolve to this machine (DNS rebinding). The headers
+Origin and Host are the only signs of such requests. Therefore a name that anybody can own in the
+public DNS is accepted only if the user has allowed the name. Control requests from other machines
+or through a proxy require the control token. Pages of a web app at another port of this machine can
+send the same requests as in production (CORS). Such a page can call `/v1`, and fetch the resources
+of the identity provider that a client library needs.
 """
 
 from __future__ import annotations
@@ -35,24 +36,25 @@ from hosting_emulator.http.request_head import RequestHead, basic_credentials, w
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 TOKEN_HEADER: Final = "X-Control-Token"
-#: The emulator's page marks its requests to `/v1` with this header. Its value is the page secret.
+#: The header that marks requests of the emulator's page to `/v1`. Its value is the page secret.
 PAGE_HEADER: Final = "X-Emulator-Page"
-#: The maximum number of safe hosts to remember. A client uses one or two.
+#: The maximum number of safe hosts to remember. A client uses one or two hosts.
 _MOST_SAFE_HOSTS: Final = 256
-#: Other machines need no token for these paths: an application under test needs its identity
+#: The paths for which other machines need no token. An application under test needs the identity
 #: provider, users read the documentation, and orchestrators check the health.
 _OPEN: Final = re.compile(
     r"/_emulator/(health|(docs|static)(/.*)?|contract/.*|(worlds/[^/]+/)?idp/.*)"
 )
-#: Pages of allowed origins may request these paths, because an OpenID client library fetches them.
+#: The paths that pages of allowed origins may request, because an OpenID client library fetches
+#: them.
 _OPEN_TO_APPS: Final = re.compile(
     r"/_emulator/(worlds/[^/]+/)?idp/"
     r"(\.well-known/openid-configuration|jwks\.json|token|userinfo)"
 )
-#: Headers of proxies. A request with one of them comes from another machine, whatever its
-#: connection says.
+#: Headers that proxies add. A request with one of these headers counts as a request from another
+#: machine, even if its connection comes from this machine.
 _PROXY_HEADERS: Final = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
-#: Makes a browser ask for a name and a password. Any name is accepted.
+#: The challenge that makes a browser ask for a user name and a password. Any user name is accepted.
 _CHALLENGE: Final = (
     'Basic realm="hosting-emulator: the password is the control token", charset="UTF-8"'
 )
@@ -60,12 +62,13 @@ _CHALLENGE: Final = (
 
 @dataclass(slots=True)
 class Site:
-    """A server: its addresses, its host names, the origins that it allows, and its token.
+    """The addresses, host names, allowed origins and control token of a server.
 
-    `public_url`, without a trailing slash, replaces the URL in the requests. `names` (without a
-    port) and `origins` are lowercase. URLs in responses use the request's Host, so that they also
-    work through a mapped port or under another name, unless this server does not accept that Host.
-    With `is_behind_proxy`, requests from this machine also need the token.
+    URLs in responses contain the request's Host, so that they also work through a mapped port or
+    under another name. URLs contain the server's own URL instead if the server does not accept the
+    Host or if `public_url` is set. `public_url` has no trailing slash. `names` and `origins` are
+    lowercase, and `names` contain no port. With `is_behind_proxy`, requests from this machine also
+    need the control token.
     """
 
     url: str = ""
@@ -77,7 +80,7 @@ class Site:
     is_behind_proxy: bool = False
     #: Hosts that `is_safe_host` has accepted.
     safe_hosts: set[str] = field(default_factory=set)
-    #: Only this process and the users of the control API know this secret.
+    #: A secret that is known only to this process and to users of the control API.
     page_secret: str = field(default_factory=token_urlsafe, repr=False)
 
     # --- Addresses ------------------------------------------------------------------------------
@@ -89,7 +92,7 @@ class Site:
 
     @property
     def own_url(self) -> str:
-        """The URL of the server, for places where no request determines it."""
+        """The public URL of the server or, if no public URL is set, the URL on this machine."""
         return self.public_url or self.local_url
 
     def base_url(self, request: RequestHead) -> str:
@@ -104,7 +107,8 @@ class Site:
     def docs_url(self, request: RequestHead) -> str:
         """Return the URL of the documentation.
 
-        It has the request's Host only if a browser can open it there.
+        The URL contains the request's Host only if a browser can open the documentation under this
+        Host.
         """
         opens = self._is_local_host(request.headers.get("Host", ""))
         if opens or not is_loopback(request.remote):
@@ -114,12 +118,12 @@ class Site:
     # --- Hosts and origins ----------------------------------------------------------------------
 
     def _is_local_host(self, host: str) -> bool:
-        """Return whether a Host is a name of this machine or an allowed name."""
+        """Return whether a Host header contains a name of this machine or an allowed name."""
         name = host_name(host)
         return is_this_machine(name) or name in self.names
 
     def is_safe_host(self, host: str) -> bool:
-        """Return whether no page of another site can be loaded under a Host. An empty Host is safe."""
+        """Return whether a page of another website can never have a Host. An empty Host is safe."""
         if host in self.safe_hosts:
             return True
         if host and not self._is_safe_name(host_name(host)):
@@ -137,9 +141,10 @@ class Site:
         return address_of(name) is not None
 
     def host_refusal(self, hosts: Sequence[str]) -> Refused | None:
-        """Return why the public API refuses a request with these Host headers, or None if it does not.
+        """Return the refusal of a public request with these Host headers, or None if the request is allowed.
 
-        A bearer token is not enough, because anybody can compute the tokens of a well-known seed.
+        A bearer token does not make a Host safe, because anybody can compute the tokens of a
+        well-known seed.
         """
         if not hosts or (len(hosts) == 1 and self.is_safe_host(hosts[0])):
             return None
@@ -148,7 +153,8 @@ class Site:
             f"The Host {', '.join(hosts)[:80]!r} does not belong to this emulator; "
             "`start --allow-host` allows it.",
             why="a page on another website could send requests with this Host (DNS rebinding)",
-            action="Start the emulator with --allow-host and this name, or use one of its own names.",
+            action="Start the emulator with --allow-host and this name, or use one of the "
+            "emulator's own names.",
         )
 
     def allows_origin(self, origin: str) -> bool:
@@ -159,20 +165,20 @@ class Site:
         return origin.lower() in self.origins or is_this_machine(host_of_origin(origin))
 
     def allowed_origin(self, request: web.BaseRequest) -> str | None:
-        """Return the origin of a request to the public API if it is allowed, otherwise None."""
+        """Return the origin of a request to the public API, or None if the origin is not allowed."""
         origins = request.headers.getall("Origin", ())
         if len(origins) != 1 or not self.allows_origin(origins[0]):
             return None
         return origins[0]
 
     def allowed_control_origin(self, request: web.BaseRequest, path: str) -> str | None:
-        """Return the origin of a request to a control API path if it is allowed there, otherwise None."""
+        """Return the origin of a control request, or None if the origin is not allowed at the path."""
         if not _OPEN_TO_APPS.fullmatch(path):
             return None
         return self.allowed_origin(request)
 
     def is_from_page(self, request: web.BaseRequest) -> bool:
-        """Return whether a request comes from the emulator's page, as only the page knows the secret."""
+        """Return whether a request contains the page secret and therefore comes from the emulator's page."""
         value = request.headers.get(PAGE_HEADER)
         if value is None:
             return False
@@ -181,7 +187,7 @@ class Site:
     # --- The control API ------------------------------------------------------------------------
 
     def control_refusal(self, request: web.BaseRequest, path: str) -> web.Response | None:
-        """Return the response to a request that the control API refuses, or None if it does not."""
+        """Return the response that refuses a control request, or None if the request is allowed."""
         hosts = request.headers.getall("Host", [])
         host = hosts[0] if hosts else ""
         if len(hosts) > 1 or not self._is_allowed_page(request, host, path):
@@ -215,14 +221,14 @@ class Site:
         return compare_digest(_to_bytes(token), _to_bytes(self.token))
 
     def _is_trusted(self, request: web.BaseRequest) -> bool:
-        """Return whether a request needs no token because it comes from this machine itself."""
+        """Return whether a request needs no token because it comes directly from this machine."""
         if self.is_behind_proxy or not is_loopback(request.remote):
             return False
         return not any(name in request.headers for name in _PROXY_HEADERS)
 
 
 def world_prefix(name: str) -> str:
-    """Return the prefix of a world's paths before `/v1`."""
+    """Return the part before `/v1` of a world's paths, which is empty for the default world."""
     return "" if name == DEFAULT_WORLD else f"/worlds/{name}"
 
 
@@ -236,7 +242,7 @@ def _is_same_origin(request: web.BaseRequest, host: str) -> bool:
     if origins:
         own_origins = (f"http://{host}".lower(), f"https://{host}".lower())
         return len(origins) == 1 and origins[0].lower() in own_origins
-    # Browsers that send no Origin (with a plain GET) still send this header.
+    # Check this header if there is no Origin, because browsers send no Origin with a plain GET.
     if request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
         return True
     # Following a link to a page is allowed, because the other site does not see the response.
@@ -250,8 +256,8 @@ def _require_token(request: web.BaseRequest) -> web.Response:
     return responses.problem(
         401,
         "Control token required",
-        f"From another machine the control API requires the header {TOKEN_HEADER}; `start` "
-        "prints the token, --control-token sets it.",
+        f"Control requests from another machine require the header {TOKEN_HEADER}. `start` prints "
+        "the token, and `--control-token` sets it.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Faults at the TLS handshake: the choice of the certificate for a connection.
+"""Applies faults at the TLS handshake, which determine the certificate for a connection.
 
 A handshake belongs to the world whose dev host the client names (SNI). A fault without a project
 acts on every host of its world, and on hosts that do not belong to a world, such as localhost.
@@ -23,7 +23,7 @@ _log = logging.getLogger("hosting_emulator.http")
 
 
 def certificate_problem(worlds: Worlds, host: str) -> CertificateProblem | None:
-    """Return the problem with the certificate that a client sees for a host, or None if there is none.
+    """Return the problem that the certificate for a host must have, or None for a valid certificate.
 
     The handshake counts as a match for the armed faults. `host` is empty if the client names no
     host.
@@ -49,7 +49,7 @@ def certificate_problem(worlds: Worlds, host: str) -> CertificateProblem | None:
 
 
 def _owner_of(worlds: Iterable[Engine], host: str) -> tuple[Engine, Project] | None:
-    """Return the world and the project of a dev host, or None if it has none."""
+    """Return the world and project of a dev host, or None if no project has this host."""
     for engine in worlds:
         project = project_at(Change(engine.world, engine.world.at_ms), host)
         if project is not None:

@@ -1,7 +1,7 @@
-"""HTML pages: their frame, their templates, and the insertion of values.
+"""Builds HTML pages from a frame, templates and values.
 
-A page is a function of its arguments: nothing here knows a request or a world. Pages load nothing
-from other hosts, so they work offline.
+The functions in this module depend only on their arguments, and not on a request or a world. Pages
+load nothing from other hosts, so they work offline.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from string import Template
 from typing import Final
 
 DOCS_PATH: Final = "/_emulator/docs"
-"""The path of the pages. The `docs_url` of problem types ends with it."""
+"""The path of the documentation. By default, the `docs_url` of problem types ends with this path."""
 STATIC_PATH: Final = "/_emulator/static"
 """The path of the files that pages load."""
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'"
 )
-"""The strictest policy: no scripts and no inline styles. The `data:` image is the empty icon."""
+"""The strictest policy, without scripts and inline styles. The `data:` image is the empty icon."""
 _BACKTICKS: Final = re.compile(r"`([^`]+)`")
 
 
@@ -29,7 +29,10 @@ class Html(str):
 
 
 def html(text: str, /, **values: object) -> Html:
-    """Fill in `$names`. Values are escaped, except `Html`. Raises KeyError for a missing value."""
+    """Fill in the `$names` in a text. Values are escaped unless they are `Html`.
+
+    Raises KeyError for a missing value.
+    """
     return Html(Template(text).substitute({name: _escape(values[name]) for name in values}))
 
 
@@ -68,7 +71,7 @@ def prose(text: str) -> Html:
 def frame(
     title: str, body: Html, *, head: Html, kind: Html | str = "", top: Html | str, foot: Html
 ) -> Html:
-    """Return an HTML document with these parts. `kind` is an attribute of its `<html>` element."""
+    """Return an HTML document with these parts. `kind` is an attribute of the `<body>` element."""
     return _TEMPLATES.fill("page", title=title, body=body, head=head, kind=kind, top=top, foot=foot)
 
 
@@ -80,8 +83,8 @@ def control_token_page() -> str:
 def page(title: str, body: Html, *, base: str = "", head: str = "") -> str:
     """Return a whole HTML document, with the navigation at the top and `body` in its `<main>`.
 
-    `base` is a prefix of our own paths, such as an origin. `head` contains additional lines for
-    `<head>`.
+    `base` is a prefix of the emulator's own paths, such as an origin. `head` contains additional
+    lines for `<head>`.
     """
     top = _TEMPLATES.fill("top")
     foot = _TEMPLATES.fill("foot")

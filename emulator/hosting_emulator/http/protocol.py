@@ -1,9 +1,8 @@
-"""One HTTP connection: aiohttp's low-level protocol, with problem documents instead of plain text.
+"""Handles an HTTP connection with aiohttp's low-level protocol, and refuses with problem documents.
 
-aiohttp parses and writes. This protocol adds handling of requests that arrive too slowly or
-incompletely, clients that close their side, and refusals in the contract's form. It uses only
-asyncio's own protocol methods and aiohttp's public methods. A client's mistake is never logged as
-an error.
+aiohttp parses requests and writes responses. This module handles requests that arrive too slowly or
+incompletely, and clients that close their side of the connection. The module uses only asyncio's
+own protocol methods and aiohttp's public methods. A client's mistake is never logged as an error.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ from hosting_emulator.http.time_slices import SLICE_S, LongJob
 
 _log = logging.getLogger("hosting_emulator.http")
 _positions = itertools.count(1)
-#: The maximum time from a request's first byte to its last, in seconds of real time. Clients on the
-#: same machine take milliseconds; a slower client only occupies a connection.
+#: The maximum time in real seconds from a request's first byte to its last. Clients on the same
+#: machine take milliseconds, so a slower client only occupies a connection.
 REQUEST_TIMEOUT_S: Final = 60.0
-#: The connection is not read while more requests than this are waiting for their responses. Only
-#: newer versions of aiohttp have such a limit.
+#: The maximum number of requests that may wait for their responses while the connection is still
+#: read. Older versions of aiohttp have no such limit.
 MOST_UNANSWERED: Final = 64
-#: A client that closes its side later than this, in seconds after its request, has given up. A
-#: client that closes its side and still listens does so immediately.
+#: The time in seconds after a request until which a client that closes its side may still be
+#: listening. A client that closes its side later has given up.
 _PATIENCE_S: Final = 0.1
-#: Data of at most this many bytes is parsed immediately, even while long jobs run.
+#: The maximum number of bytes that are parsed immediately, even while long jobs run.
 _SMALL: Final = 2048
 _TOO_SLOW: Final = "The request did not arrive completely in time."
-#: No valid head begins like this. aiohttp refuses it after it has handled the earlier requests.
+#: An invalid head, which aiohttp refuses after it has handled the earlier requests.
 _INVALID_HEAD: Final = b"\0\r\n\r\n"
 
 
@@ -57,11 +56,11 @@ def next_position() -> int:
 
 @dataclass(frozen=True, slots=True)
 class ServerFunctions:
-    """The functions that a connection needs to respond to requests that cannot be parsed.
+    """The functions of the server that a connection needs.
 
-    `docs_url` returns the URL of the documentation, `date_s` the time for the Date header in
-    seconds since 1970, and `request_id` a new request id. `refuse_connections` closes the ports of
-    the server for a number of seconds.
+    `docs_url` returns the URL of the documentation. `date_s` returns the time for the Date header,
+    in seconds since 1970. `request_id` returns a new request id. `refuse_connections` closes the
+    server's ports for a number of real seconds.
     """
 
     docs_url: Callable[[], str]
@@ -84,27 +83,32 @@ class HttpProtocol(web.RequestHandler):
         self.connection = Connection(next_position())
         self.framing = RequestFraming()
         self.response_count = 0
-        #: The request whose handler started last, and its number on this connection, from 1.
+        #: The request whose handler started last, and the number of this request on the connection,
+        #: from 1.
         self._latest_request: web.BaseRequest | None = None
         self._latest_number = 0
-        #: The reason why the last request is refused. Data after that request is ignored.
+        #: The reason why the last request is refused, or None. Data after a refused request is
+        #: ignored.
         self._refusal: str | None = None
-        #: The client has closed its side and will not send more data.
+        #: Whether the client has closed its side of the connection and will not send more data.
         self._is_half_closed = False
-        #: Done when the connection is lost. It is created by a handler that waits for it.
+        #: A future that is done when the connection is lost, or None if no handler has waited for
+        #: that.
         self._departure: asyncio.Future[None] | None = None
-        #: The timer that refuses a request that does not arrive completely in time, and that
+        #: The timer that refuses a request that does not arrive completely in time, and the
         #: request's number.
         self._timeout: asyncio.TimerHandle | None = None
         self._timeout_number = 0
-        #: A fault slows down the reading of a request, so the request has no time limit.
+        #: Whether the request has no time limit, because a fault slows down the reading of the
+        #: request.
         self._has_no_time_limit = False
-        #: Reading is suspended until some of the requests have their responses.
+        #: Whether reading is suspended until some of the waiting requests have their responses.
         self._is_held_back = False
-        #: A response that never ends is being sent. Data that arrives now is ignored.
+        #: Whether a response that never ends is being sent. Data that arrives during such a
+        #: response is ignored.
         self._has_endless_response = False
-        #: Data that has not been parsed yet, the pieces of the first item, and the task that parses
-        #: it.
+        #: Data that has not been parsed yet, the remaining pieces of its first item, and the task
+        #: that parses the data.
         self._arrivals = deque[bytes]()
         self._pieces: Iterator[bytes] | None = None
         self._parse_task: asyncio.Future[None] | None = None
@@ -119,15 +123,15 @@ class HttpProtocol(web.RequestHandler):
             self._break_off_body()
 
     def begin_passage(self) -> Passage:
-        """Record that a request has arrived, and return the record of its way through the connection."""
+        """Record that a request has arrived, and return a Passage with the request's connection and time."""
         arrived_s = asyncio.get_running_loop().time()
         return Passage(self.connection, next_position(), arrived_s)
 
     def note_departure(self, passage: Passage) -> None:
         """Record that a whole response was passed to the connection.
 
-        A client that closed its side may have closed the connection, or may still be listening. If
-        it has closed the connection, the system rejects data that is sent to it.
+        A client that has closed its side may still be listening, or may have closed the whole
+        connection. In the second case the socket has an error after the response was sent.
         """
         duration_s = asyncio.get_running_loop().time() - passage.arrived_s
         if self._is_half_closed and duration_s < _PATIENCE_S and not self._has_failed():
@@ -151,14 +155,15 @@ class HttpProtocol(web.RequestHandler):
                 self._note_progress()
 
     async def wait_for_client_to_leave(self, timeout_s: float | None = None) -> None:
-        """Wait until the client has left, or until this many real seconds have passed.
+        """Wait until the client has left, or until `timeout_s` real seconds have passed.
 
         Without a timeout, a client that has closed its side counts as having left.
         """
         if self.transport is None or (self._is_half_closed and timeout_s is None):
             return
         if timeout_s is None and not self._has_endless_response:
-            # Over TLS, asyncio notices that a client closes its side only while it reads data.
+            # Resume reading, because over TLS asyncio notices only while it reads that a client
+            # closes its side.
             self._has_endless_response = True
             self.resume_reading()
             self.transport.resume_reading()
@@ -191,9 +196,9 @@ class HttpProtocol(web.RequestHandler):
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio reads it; aiohttp returns None
         """Record that the client will send no more data.
 
-        Return True if responses to it are pending. A client may close its side and still listen.
-        `wait_for_client_to_leave` treats it like a client that has left, because the two cannot be
-        distinguished.
+        Returns True, which keeps the connection open, if responses are pending. A client may close
+        its side and still listen. `wait_for_client_to_leave` treats such a client as a client that
+        has left, because the two cannot be distinguished.
         """
         if self._departure is not None and not self._departure.done():
             return False
@@ -210,7 +215,7 @@ class HttpProtocol(web.RequestHandler):
         return True
 
     def _has_failed(self) -> bool:
-        """Return whether the system reports an error of the socket, or the socket is closed."""
+        """Return whether the socket has an error or is closed."""
         if self.transport is None:
             return True
         connection = self.transport.get_extra_info("socket")
@@ -223,7 +228,7 @@ class HttpProtocol(web.RequestHandler):
     ) -> tuple[web.StreamResponse, bool]:
         """Send a response.
 
-        The last response to a client that sends no more data ends the connection.
+        If the client has closed its side, the connection ends after the last response.
         """
         outcome = await super().finish_response(request, resp, start_time)
         self.response_count += 1
@@ -238,7 +243,8 @@ class HttpProtocol(web.RequestHandler):
         if self._is_half_closed and unanswered <= 0 and not self._arrivals:
             self.close()
         elif unanswered > 0:
-            # aiohttp starts the connection's next request immediately. Long jobs get a turn first.
+            # Let long jobs take a turn, because aiohttp starts the connection's next request
+            # immediately.
             async with LongJob():
                 pass
         return outcome
@@ -246,20 +252,22 @@ class HttpProtocol(web.RequestHandler):
     # --- Data that arrives ----------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Parse data. If a body is malformed in the middle, its request fails immediately.
+        """Parse data. A request fails as soon as a malformed part of its body arrives.
 
-        Data that takes longer than a slice of time waits. The connection is not read meanwhile.
+        Data that cannot be parsed within a slice of time is parsed later. The connection is not
+        read until then.
         """
         if not data:
-            # aiohttp continues with the data that it has already received.
+            # On a call without data, aiohttp continues with the data that it has already received.
             super().data_received(data)
             return
         if self._ignores_data():
             return
         self._arrivals.append(data)
         if self._parse_task is None and not self._is_held_back:
-            # Small data is parsed completely even if the system suspends this process meanwhile.
-            # Otherwise the connection would wait for all long jobs before its next request is read.
+            # Parse small data without a time limit, because the system may suspend this process in
+            # the middle. With a limit, the connection would then wait for all long jobs before its
+            # next request is read.
             if len(data) <= _SMALL:
                 is_parsed = self._parse(inf)
             else:
@@ -289,7 +297,7 @@ class HttpProtocol(web.RequestHandler):
             self.close()
 
     def _parse(self, end_s: float) -> bool:
-        """Parse the data that has arrived. Return whether nothing is left.
+        """Parse the data that has arrived. Return whether all of the data was parsed.
 
         `end_s` is the `perf_counter()` value at which parsing stops.
         """
@@ -317,7 +325,7 @@ class HttpProtocol(web.RequestHandler):
         self._pieces = None
 
     def _note_progress(self) -> None:
-        """Hold the client back if too many requests wait, and limit the time of an incomplete request."""
+        """Pause reading if too many requests wait. Start or stop the timer for an incomplete request."""
         count = self.framing.count
         is_partial = self.framing.is_partial
         if count - self.response_count > MOST_UNANSWERED and self.transport is not None:
@@ -360,9 +368,13 @@ class HttpProtocol(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Return the response to a request that aiohttp refused or whose handler failed, and then close."""
+        """Return the response to a request that aiohttp refused or whose handler failed.
+
+        The response closes the connection. Raises ConnectionError if no response can be sent.
+        """
         if isinstance(exc, ConnectionError) and self.transport is None:
-            # The client has left: nobody receives a response, and there is no error.
+            # The client has left, so nobody can receive a response, and the server has made no
+            # error.
             raise exc
         has_begun = request.writer.output_size > 0
         if status >= 500 and not (has_begun and isinstance(exc, ConnectionError)):
@@ -399,7 +411,7 @@ def _parse_error(error: BaseException | None) -> str:
 
 
 def protocol_of(request: web.BaseRequest) -> HttpProtocol:
-    """Return the connection of a request."""
+    """Return the protocol that handles a request's connection."""
     protocol = request.protocol
     assert isinstance(protocol, HttpProtocol)
     return protocol

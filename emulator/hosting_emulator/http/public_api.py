@@ -1,4 +1,4 @@
-"""Handles a request to a world's `/v1`: from the HTTP request to the engine and back."""
+"""Handles requests to a world's `/v1`: passes them to the engine, and returns the engine's responses."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ async def handle(
     *,
     cors_headers: Sequence[tuple[str, str]] = (),
 ) -> web.StreamResponse:
-    """Return the response to a request. `path` does not have the world's prefix.
+    """Return the response to a request. `path` does not include the world's prefix.
 
-    `refusal` is the reason why the request is not for this server, or None if it is. `cors_headers`
-    allow a page of another origin to read the response, whatever the response is.
+    `refusal` is the refusal of a request whose Host is not safe, or None if the Host is safe.
+    `cors_headers` allow a page of another origin to read the response. These headers are added to
+    every response.
     """
     raw_headers: Sequence[tuple[bytes, bytes]] = request.raw_headers
     is_from_page = site.is_from_page(request)
     if is_from_page:
-        # The request log must not show the secret.
+        # Remove the page secret, because the request log must not show it.
         raw_headers = [pair for pair in raw_headers if pair[0].lower() != _PAGE_HEADER_BYTES]
     ctx = ExchangeContext(
         method=request.method,
@@ -61,7 +62,7 @@ async def handle(
 
 
 async def _read_body(request: web.BaseRequest, engine: Engine, ctx: ExchangeContext) -> None:
-    """Read the body of a request. Until it has arrived, the request is listed as in progress."""
+    """Read the body of a request. Until the body has arrived, the request is listed as in progress."""
     assumptions = engine.world.assumptions
     if not request.content.is_eof():
         list_arrival(engine, ctx)

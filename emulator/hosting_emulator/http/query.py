@@ -1,7 +1,7 @@
-"""Query parameters of endpoints under `/_emulator`: declaration and parsing.
+"""Declares and parses the query parameters of endpoints under `/_emulator`.
 
-An endpoint's parameter is read from the query if its type has a `Query` annotation, or if it is a
-RequestFilters:
+An endpoint's parameter is read from the query if the parameter's annotation contains a `Query` or
+is RequestFilters:
 
     def list_operations(engine: Engine, unfinished: Annotated[bool, Query("Only …")] = False)
 """
@@ -30,7 +30,7 @@ class Query:
 
 
 #: The maximum number of items in a list.
-Limit = Annotated[int, Meta(ge=1, le=1000), Query("Return at most this many.")]
+Limit = Annotated[int, Meta(ge=1, le=1000), Query("Return at most this many items.")]
 #: A span of real time in milliseconds.
 Milliseconds = Annotated[int, Meta(ge=0, le=60_000)]
 #: Comma-separated words. The parameter can be repeated.
@@ -38,13 +38,13 @@ Words: TypeAlias = list[str]
 #: An optional string.
 Text: TypeAlias = str | None
 
-#: Documentation of parameters that several endpoints have.
+#: The documentation of parameters that several endpoints have.
 SEED: Final = Query(
     "Include the world's seed, from which its tokens, keys and tickets can be computed."
 )
-LATEST_REQUESTS: Final = Query("How many of the last requests to return.")
+LATEST_REQUESTS: Final = Query("The number of latest requests to return.")
 
-#: The names of the filters of requests. Each is a query parameter.
+#: The names of the request filters. Each name is the name of a query parameter.
 _FILTER_NAMES: Final = tuple(RequestFilters.__annotations__)
 
 
@@ -52,8 +52,8 @@ _FILTER_NAMES: Final = tuple(RequestFilters.__annotations__)
 class EndpointParameter:
     """A parameter of an endpoint that is read from the query.
 
-    `kind` is its type: RequestFilters, Words, Text, bool, or an integer with bounds. `default` is
-    `Parameter.empty` if it has no default.
+    `kind` is the parameter's type: RequestFilters, Words, Text, bool, or an integer with bounds.
+    `default` is `Parameter.empty` if the parameter has no default.
     """
 
     name: str
@@ -80,7 +80,10 @@ def query_parameter(parameter: Parameter) -> EndpointParameter | None:
 
 
 def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | None]:
-    """Return a type without its metadata of one type, and the last such metadata, or None."""
+    """Return an annotation without its metadata of type `metadata_type`, and this metadata.
+
+    The second value is None if there is no such metadata, or the last item if there are several.
+    """
     if get_origin(annotation) is not Annotated:
         return annotation, None
     kind, *metadata = get_args(annotation)
@@ -97,7 +100,7 @@ def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | No
 
 
 def filter_documentation() -> Mapping[str, Meta]:
-    """Return the documentation of each filter of requests, by its name in the query."""
+    """Return the documentation of each request filter, by the filter's name in the query."""
     hints = get_type_hints(RequestFilters, include_extras=True)
     documentation = {}
     for name in _FILTER_NAMES:
@@ -133,10 +136,10 @@ def _read_filters(query: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def _filter_value(name: str, values: Sequence[str]) -> str:
-    """Return the value of a filter. Raises ControlRefusal 400 if it is empty.
+    """Return the value of a filter. Raises ControlRefusal 400 if the value is empty.
 
-    An empty value usually comes from a variable that is not set. If it meant no filter, it would
-    select every request, and a check of the result would prove nothing.
+    An empty value usually comes from a shell variable that is not set. If an empty value meant no
+    filter, every request would match, and a check of the result would prove nothing.
     """
     value = _single_value(name, values)
     if not value:
@@ -169,15 +172,15 @@ def _read_bool(name: str, text: str) -> bool:
 
 
 def _read_number(name: str, text: str, bounds: Meta) -> int:
-    """Return a whole number within bounds. Raises ControlRefusal 400."""
+    """Return a whole number. Raises ControlRefusal 400 for another value, or a number out of bounds."""
     lowest = int(bounds.ge or 0)
     highest = int(bounds.le or 0)
     detail = f"{name} must be a number from {lowest} to {highest}"
     refusal = ControlRefusal(400, f"Bad {name}", detail)
     if not (text.isascii() and text.isdigit()):
         raise refusal
-    # Parsing a number with very many digits takes a long time, and Python refuses 4,300 digits or
-    # more.
+    # Check the length first, because parsing very many digits takes a long time, and Python refuses
+    # more than 4,300 digits.
     digits = text.lstrip("0")
     if len(digits) > len(str(highest)):
         raise refusal

@@ -1,7 +1,7 @@
 """Responses whose bytes are all known in advance, such as the responses of the public API.
 
 A ReadyResponse takes about a quarter less time than aiohttp's own Response. A FaultyResponse breaks
-like a network: it ends when its connection does, and leaves nothing behind.
+in the way that a network breaks, and ends when its connection ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from hosting_emulator.faults.kinds import FaultKind
 from hosting_emulator.http.protocol import HttpProtocol, protocol_of
 from hosting_emulator.http.responses import SERVER, http_date
 
-#: Waits until world time has advanced by a number of milliseconds, or the client has left.
+#: A function that waits until world time has advanced by a number of milliseconds, or the client
+#: has left.
 PassWorldTime: TypeAlias = Callable[[HttpProtocol, int], Awaitable[None]]
 #: Statuses of responses without content, which have no Content-Length (RFC 9110, 8.6).
 _WITHOUT_CONTENT: Final = (204, 304)
@@ -34,17 +35,20 @@ _STATUS_LINES: Final = {
 }
 
 
-@lru_cache(maxsize=64)  # one entry for each second of several worlds
+@lru_cache(maxsize=64)  # several worlds can have different times in each second
 def _general_headers(second: int) -> str:
-    """Return the Date and Server headers for a second since 1970."""
+    """Return the Date and Server headers for a time in seconds since 1970."""
     return f"Date: {http_date(second)}\r\nServer: {SERVER}\r\n"
 
 
 class ReadyResponse(web.StreamResponse):
-    """Sends status, headers and body in one write. Headers must be plain, single lines."""
+    """A response whose status, headers and body are sent in one write.
 
-    #: Whether the connection serves another request after this one.
-    keep_alive: bool = False  # aiohttp only reads it
+    No header may contain a line end.
+    """
+
+    #: Whether the connection can serve another request after this response.
+    keep_alive: bool = False  # aiohttp only reads this attribute
 
     def __init__(self, reply: Reply, date_s: int, passage: Passage | None = None) -> None:
         super().__init__(status=reply.status or 200)
@@ -57,7 +61,7 @@ class ReadyResponse(web.StreamResponse):
         self.head = b""
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
-        """Prepare the head. `write_eof` sends everything.
+        """Prepare the status line and the headers, which `write_eof` sends together with the body.
 
         Raises ValueError for a header that contains a line end.
         """
@@ -91,7 +95,7 @@ class ReadyResponse(web.StreamResponse):
         content = self.head
         if request.method != "HEAD":
             content += self.reply.body
-        # This waits while most of the earlier data has not been read by the client.
+        # This call waits while the client has not read most of the earlier data.
         await request.writer.write_eof(content)
         self._note_departure(request)
 
@@ -104,7 +108,7 @@ class ReadyResponse(web.StreamResponse):
 class FaultyResponse(ReadyResponse):
     """A response that a fault breaks off or corrupts.
 
-    It implements `Wire` of `faults.kinds`, which the fault uses.
+    The class implements `Wire` of `faults.kinds`, through which the fault sends the response.
     """
 
     _request: web.BaseRequest
@@ -121,11 +125,11 @@ class FaultyResponse(ReadyResponse):
         self.effect = effect
         self.body = reply.body
         self._pass_world_time = pass_world_time
-        #: The exchange in the request log, or None if the response has no entry there.
+        #: The response's exchange in the request log, or None if the log has no such exchange.
         self._entry = entry
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
-        """Write the head. The connection is reused only if the whole response arrives."""
+        """Prepare the head. The connection can be reused only if the fault delivers the whole response."""
         writer = await super().prepare(request)
         self.keep_alive = self.effect.delivers_response and request.keep_alive
         return writer
@@ -141,7 +145,7 @@ class FaultyResponse(ReadyResponse):
             self._note_delay(round((time.monotonic() - began_s) * 1000))
 
     def _note_delay(self, duration_ms: int) -> None:
-        """Add to the log the part of a delay that was unknown before the response was sent."""
+        """Add the part of a delay that was unknown before the response was sent to the log entry."""
         if self._entry is not None:
             self._entry.late_ms += max(0, duration_ms - self.effect.late_ms(len(self.body)))
 

@@ -1,4 +1,7 @@
-"""Reads the body of a request within limits. A malformed body is a refusal, not an exception."""
+"""Reads request bodies within limits.
+
+A malformed body is reported by a returned refusal, and not by an exception.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ from hosting_emulator.engine.problem_replies import too_large
 from hosting_emulator.faults.uploads import UploadLimits
 from hosting_emulator.http.protocol import protocol_of
 
-#: A compressed body may always unpack to this many bytes. A larger result may be at most this many
-#: times the length of the body. An exported state of any size has a lower ratio; a few bytes that
-#: unpack endlessly are refused.
+#: The number of bytes to which every compressed body may unpack, and the maximum ratio of a larger
+#: result to the body. An exported state of any size has a lower ratio. A small body that unpacks to
+#: a huge result has a higher ratio and is refused.
 _ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
 _HIGHEST_RATIO: Final = 50
 #: The maximum number of consecutive compressed members in a body (RFC 1952, 2.2).
@@ -32,16 +35,18 @@ async def read_body(
     assumptions: Assumptions = DEFAULTS,
     upload: UploadLimits | None = None,
 ) -> tuple[bytes, Refused | None]:
-    """Return the body of at most `limit` bytes, or the reason why it is refused.
+    """Return the body of a request, and None or a refusal.
 
-    `upload` are the limits set by a fault. If the fault breaks the body off, the part that arrived
-    is returned.
+    A body is refused if it is malformed or longer than `limit` bytes.
+
+    `upload` contains the limits that a fault sets. If the fault breaks off the body, the part that
+    arrived is returned.
     """
     if not request.can_read_body:
         return b"", None
     coding = request.headers.get("Transfer-Encoding", "chunked").lower()
     if coding != "chunked":
-        # aiohttp removes the chunks but does not decode other transfer codings.
+        # Refuse other transfer codings, because aiohttp can decode only chunks.
         return b"", Refused("invalid_request", "The only allowed Transfer-Encoding is chunked.")
     content = request.content
     if not content.is_eof():
@@ -50,7 +55,7 @@ async def read_body(
             return b"", too_large(limit, assumptions)
         if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, 10.1.1
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            # Otherwise aiohttp would assume that the response has started.
+            # Reset the size, because aiohttp would conclude from it that the response has started.
             request.writer.output_size = 0
     try:
         if upload is not None:
@@ -83,9 +88,9 @@ async def _read_rest(content: StreamReader, limit: int) -> bytes:
 
 
 async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimits) -> bytes:
-    """Read a body within a fault's limits.
+    """Read a body within the limits of a fault.
 
-    A body that breaks off may have arrived completely before.
+    A fault can break off a body that has already arrived completely.
     """
     content = request.content
     rate = upload.bytes_per_second
@@ -108,10 +113,10 @@ async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimit
 
 
 def _unpack(body: bytes, coding: str, limit: int) -> bytes:
-    """Decode a Content-Encoding, until the result exceeds the limit. Raises ValueError, zlib.error.
+    """Return a body without its Content-Encoding. Decoding stops when the result exceeds `limit` bytes.
 
-    aiohttp would decode the bytes as they arrive, and let a request wait for the rest of a
-    malformed body.
+    Raises ValueError or zlib.error for a malformed body. aiohttp's own decoding is not used,
+    because it makes a request wait for the rest of a malformed body.
     """
     if coding in ("br", "zstd"):
         raise ValueError(coding)

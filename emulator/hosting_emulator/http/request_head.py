@@ -1,4 +1,4 @@
-"""The head of a request, for guard, pages and identity provider: everything except the body."""
+"""The head of a request, which is everything except the body."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RequestHead(Protocol):
 
     @property
     def headers(self) -> MultiMapping[str]:
-        """The headers. Their names are not case-sensitive."""
+        """The headers, whose names are not case-sensitive."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,15 @@ class PlainHead:
 
 
 def wants_page(request: RequestHead) -> bool:
-    """Return whether a browser requests a page for a user."""
+    """Return whether a request is a GET request that accepts HTML."""
     return request.method == "GET" and "text/html" in request.headers.get("Accept", "")
 
 
 def basic_credentials(request: RequestHead) -> tuple[str, str]:
-    """Return the name and the password of a request (RFC 7617). Both are empty if it has none."""
+    """Return the user name and the password of a request (RFC 7617).
+
+    Both are empty strings if the request contains no valid credentials.
+    """
     try:
         credentials = BasicAuth.decode(request.headers.get("Authorization", ""), "utf-8")
     except ValueError:
@@ -55,7 +58,7 @@ def basic_credentials(request: RequestHead) -> tuple[str, str]:
 
 
 def read_cookie(request: RequestHead, name: str) -> str | None:
-    """Return the value of a cookie of a request, or None if it is missing."""
+    """Return the value of a request's cookie, or None if the request does not contain the cookie."""
     try:
         cookie = SimpleCookie(request.headers.get("Cookie", "")).get(name)
     except CookieError:

@@ -1,6 +1,6 @@
-"""Creates the responses of the control API and of the pages, as aiohttp's own Response.
+"""Creates the responses of the control API and of the pages.
 
-Responses of the public API are in `ready_responses`. Nothing here knows the meaning of a response.
+The module `ready_responses` creates the responses of the public API.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from aiohttp import web
 from hosting_emulator.build_id import FULL_VERSION
 from hosting_emulator.http.time_slices import LongJob
 
-#: The maximum number of characters in a problem's detail. It can quote a part of the request, of
-#: any length.
+#: The maximum number of characters in a problem's detail, which can quote a long part of the
+#: request.
 _LONGEST_DETAIL: Final = 2_000
 _PIECE_BYTES: Final = 64 * 1024
 #: The name of this server in the responses of the public API.
 SERVER: Final = "hosting-emulator"
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 _OWN_HEADERS: Final = {
-    # A client with a different version reads this when a request is refused.
+    # A client with a different version reads the server's version from this header when a request
+    # is refused.
     "Server": f"{SERVER}/{FULL_VERSION}",
-    # No page of another site can load a response as a script, picture or style, or control our
-    # window.
+    # These headers prevent pages of other sites from loading a response as a script, image or style
+    # sheet, and from controlling a window with our page.
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -45,7 +46,7 @@ def _headers(content_type: str, headers: dict[str, str]) -> dict[str, str]:
 
 
 class _BodyInPieces(BytesIO):
-    """A long body. aiohttp sends it in pieces, whereas it would copy bytes to its buffer as a whole."""
+    """A long body, which aiohttp sends in pieces. A `bytes` body would be copied to a buffer as a whole."""
 
     source: object = None
 
@@ -53,7 +54,7 @@ class _BodyInPieces(BytesIO):
 def raw(
     status: int, body: bytes, content_type: str, *, source: object = None, **headers: str
 ) -> web.Response:
-    """Return a response with these bytes. `source` stays in memory while a long body is being sent."""
+    """Return a response with the body `body`. `source` stays in memory while a long body is being sent."""
     all_headers = _headers(content_type, headers)
     if len(body) <= _PIECE_BYTES:
         return web.Response(status=status, body=body, headers=all_headers)
@@ -82,11 +83,11 @@ async def json_list(
     items: Iterable[Any],
     **headers: str,
 ) -> web.StreamResponse:
-    """Return a response with a document whose list `name` holds `items`.
+    """Return a response with a JSON document whose member `name` is the list of `items`.
 
-    `items` creates each item when it is needed, which can take a millisecond. Other requests are
-    handled in between. A long list is sent while it is created, so the whole list is never in
-    memory. Raises ConnectionResetError if the client leaves.
+    `items` can be an iterator that takes up to a millisecond for each item. Other requests are
+    handled between two items. A long list is sent while it is created, so the whole list is never
+    in memory. Raises ConnectionResetError if the client leaves.
     """
     empty_list = _encode({name: []})[1:-1]
     start, _, end = _encode(document).partition(empty_list)
@@ -100,7 +101,7 @@ async def json_list(
             text += separator + _encode(item)
             separator = b","
             if len(text) > _PIECE_BYTES:
-                # The client may read slowly.
+                # Give up the turn, because the client may read slowly.
                 job.suspend()
                 if response is None:
                     response = stream("application/json", **headers)
@@ -118,7 +119,7 @@ async def json_list(
 def problem(status: int, title: str, detail: str, **headers: str) -> web.Response:
     """Return a problem of the control API, with the URL of its documentation.
 
-    The problems of the public API come from the engine.
+    The engine creates the problems of the public API.
     """
     if len(detail) > _LONGEST_DETAIL:
         detail = detail[:_LONGEST_DETAIL] + "…"
@@ -147,7 +148,10 @@ def redirect(location: str) -> web.Response:
 
 
 def keep_opener(response: web.Response) -> web.Response:
-    """Allow the page that opened this response's window to keep access to it, as apps do for sign-in."""
+    """Allow the page that opened a window to keep access to the window after this response.
+
+    Apps that open the sign-in page in a new window need this access.
+    """
     response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
 
@@ -157,8 +161,8 @@ def html(
 ) -> web.Response:
     """Return a response with a page and a content security policy.
 
-    A page whose form is sent here needs the referrer policy `same-origin`: under `no-referrer` a
-    browser sends the Origin `null`, which the guard refuses.
+    A page with a form that is sent to this server needs the referrer policy `same-origin`. Under
+    the policy `no-referrer`, a browser sends the Origin `null`, which the guard refuses.
     """
     return raw(
         status,
@@ -171,9 +175,9 @@ def html(
     )
 
 
-@lru_cache(maxsize=64)  # one entry for each second of several worlds
+@lru_cache(maxsize=64)  # several worlds can have different times in each second
 def http_date(second: int) -> str:
-    """Return the value of the Date header for a second since 1970 (RFC 9110, 5.6.7)."""
+    """Return the value of the Date header for a time in seconds since 1970 (RFC 9110, 5.6.7)."""
     return formatdate(second, usegmt=True)
 
 

@@ -1,4 +1,4 @@
-"""The server: creates a protocol for each connection."""
+"""The HTTP server, which creates a protocol for each connection."""
 
 from __future__ import annotations
 

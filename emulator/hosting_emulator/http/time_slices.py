@@ -1,9 +1,9 @@
 """Shares the event loop between long jobs, such as readers of the request log and stories.
 
-One job runs at a time. When its slice of time is over, the loop handles everything else, and then
-the next job runs. Short requests therefore wait for one slice, however many jobs there are. The
-jobs take turns in the order of their arrival, so a hundred concurrent jobs take about as long as
-the same jobs one after another.
+One job runs at a time. When the job's slice of time is over, the loop handles everything else, and
+then the next job runs. Therefore a short request waits for at most one slice, regardless of the
+number of jobs. The jobs take turns in the order of their arrival, so a hundred concurrent jobs take
+about as long as the same jobs one after another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
 
-#: The maximum number of jobs that run in threads at the same time. They share Python's single
+#: The maximum number of jobs that run in threads at the same time. Threads share Python's single
 #: interpreter lock, so more jobs would leave less than a third of the time for the event loop.
 MOST_THREADS: Final = 2
 #: The number of rows that are sorted in one step.
@@ -29,7 +29,7 @@ SLICE_S: Final = 0.001
 
 
 class _Schedule:
-    """The jobs of one event loop: one runs, the others wait."""
+    """The jobs of one event loop. One job runs while the other jobs wait."""
 
     def __init__(self) -> None:
         self._waiting = deque[asyncio.Future[None]]()
@@ -52,12 +52,12 @@ class _Schedule:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                # It is this job's turn, but the cancelled job does not use it.
+                # Let the next job run, because this job was cancelled when its turn came.
                 self.release()
             raise
 
     def take_iteration(self) -> bool:
-        """Reserve this iteration of the loop. Return False if another job is running."""
+        """Reserve this iteration of the event loop. Return False if another job is running."""
         if self._is_running:
             return False
         self._is_running = True
@@ -87,7 +87,7 @@ def _running_schedule() -> _Schedule:
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
-    """Call a slow function in a thread. A few calls run at a time, in order of arrival."""
+    """Call a slow function in a thread. At most MOST_THREADS calls run at the same time."""
     async with _running_schedule().threads:
         return await asyncio.to_thread(function, *arguments)
 
@@ -95,7 +95,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
 class LongJob:
     """A job that may take a long time.
 
-    It runs inside `async with`, and calls `pause` between its steps.
+    The job runs inside `async with`, and calls `pause` between its steps.
     """
 
     def __init__(self) -> None:
@@ -106,7 +106,10 @@ class LongJob:
 
     @staticmethod
     def takes_single_slice() -> bool:
-        """Reserve this iteration of the loop for a job of one slice, if no other job runs or waits."""
+        """Reserve this iteration of the event loop for a job of one slice.
+
+        Returns False if another job is running.
+        """
         return _running_schedule().take_iteration()
 
     async def __aenter__(self) -> LongJob:
@@ -119,7 +122,7 @@ class LongJob:
     async def pause(self) -> None:
         """Let other jobs run if this job has used up its slice.
 
-        A step should take less than a slice.
+        Each step between two calls should take less time than a slice.
         """
         if not self._holds_turn:
             await self._begin_slice()
@@ -132,9 +135,9 @@ class LongJob:
                 self.end_s = perf_counter() + SLICE_S
 
     def suspend(self) -> None:
-        """Give up the turn, because the job will wait for something else.
+        """Give up the turn before this job waits for something else, such as a slow client.
 
-        `pause` takes a turn again.
+        The next call of `pause` waits for another turn.
         """
         if self._holds_turn:
             self._holds_turn = False
@@ -153,9 +156,9 @@ async def sort_in_slices(
     reverse: bool = False,
     condition: Callable[[T], bool] = lambda _: True,
 ) -> Iterator[T]:
-    """Sort the rows that meet a condition. Other requests are handled in between.
+    """Sort the rows that meet a condition, and handle other requests in between.
 
-    The source of the rows must not change meanwhile.
+    The source of the rows must not change until the sort has ended.
     """
     remaining = iter(rows)
     runs: list[list[T]] = []

@@ -1,9 +1,9 @@
-"""TLS for dev origins, with certificates of a local authority that a user has to trust only once.
+"""Provides TLS for dev origins, with certificates from a local authority that a user trusts once.
 
-A client that trusts the authority trusts everybody who has the authority's key. Therefore only its
-owner can read the key, and the authority can certify only this machine's own names (RFC 5280,
-4.2.1.10). An authority that is not stored has its key only in memory, so a killed process leaves no
-key in a file.
+A client that trusts the authority trusts everybody who has the authority's key. Therefore the key
+can be read only by the owner of the file, and the authority can certify only this machine's own
+names (RFC 5280, 4.2.1.10). The key of an authority that is not stored exists only in memory, so a
+killed process leaves no key in a file.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from hosting_emulator.storage.files import make_private, make_private_folder, wr
 CA_CERTIFICATE: Final = "ca.pem"
 CA_KEY: Final = "ca.key"
 _NAME: Final = "hosting-emulator, local development"
-#: The lifetime of an authority. If less than the second time is left, the next start creates a new
-#: authority.
+#: The lifetime of an authority, and the minimum remaining lifetime at a start. A start replaces an
+#: authority that expires sooner.
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 _LEAST_REMAINING: Final = timedelta(days=30)
 #: The lifetime of a server's certificate. Some systems refuse lifetimes of more than 825 days.
@@ -38,28 +38,29 @@ CERTIFICATE_LIFETIME: Final = timedelta(days=397)
 #: The maximum number of certificates to remember.
 _MOST_CONTEXTS: Final = 256
 _LONGEST_HOST: Final = 253
-#: The names in the certificate for clients that name no other host.
+#: The names in the certificate for clients that request no other host.
 _OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
-#: No client connects to this host.
+#: The host in a certificate for the wrong host. No client connects to this host.
 _WRONG_HOST: Final = "wrong-host.localhost"
 _LOOPBACK_NETWORKS: Final = ("127.0.0.0/8", "::1/128")
 
 
 @dataclass(frozen=True, slots=True)
 class _Authority:
-    """The certificate and the key of an authority, as PEM."""
+    """The certificate and the key of an authority, in PEM format."""
 
     certificate: bytes
     key: bytes
 
 
 class LocalAuthority:
-    """Issues certificates for the names that clients request (SNI), under one local authority.
+    """Issues certificates from one local authority for the names that clients request (SNI).
 
-    The authority is stored in `folder` (mode 0700, its files 0600) and read at the next start,
-    unless it has expired or could certify other names. If `is_stored` is false, only its
-    certificate is written. `problem_of` returns the problem with the certificate of a host that a
-    client names, in lower case. Raises OSError.
+    The authority is stored in `folder`, which gets the mode 0700. The next start reads the stored
+    authority, and replaces an authority that expires soon or could certify other names. If
+    `is_stored` is false, the certificate is written but not the key. `problem_of` takes the
+    lowercase host that a client requests, and returns the problem that the host's certificate must
+    have, or None. Raises OSError if a file cannot be read or written.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class LocalAuthority:
     def _choose_context(
         self, connection: ssl.SSLSocket | ssl.SSLObject, name: str | None, _: ssl.SSLContext
     ) -> None:
-        """Set the connection's certificate to that of the name that the client requests."""
+        """Set the connection's certificate to the certificate for the name that the client requests."""
         name = (name or "").lower()
         problem = self._problem_of(name)
         zone = ""
@@ -107,16 +108,17 @@ class LocalAuthority:
             try:
                 self._contexts[zone, problem] = self._context_for(names, problem)
             except ValueError:
-                # This cannot be the name of a host. The client sees the certificate of localhost.
+                # The name is not a valid host name, so the client sees the certificate for
+                # localhost.
                 return
         connection.context = self._contexts[zone, problem]
 
     def _context_for(
         self, names: Sequence[str], problem: CertificateProblem | None = None
     ) -> ssl.SSLContext:
-        """Return a context with a new certificate for some names.
+        """Return a context with a new certificate for `names`.
 
-        The certificate may have a problem.
+        If `problem` is not None, the certificate has this problem.
         """
         issuer = self._authority
         begin = None
@@ -131,11 +133,12 @@ class LocalAuthority:
         certificate = issuer.issue_cert(*names, not_before=begin, not_after=expiry)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        # A client that resumes a session would not see the certificate or its problem.
+        # Disable session tickets, because a client that resumes a session does not see the
+        # certificate.
         context.num_tickets = 0
         chain = b"".join(part.bytes() for part in certificate.cert_chain_pems)
-        # A killed process leaves nothing of unnamed files. There are two files, because some
-        # systems read each file only once.
+        # Use unnamed files, because a killed process leaves no trace of them. Use two files,
+        # because some systems can read each file only once.
         with TemporaryFile() as chain_file, TemporaryFile() as key_file:
             chain_file.write(chain)
             chain_file.seek(0)
@@ -191,14 +194,18 @@ def _constraints() -> x509.NameConstraints:
 
 
 def _read_authority(ca_file: Path, key_file: Path) -> _Authority | None:
-    """Return the stored authority if it is complete, valid for long enough, and limited to our names."""
+    """Return the stored authority, or None if a new authority must be created.
+
+    The stored authority is used if it is complete, does not expire soon, and can certify only this
+    machine's names.
+    """
     try:
         authority = _Authority(ca_file.read_bytes(), key_file.read_bytes())
         certificate = x509.load_pem_x509_certificate(authority.certificate)
         public_key = serialization.load_pem_private_key(authority.key, None).public_key()
         names = certificate.extensions.get_extension_for_class(x509.NameConstraints)
     except (FileNotFoundError, ValueError, x509.ExtensionNotFound):
-        # The files are damaged, so nobody can have used them.
+        # Nobody can have used missing or damaged files, so the authority can be replaced.
         return None
     if public_key != certificate.public_key():
         return None

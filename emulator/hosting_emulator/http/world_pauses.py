@@ -1,4 +1,4 @@
-"""Pauses of a response in world time, for faults."""
+"""Pauses a response for a span of world time, as some faults require."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _LOOK_S: Final = 0.02
 async def pass_world_time(engine: Engine, protocol: HttpProtocol, ms: int) -> None:
     """Wait until world time has advanced by `ms`, or the client has left.
 
-    With a frozen clock, this waits until the clock is advanced. A skip clock advances by itself.
-    The pause also ends if the world is replaced or deleted.
+    With a frozen clock, the pause lasts until the clock is advanced. With a skip clock, the pause
+    advances the clock and ends immediately. The pause also ends if the world is replaced or
+    deleted.
     """
     due_ms = min(LATEST_MS, engine.now_ms() + ms)
     times_cleared = engine.log.cleared
