@@ -13,7 +13,7 @@ from hosting_emulator.world.value import World
 class Chapter:
     """The period in which one observer watches one world.
 
-    A chapter starts with request number `after + 1`. It ends when the world is reset, loaded, replaced
+    A chapter starts with request number `after + 1`, and ends when the world is reset, loaded, replaced
     or deleted. An ended chapter can keep the world's final state and the last exchanges until `release`.
     """
 

@@ -23,7 +23,7 @@ from hosting_emulator.world.value import World
 #: The tolerance, in milliseconds, for timers that end slightly early when measured with another clock.
 _TIMER_MS = 20
 _LONGEST_PATH = 120
-#: Values with more bytes than this are compared by their first bytes and a digest.
+#: A value that is longer than this many bytes is compared by its first bytes and a digest.
 _COMPARED_BYTES = 256
 #: A request that is repeated after this many milliseconds counts as a new request and not as a retry.
 A_RETRY_MS = 600_000
@@ -125,8 +125,8 @@ class ExchangeView:
     def is_uncertain(self) -> bool:
         """Whether the client cannot know what its request did.
 
-        This is the case if the response is incomplete or missing, or if the response itself leaves the
-        result open.
+        The result is unknown if the response is incomplete or missing, or if the response itself leaves
+        the result open.
         """
         return not self.is_received or self.status == 0 or self.reports_uncertainty
 
@@ -238,9 +238,9 @@ class ExchangeView:
     def knows_response(self, earlier: ExchangeView) -> Knowledge:
         """Return whether the client had the response to an earlier request when it sent this request.
 
-        All requests on a connection come from one client. If each of the two requests was the first on
-        its own connection, both surely come from one client if they have the same key, if they are at
-        least a second apart, or if the request has been repeated several times. If the earlier connection
+        All requests on a connection come from one client. The first requests on two connections surely
+        come from one client if they have the same key or are at least a second apart. A request that is
+        repeated several times on new connections also comes from one client. If the earlier connection
         carried other requests before, a new connection may belong to another client. A connection that
         was already in use belongs to another client.
         """
@@ -270,7 +270,7 @@ class ExchangeView:
     def crossed(self, earlier: ExchangeView, since_ms: int | None = None) -> bool:
         """Return whether this request may have been sent before an earlier request's response arrived.
 
-        This is possible only for two requests on different connections.
+        Two requests on the same connection never cross each other.
         """
         if since_ms is None:
             _, since_ms = self.waits_ms(earlier)
@@ -278,7 +278,7 @@ class ExchangeView:
             return False
         if since_ms < 0:
             return True
-        # The client knew about the response if that connection had ended before this connection began.
+        # The requests did not cross if the earlier connection had ended before this connection began.
         return not self.connection_use.connection.follows(earlier.connection_use.connection)
 
     def is_beside(self, other: ExchangeView, ms: int = _IN_TRANSIT_MS) -> bool:

@@ -26,8 +26,8 @@ class ConductJudge:
         return type(self)()
 
     def end(self) -> Iterable[Finding]:
-        """Return the findings that assume that the client has finished.
+        """Return the findings that apply if the client has finished.
 
-        The method must not change the judge, because the client may still send requests.
+        This method must not change the judge, because the client may still send requests.
         """
         return ()

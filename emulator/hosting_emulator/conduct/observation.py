@@ -1,7 +1,7 @@
 """Observations watch some or all worlds of a process until a caller ends them.
 
 An observation sees every world in its scope, including worlds that are created, copied, reset, loaded,
-replaced or deleted in the meantime. An observation counts and judges all requests, even those that the
+replaced or deleted during the observation. An observation counts and judges all requests, even those that the
 request logs have dropped.
 
 The report of an observation consists of chapters. A chapter starts when the observation starts or when a
@@ -104,7 +104,7 @@ class ProcessObservation:
             self.begin_chapter(engine, engine.log.count)
 
     def begin_chapter(self, engine: Engine, after: int) -> None:
-        """Begin a new chapter of a world. Its first request has the number `after + 1`."""
+        """Begin a new chapter of a world, starting with request number `after + 1`."""
         index = self._next_index
         self._next_index += 1
         chapter = Chapter(engine, after)
@@ -154,7 +154,7 @@ class ProcessObservation:
         return [chapter.watch for chapter in self._chapters.values()]
 
     def in_progress(self) -> list[tuple[str, Entry]]:
-        """Return the world name and the log entry of each request without a response so far."""
+        """Return the world name and the log entry of each request whose response has not been sent."""
         return [
             (engine.world.name, entry)
             for engine in self._open

@@ -97,7 +97,7 @@ _RULES = (
         matters=(
             "The second request is refused, or treated as a replay of the first and never applied."
         ),
-        instead="Create a new key for each intended change, for example a random one.",
+        instead="Create a new key for each intended change, for example a random UUID.",
     ),
     ConductRule(
         id="key-outlives-intent",
@@ -234,8 +234,9 @@ _RULES = (
         because=("progress object: [...] next_poll_after_seconds (integer; a value of 60 appears)"),
         place="the contract, Resources, Operation",
         matters=(
-            "The operation is not expected to change before that time. A client that polls too early "
-            "is rate limited, and then sees the result later than necessary."
+            "The operation is not expected to change before next_poll_after_seconds have passed. A "
+            "client that polls too early is rate limited, and then sees the result later than "
+            "necessary."
         ),
         instead=(
             "Before the next poll, wait for the number of seconds in the last response's "
@@ -296,7 +297,8 @@ _RULES = (
         ),
         place="the contract, Resources, Gaps in this resource",
         matters=(
-            "The service may add a value at any time, and this client fails when that happens."
+            "The service may add a value at any time, and a client that stops at unknown values then "
+            "fails."
         ),
         instead=(
             "Ignore unknown fields, treat unknown values as having no special meaning, and "
@@ -356,7 +358,7 @@ _RULES = (
             "API keys."
         ),
         instead=(
-            "Let the user sign in, and send the request with the access token of that session."
+            "Let the user sign in, and send the request with the access token of the session."
         ),
     ),
     ConductRule(
@@ -370,8 +372,8 @@ _RULES = (
         ),
         place="RFC 6750, 5.3",
         matters=(
-            "URLs end up in logs, histories and Referer headers. Anyone who reads one can act as the "
-            "secret's owner."
+            "URLs end up in logs, histories and Referer headers. Anyone who reads such a URL can act "
+            "as the secret's owner."
         ),
         instead=(
             "Send tokens and keys in the Authorization header. Open a ticket's redeem_url unchanged, "

@@ -1,7 +1,7 @@
 """Watches one chapter of a world, and judges each exchange once.
 
-An exchange is judged when a report is requested, or when the log is about to drop the exchange. Requests
-are not judged while they are handled, so that judging does not slow them down. If a judge raises an error,
+An exchange is judged when a report is requested, or when the log is about to drop the exchange. A request
+is judged only after its response, so that judging does not delay the response. If a judge raises an error,
 the report includes the error, and judging continues.
 """
 
@@ -90,7 +90,7 @@ class Watch:
         )
 
     def judge_some(self, most: int) -> bool:
-        """Judge at most `most` new exchanges, and return whether others are still waiting."""
+        """Judge at most `most` new exchanges, and return whether there are more to judge."""
         return self._closed is None and self._judge_new(most)
 
     def judge_all(self, entries: Sequence[Entry]) -> None:
@@ -184,10 +184,10 @@ class Watch:
     def _with_requests_in_progress(
         self, entries: Sequence[Entry]
     ) -> tuple[_Findings, list[ConductJudge]]:
-        """Judge requests in progress without a response, and return the resulting findings and judges.
+        """Judge requests in progress as if they got no response, and return the findings and judges.
 
-        The results are copies, because a request in progress may still get a response. The request is
-        then judged again by the original judges.
+        The returned findings and judges are copies. A request in progress may still get a response, and
+        is then judged again by the original judges.
         """
         originals = (self._findings, self._judges)
         counts = (self._judged_count, self._last, self._own_count, self._fault_count)
@@ -215,7 +215,7 @@ class Watch:
             self._fault_count += 1
             return
         self._judged_count += 1
-        with self.errors.recorded(f"The judgement of request {entry.n}"):
+        with self.errors.recorded(f"The judgment of request {entry.n}"):
             self._judge_exchange(entry)
 
     def _judge_exchange(self, entry: Entry) -> None:

@@ -12,8 +12,8 @@ from hosting_emulator.http import addresses
 from hosting_emulator.http.guard import Site
 from hosting_emulator.identity.oauth import OAuthRefusal
 
-#: The networks whose addresses cannot lead to the internet. Other non-global addresses can, for example
-#: those of a tunnel (RFC 4380).
+#: The networks whose addresses cannot lead to the internet. Other non-global addresses can lead there, for
+#: example those of a tunnel (RFC 4380).
 _LOCAL_NETWORKS: Final = [
     ip_network("0.0.0.0/32"),
     ip_network("127.0.0.0/8"),

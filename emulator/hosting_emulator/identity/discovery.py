@@ -15,7 +15,7 @@ from hosting_emulator.messages import JsonObject
 from hosting_emulator.world.records import User
 from hosting_emulator.world.tables import USERS
 
-#: The scope that is assumed for a token without a scope, which was issued without a browser sign-in.
+#: The scope of a token that was issued without a browser sign-in and without a requested scope.
 _SCOPE_WITHOUT_SIGN_IN: Final = "openid profile email"
 _CLAIMS: Final = [
     "iss",

@@ -49,7 +49,7 @@ def exchange(
         return replacement
     response = respond()
     if decision.effect is None:
-        # Consider the later faults only if no fault with an effect has acted, because it ends the search.
+        # A fault with an effect ends the search, so look for later faults only if no such fault acted.
         refused = response.status >= 400
         decision = decide_at(engine, subject, engine.run_due(), "after_commit", refused=refused)
         replacement = yield from _act(request, engine, decision)

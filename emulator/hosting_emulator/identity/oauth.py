@@ -28,7 +28,7 @@ _MOST_FIELDS: Final = 100
 
 
 class OAuthRefusal(Exception):
-    """The provider refuses a request. `error` is an error code of OAuth or OpenID Connect."""
+    """The identity provider refuses a request. `error` is an error code of OAuth or OpenID Connect."""
 
     def __init__(self, description: str, error: str = "invalid_request") -> None:
         super().__init__(description)
@@ -57,7 +57,9 @@ def read_fields(text: str) -> dict[str, str]:
 def choose_user(
     world: World, user_name: str, organization_name: str, error: str
 ) -> tuple[User, str | None]:
-    """Return a user by alias or id, and the id of the named organization or None without a name.
+    """Return a user by alias or id, and the id of the named organization.
+
+    The organization id is None if no organization is named.
 
     Raises OAuthRefusal with this `error` if the user or the organization does not exist, or if the
     user is not a member of the organization.

@@ -177,7 +177,7 @@ class _Attempt:
     ) -> web.Response:
         """Sign in with the browser's session and without a page (`prompt=none`).
 
-        Raises OAuthRefusal if the session or the destination does not allow this.
+        Raises OAuthRefusal if the destination is not local, or if there is no suitable session.
         """
         if not self.destination.local:
             raise OAuthRefusal("the client's address is not local", "interaction_required")

@@ -44,7 +44,8 @@ def token(request: IdentityRequest, engine: Engine) -> Any:
     The grant types `authorization_code` (with PKCE, RFC 7636) and `refresh_token` follow a sign-in at
     `…/authorize`. Each use of a refresh token replaces the refresh token. The grant type `password`
     signs in the user that `username` names. The grant type `client_credentials` issues a token without a
-    session for the user that `client_id` names. In both cases, `organization` chooses the organization.
+    session for the user that `client_id` names. The field
+    `organization` chooses the organization for these two grant types.
     """
     try:
         fields = _read_form(request)
@@ -101,7 +102,10 @@ def _is_from_other_origin(request: IdentityRequest) -> bool:
 
 
 def _redeem_grant(request: IdentityRequest, engine: Engine, fields: dict[str, str]) -> JsonObject:
-    """Issue tokens in exchange for a code or a refresh token. Raises OAuthRefusal and GrantRefused."""
+    """Issue tokens in exchange for a code or a refresh token.
+
+    Raises OAuthRefusal if a field is missing, and GrantRefused if the code or token is not valid.
+    """
     now_ms = engine.run_due()
     redeemed, refresh_token, user = _spend_grant(engine, fields, now_ms)
     grant = redeemed.grant

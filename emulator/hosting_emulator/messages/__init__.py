@@ -1,6 +1,6 @@
 """The messages of the control API: one file for each topic, and one struct for each message.
 
-The server and the SDK use the same classes. These classes only describe data, and do not depend on the
+The server and the SDK use the same classes. The classes only describe data, and do not depend on the
 emulator.
 """
 

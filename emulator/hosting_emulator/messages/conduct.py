@@ -30,8 +30,8 @@ class ConductFinding(ControlMessage, frozen=True, kw_only=True):
     chapter: Annotated[
         str | None,
         doc(
-            "Present if the log was cleared after the finding, for example `before the world was "
-            "reset`. The request numbers then refer to the cleared log."
+            "When the finding was made, if the log has been cleared since then, such as `before the "
+            "world was reset`. The finding's request numbers refer to the cleared log."
         ),
     ] = None
 
@@ -98,7 +98,7 @@ class RequestInProgress(ControlMessage, frozen=True, kw_only=True):
 
 
 class ChapterReport(ControlMessage, frozen=True, kw_only=True):
-    """The report on one chapter, a period in which a name referred to the same world."""
+    """The report on one chapter: a period in which a world's name referred to the same world."""
 
     index: Annotated[int, doc("The number of the chapter in the observation.")]
     world: Annotated[str, doc("The name of the world.")]
@@ -111,7 +111,7 @@ class ChapterReport(ControlMessage, frozen=True, kw_only=True):
     released: Annotated[bool, doc("Whether the world's state and its requests were discarded.")]
     conduct: Annotated[
         ConductReport,
-        doc("The conduct report. Its request numbers refer to the chapter's own log."),
+        doc("The conduct report, whose request numbers refer to the chapter's own log."),
     ]
 
 

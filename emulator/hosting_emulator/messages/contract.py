@@ -54,7 +54,9 @@ class AssumptionRow(ControlMessage, frozen=True, kw_only=True):
         list[Any] | Literal["any"], doc("The allowed values, or `any` if every value is allowed.")
     ]
     outside_the_letter: Annotated[list[str], doc("The values that contradict the contract.")]
-    contradicts: Annotated[str, doc("The sentence of the contract that such values contradict.")]
+    contradicts: Annotated[
+        str, doc("The sentence that the values in `outside_the_letter` contradict.")
+    ]
     warning: Annotated[
         str, doc("A warning if the value contradicts the contract; empty if it does not.")
     ]

@@ -20,5 +20,5 @@ class WorldEvent(ControlMessage, frozen=True, kw_only=True):
         ),
     ]
     data: Annotated[
-        JsonObject, doc("The details of the event. For a request, this is the exchange.")
+        JsonObject, doc("The details of the event, such as the exchange for a request.")
     ]

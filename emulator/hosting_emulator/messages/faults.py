@@ -79,7 +79,10 @@ class OutcomeState(ControlMessage, frozen=True, kw_only=True):
     ]
     spent: Annotated[bool, doc("Whether the outcome is used up.")]
     unused: Annotated[
-        str | None, doc("The reason why no operation was changed yet; null once one was changed.")
+        str | None,
+        doc(
+            "The reason why the outcome has changed no operation yet; null once it has changed one."
+        ),
     ]
     note: Annotated[
         str | None,
@@ -91,8 +94,8 @@ class OutcomeState(ControlMessage, frozen=True, kw_only=True):
     protected: Annotated[
         bool | None,
         doc(
-            "True if a judge, such as `explore`, armed the outcome. Such an outcome cannot be "
-            "removed here."
+            "True if a judge, such as `explore`, armed the outcome. Clients cannot remove a protected "
+            "outcome."
         ),
     ] = None
 
@@ -120,12 +123,13 @@ class FaultState(ControlMessage, frozen=True, kw_only=True):
         str | None, doc("The reason why the fault has not acted yet; null once it has acted.")
     ]
     note: Annotated[
-        str | None, doc("The fault's effects outside its world. Absent if there are none.")
+        str | None, doc("The fault's effects outside its world; absent if there are none.")
     ] = None
     protected: Annotated[
         bool | None,
         doc(
-            "True if a judge, such as `explore`, armed the fault. Such a fault cannot be removed here."
+            "True if a judge, such as `explore`, armed the fault. Clients cannot remove a protected "
+            "fault."
         ),
     ] = None
 
@@ -217,7 +221,7 @@ class VariationPoint(ControlMessage, frozen=True, kw_only=True):
 
 
 def merge_written(state: FaultState | OutcomeState) -> JsonObject:
-    """Return the JSON form of a state. The members of `written` are merged into the object."""
+    """Return a state as a JSON object that contains the members of `written` directly."""
     merged: JsonObject = {}
     absent = {field.name for field in msgspec.structs.fields(state) if not field.required}
     for name, value in msgspec.structs.asdict(state).items():

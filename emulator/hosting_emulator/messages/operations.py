@@ -53,7 +53,7 @@ class Timeline(ControlMessage, frozen=True, kw_only=True):
 
     now: Annotated[str, doc("The current world time.")]
     total: Annotated[int, doc("The number of operations in the world.")]
-    items: Annotated[list[OperationHistory], doc("The newest operations, newest first.")]
+    items: Annotated[list[OperationHistory], doc("The operations, newest first.")]
 
 
 class NextStep(ControlMessage, frozen=True, kw_only=True):

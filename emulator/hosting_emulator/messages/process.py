@@ -14,7 +14,7 @@ class Info(ControlMessage, frozen=True, kw_only=True):
     build: Annotated[
         str,
         doc(
-            "An identifier that distinguishes builds of the same version. It is `editable` for an "
+            "An identifier that distinguishes builds of the same version; `editable` for an "
             "editable install."
         ),
     ]
@@ -68,7 +68,7 @@ class ApiProblem(ControlMessage, frozen=True, kw_only=True):
     title: Annotated[str, doc("A short name for the kind of problem.")]
     status: Annotated[int, doc("The HTTP status.")]
     detail: Annotated[str, doc("What is wrong, and what to do.")]
-    documentation: Annotated[str, doc("The documentation of the control API.")]
+    documentation: Annotated[str, doc("The path to the documentation of the control API.")]
 
 
 class OAuthError(ControlMessage, frozen=True, kw_only=True):

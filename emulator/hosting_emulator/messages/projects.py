@@ -61,12 +61,12 @@ class ProjectState(ControlMessage, frozen=True, kw_only=True):
     source_generation: Annotated[int, doc("The current source generation.")]
     claim: Annotated[
         str | None,
-        doc("The id of the operation that holds the mutation claim; null if there is none."),
+        doc("The id of the operation that holds the mutation claim; null if the claim is free."),
     ]
     claim_held: Annotated[bool, doc("Whether the intervention hold_claim holds the claim.")]
     dns: Annotated[JsonObject, doc("The DNS authorization as the public API shows it.")]
     databases: Annotated[dict[str, DatabaseState], doc("The databases, by environment.")]
     counts: Annotated[dict[str, int], doc("The number of `deployments` in the project.")]
-    deployments: Annotated[list[JsonObject], doc("The newest deployments, newest first.")]
+    deployments: Annotated[list[JsonObject], doc("The latest deployments, newest first.")]
     users: Annotated[list[ProjectMember], doc("The users who have a role in the project.")]
-    tickets: Annotated[list[TicketState], doc("The newest dev access tickets, newest first.")]
+    tickets: Annotated[list[TicketState], doc("The latest dev access tickets, newest first.")]

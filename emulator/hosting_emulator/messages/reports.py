@@ -12,7 +12,7 @@ from hosting_emulator.messages.operations import Why
 from hosting_emulator.messages.requests import ReportedRequests
 from hosting_emulator.messages.worlds import VariationState
 
-#: The JSON form of a FaultState or an OutcomeState. The definition's members are merged into the object.
+#: The JSON form of a FaultState or an OutcomeState, which contains the members of `written` directly.
 FaultJson = Annotated[
     JsonObject, Meta(extra_json_schema={"$ref": "#/components/schemas/FaultState"})
 ]

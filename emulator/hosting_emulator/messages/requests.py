@@ -59,7 +59,7 @@ class RequestFilters(TypedDict, total=False):
     ]
     after: Annotated[
         int | None,
-        Meta(description="A number. Exchanges must have a higher number.", examples=[1]),
+        Meta(description="A request number. The filter selects later exchanges.", examples=[1]),
     ]
 
 
@@ -168,12 +168,12 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     ]
     altered: Annotated[
         list[AlteredPart] | None,
-        doc("The parts of the response that faults altered. Absent if there are none."),
+        doc("The parts of the response that faults altered; absent if there are none."),
     ] = None
     stale_at: Annotated[
         str | None,
         doc(
-            "The world time of the earlier state that the response shows because of a fault. Absent "
+            "The world time of the earlier state that the response shows because of a fault; absent "
             "if the response shows the current state."
         ),
     ] = None
@@ -187,7 +187,7 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     ] = None
     discarded: Annotated[
         bool | None,
-        doc("True if the client received the other delivery's response instead of this one."),
+        doc("True if the client received the other delivery's response instead of this response."),
     ] = None
 
     @property

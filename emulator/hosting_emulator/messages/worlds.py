@@ -11,7 +11,7 @@ from hosting_emulator.messages.tokens import AccessToken
 
 
 class VariationState(ControlMessage, frozen=True, kw_only=True):
-    """The variation of a world's responses."""
+    """How the responses of a world vary."""
 
     seed: Annotated[str, doc("The seed of the variation.")]
     only: Annotated[

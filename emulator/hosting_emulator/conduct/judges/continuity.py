@@ -19,7 +19,7 @@ from hosting_emulator.variation.draws import objects_in
 class _Continuity(ConductJudge):
     """Records the unknown fields and values after which each client continued.
 
-    This record shows whether a client stops at an unknown field or value. First responses are compared
+    The records show whether a client stops at an unknown field or value. First responses are compared
     only with first responses, and later responses only with later responses.
     """
 
@@ -28,7 +28,7 @@ class _Continuity(ConductJudge):
     def __init__(self) -> None:
         #: The unknown fields and values after which each client continued.
         self._passed: Recent[bytes, set[str]] = Recent()
-        #: The kinds of responses after which each client continued. True means a first response.
+        #: The kinds of responses after which each client continued. The kind is True for a first response.
         self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
         #: For each client, whether the client has reached an end. A client that never reaches an end may
         #: stop for any reason.
@@ -42,9 +42,9 @@ class _Continuity(ConductJudge):
         self._goes_on.keep((credentials, _is_first(response)), None)
 
     def _unknown_at(self, last: ExchangeView) -> str | None:
-        """Describe an unknown field or value of the last response.
+        """Describe an unknown field or value of the last response, or return None.
 
-        Fields and values after which the client has continued are ignored. None if there is no other.
+        A field or value after which the client has continued elsewhere is ignored.
         """
         passed = self._passed.get(last.credentials, ())
         for thing, text in _unknown_things(self.resource, last.response_body).items():
@@ -56,7 +56,7 @@ class _Continuity(ConductJudge):
         """Return a finding that a client stopped at an unknown field or value.
 
         The finding is sure if the client reaches the end elsewhere and has never continued after an unknown
-        field or value. With `may_be_meant`, the finding is a note.
+        field or value. If the client may have stopped on purpose (`may_be_meant`), the finding is a note.
         """
         credentials = last.credentials
         is_sure = (
@@ -75,8 +75,8 @@ class UnfinishedOperations(_Continuity):
 
     def __init__(self) -> None:
         super().__init__()
-        #: The last response about each operation that a request in this world started. None if a response
-        #: has shown the end.
+        #: The last response about each operation that a request in this world started, or None after a
+        #: response that showed the end of the operation.
         self._last: Recent[str, ExchangeView | None] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -94,7 +94,7 @@ class UnfinishedOperations(_Continuity):
             self._reaches_end.keep(exchange.credentials, True)
             return ()
         # Ignore an operation that was started elsewhere, because a client may just look at it. Also ignore
-        # a response without the end that comes after the end, because it is a replay.
+        # a replay, which shows an operation as unfinished after its end.
         is_begun_here = id_ not in self._last and not is_poll
         if is_begun_here or self._last.get(id_) is not None:
             self._last.keep(id_, exchange)
@@ -116,7 +116,7 @@ class UnfinishedOperations(_Continuity):
 
 
 class UnfinishedLists(_Continuity):
-    """Detects a client that stopped reading a list, although it reads other lists to the end."""
+    """Detects clients that stop reading a list at an unknown value, or that read only first pages."""
 
     resource = "DeploymentPage"
 

@@ -132,8 +132,8 @@ def _changed_keys(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator
 def _overtaken_attempts(intent: _Intent, exchange: ExchangeView, key: str) -> Iterator[Finding]:
     """Yield a finding if a client gave up on a delayed attempt and sent another key during the delay.
 
-    `exchange` is the delayed attempt. It is judged after the attempt with the other key, because exchanges
-    are judged in the order of their responses.
+    `exchange` is the delayed attempt. The delayed attempt is judged after the attempt with the other
+    key, because exchanges are judged in the order of their responses.
     """
     last = intent.last
     if last is None or last.key == key:
@@ -187,7 +187,8 @@ class KeyReused(ConductJudge):
     """Detects the same key in two different requests by the same user."""
 
     def __init__(self) -> None:
-        #: The first use of each key, and whether this use was refused. A refused key may still be free.
+        #: The first use of each key, and whether this use was refused. The service may not have stored the
+        #: key of a refused request.
         self._uses: Recent[Hashable, tuple[ExchangeView, bool]] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterator[Finding]:
@@ -230,7 +231,7 @@ def _key_reused(first: ExchangeView, exchange: ExchangeView, *, may_be_free: boo
 class KeyOutlivesIntent(ConductJudge):
     """Detects a flag change that has the key of an earlier change, although the flag has changed since.
 
-    The client must have received the response to the change in between. Otherwise there is no finding.
+    There is no finding if the client had not received the response to the change in between.
     """
 
     def __init__(self) -> None:

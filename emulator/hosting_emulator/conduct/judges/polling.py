@@ -16,7 +16,7 @@ _OperationKey = tuple[bytes, str]
 #: The maximum number of responses to remember for one operation and worker. Each response may be for a
 #: client that polls later.
 _MOST_ADVICE = 20
-#: Fewer early polls of one operation than this may be the first polls of several workers.
+#: If several workers poll an operation, fewer early polls than this may be their first polls.
 _FIRST_POLLS = 6
 #: Up to this many early polls on new connections may be the first polls of programs that just started.
 _STARTED_PROGRAMS = 2
@@ -41,12 +41,12 @@ class _Advice:
 class PolledTooEarly(ConductJudge):
     """Detects polls that come before the time that the last response advised.
 
-    This time is known only to the worker that received the response. Polls in a world with a `skip` clock
-    are not judged, because each poll moves such a clock.
+    The advice of a response is known only to the worker that received the response. Polls in a world with
+    a `skip` clock are not judged, because each poll moves such a clock.
     """
 
     def __init__(self) -> None:
-        #: The advice from the responses about each operation, oldest first. Each item allows one poll.
+        #: The advice from the responses about each operation, oldest first. Each response allows one poll.
         self._advice: Recent[_OperationKey, list[_Advice]] = Recent()
         #: The last poll that was not too early. Another poll at about the same time is allowed too.
         self._timely: Recent[_OperationKey, ExchangeView] = Recent()
@@ -129,10 +129,10 @@ def _ignored_advice(
 ) -> _Advice | None:
     """Return the advice that a poll ignored, or None if the poll ignored no advice.
 
-    The last response on the poll's own connection counts. A later response on another connection counts
-    instead if the poll followed its advice, because a client with two connections receives both responses.
-    If the poll's own connection has no response, the last response on any connection counts. The advice
-    that counts is removed, because it allows only one poll.
+    The poll must follow the last response on its own connection. If the poll followed a later response on
+    another connection, the poll is allowed, because a client with two connections receives both responses.
+    If there is no response on the poll's own connection, the poll must follow the last response on any
+    connection. The advice that applied to the poll is removed, because it allows only one poll.
     """
     if workers > 1:
         return _ignored_by_pool(advice, poll)
@@ -188,7 +188,7 @@ class _End:
     last: ExchangeView
     polls: int = 0
     #: Whether the client received a replay of an earlier response after the end, for example because the
-    #: client was restarted. Such a client must poll once more.
+    #: client was restarted. A restarted client must poll once more.
     is_restarted: bool = False
     was_restarted: bool = False
 

@@ -1,4 +1,4 @@
-"""Judges of what requests contain: tickets, cursors, Idempotency-Keys, and parts that are not read."""
+"""Judges for the content of requests: tickets, cursors, Idempotency-Keys, and unread parts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Redemptions(ConductJudge):
         expiry_ms = self._expiries.get(id_, ticket.expires_ms)
         had_no_response = self._without_response.pop(id_, False)
         if not exchange.is_received or exchange.entry.is_discarded:
-            # Remember that the client must redeem the ticket again, because this response did not arrive.
+            # Remember that the client must redeem the ticket again, because this response was lost.
             self._without_response.keep(id_, True)
         if ticket.state == "used":
             if not had_no_response:  # a client without a response has to try again
@@ -107,7 +107,7 @@ class Cursors(ConductJudge):
         self._projects: Recent[str, str] = Recent()
 
     def after_rewind(self) -> Cursors:
-        """Return this judge, because clients may still use cursors from pages before the rewind."""
+        """Return this judge, because clients may still use cursors that they received before the rewind."""
         return self
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -207,7 +207,7 @@ def _unread_body(exchange: ExchangeView, spec: CallSpec) -> Iterator[_UnreadPart
 
 
 def _intended_parameter(exchange: ExchangeView, spec: CallSpec, name: str) -> str:
-    """Return a hint at the parameter that the client may mean, or an empty string.
+    """Return a hint about the parameter that the client may have meant, or an empty string.
 
     The service may use other names for parameters, because the contract does not give their names.
     """

@@ -18,7 +18,7 @@ _NEW_READ_MS = 60_000
 _KEY_LIMIT = 128
 #: Up to this many refused mutations, each with its own key and connection, may come from two programs.
 _SEPARATE_INTENTS = 2
-#: More equal mutations than this, each with its own key, cannot come from as many separate workers.
+#: Up to this many identical mutations, each with its own key, may come from separate workers.
 _SEPARATE_WORKERS = 8
 #: A pool of connections rarely serves more workers than this for each connection.
 _WORKERS_PER_CONNECTION = 2
@@ -37,7 +37,7 @@ class NotRetryable(ConductJudge):
 
     A read counts as a retry only immediately after the refused request. A mutation also counts if only
     reads came in between. After another mutation has succeeded or an operation has ended, a repeated
-    mutation does not count, because it may now be possible.
+    mutation does not count, because the mutation may now be possible.
     """
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class NotRetryable(ConductJudge):
         yield finding
 
     def _note(self, exchange: ExchangeView) -> ExchangeView | None:
-        """Remember a request. Returns the earlier request that the client may retry, or None."""
+        """Remember a request. Returns an earlier request that this request may repeat, or None."""
         refusal_key = (exchange.credentials, exchange.request_identity)
         is_mutation = exchange.spec is not None and exchange.spec.method != "GET"
         earlier = self._last.get(exchange.credentials)
@@ -88,7 +88,7 @@ class NotRetryable(ConductJudge):
             and exchange.crossed(earlier)
             and earlier.entry.code == exchange.entry.code
         ):
-            # If several requests crossed each other, keep the first and compare the others with it.
+            # If several requests crossed each other, keep the first request and compare the others with it.
             last = earlier
         self._last.keep(exchange.credentials, exchange if is_mutation else last)
         if is_mutation and exchange.status >= 400:
@@ -121,7 +121,7 @@ def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
 
 
 def _exceeds_workers(repeats: int, workers: int) -> bool:
-    """Return whether a pool's workers sent so many equal requests that one worker repeated its own.
+    """Return whether a pool sent so many identical requests that one of its workers must have repeated one.
 
     A pool of few connections may serve more workers than connections.
     """
@@ -153,7 +153,7 @@ class _Wait:
 
 
 class RetriedTooSoon(ConductJudge):
-    """Detects retries before the time in Retry-After (429 and 503), or without any pause.
+    """Detects retries that ignore Retry-After (429 and 503), and many retries without a pause.
 
     A wait is known only to the worker that received the response. Therefore a request counts as a retry
     only if an identical request had to wait. The first request of another worker is not a retry.
@@ -288,7 +288,7 @@ class RetriedTooSoon(ConductJudge):
         attempts = [*failures][-most:]
         first = attempts[0]
         failure = f"{exchange.name} failed (#{first.n}: {first.status or 'no response'})"
-        repetition = f"{most} times within {exchange.shown_wait(first)} (to #{exchange.n})"
+        repetition = f"{most} times within {exchange.shown_wait(first)} (up to #{exchange.n})"
         message = f"{failure}, and was sent {repetition}."
         shown_attempts = (*attempts[: _STORM - 1], exchange)
         group = (*request_key, "storm")

@@ -137,10 +137,10 @@ def _decoded(value: bytes) -> str:
 
 
 def _secrets_in(world: World, text: str) -> list[str]:
-    """Return the kinds of secrets of the world that a text contains. Each kind occurs once."""
+    """Return the distinct kinds of this world's secrets that occur in a text."""
     key_prefix = world.assumptions.key_prefix
     kinds: dict[str, None] = {}
-    # Ignore tokens with a foreign signature, because a proxy may add tokens that are not secrets here.
+    # Ignore tokens that this world did not sign, because a proxy may add its own tokens.
     if any(_is_own_token(world, part) for part in _TOKEN_HEADER.findall(text)):
         kinds["an access token"] = None
     for secret in _SECRET.findall(text):
