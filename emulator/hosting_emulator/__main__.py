@@ -1,4 +1,4 @@
-"""`python -m hosting_emulator`: the command `hosting-emulator`, for when its folder is not on the path."""
+"""Runs the command `hosting-emulator` as `python -m hosting_emulator`, without its folder on the PATH."""
 
 from __future__ import annotations
 

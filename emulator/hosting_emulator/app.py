@@ -56,7 +56,10 @@ class App:
         return await self._handle_call(request, self._default_engine, path, query)
 
     def _find_world(self, path: str) -> tuple[Engine | None, str]:
-        """Return the engine of the world that a path names, or None, and the rest of the path."""
+        """Return the engine of the world that a path names, and the rest of the path.
+
+        The engine is None if the path names no world, or an unknown world.
+        """
         if not path.startswith(_WORLDS_PATH):
             return None, path
         name, slash, rest = path[len(_WORLDS_PATH) :].partition("/")
@@ -67,7 +70,7 @@ class App:
     async def _handle_call(
         self, request: web.BaseRequest, engine: Engine, path: str, query: str
     ) -> web.StreamResponse:
-        """Return the response of a world's public API, or of the dev origin of a ticket."""
+        """Return the response of a world's public API, or of the dev origin for which a ticket was issued."""
         refusal = self.site.host_refusal(request.headers.getall("Host", ()))
         if path == REDEEM_PATH and refusal is None:
             project = dev_origins.project_of_ticket(engine, query)
@@ -116,7 +119,7 @@ class App:
     # --- Responses of the default world to requests that cannot be parsed -------------------------
 
     def docs_url(self) -> str:
-        """Return the URL of the documentation for a problem."""
+        """Return the base URL of the documentation to which problems link."""
         docs_url = self._default_engine.world.assumptions.docs_url
         if docs_url == "own":
             return self.site.own_url + DOCS_PATH

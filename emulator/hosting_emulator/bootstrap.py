@@ -1,7 +1,8 @@
-"""Bootstrap: the one place that builds everything from settings, opens the sockets and closes them.
+"""Builds the whole emulator from its settings, opens the sockets, and closes them.
 
-It makes no decisions about requests. `start_checks` refuses settings, and `default_world` builds
-the world of a start. `logs`, `inspection` and `stories` are the other entry points of commands.
+This module makes no decisions about requests. `start_checks` refuses invalid settings, and
+`default_world` builds the default world. The other entry points for commands are `logs`,
+`inspection` and `stories`.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ from hosting_emulator.world.tables import PROJECTS, SINGLETON_KEY, USERS, VARIAT
 from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator")
-#: Real seconds that open connections have to finish when the emulator stops. The others are then
-#: cancelled, and have the same time again to end.
+#: Real seconds that open connections have to finish when the emulator stops. Connections that are
+#: still open are then cancelled, and have the same time again to end.
 _GRACE_S = 0.2
 #: The interval between two checks of the data directory's files, in real seconds.
 _CHECK_FILES_S = 0.5
@@ -102,7 +103,7 @@ _REFUSALS = (
 
 
 class Emulator:
-    """A whole emulator in this process: an async context manager, also with `start` and `stop`.
+    """A whole emulator in this process. It is an async context manager, and has `start` and `stop`.
 
     Raises StartError for settings that contradict each other or the stored state. The stored state
     then stays unchanged.
@@ -156,9 +157,9 @@ class Emulator:
         log_worlds(settings, self.worlds)
 
     def _open_worlds(self, state: World | None) -> bool:
-        """Open the worlds and create the default world.
+        """Open the stored worlds, and create or replace the default world as the settings say.
 
-        Return whether the default world's state is new.
+        Returns whether the default world's state is new.
         """
         settings = self._settings
         source = settings.state or settings.scenario
@@ -189,11 +190,11 @@ class Emulator:
         return False
 
     def _warn_of_replacement(self) -> None:
-        """Warn about a changed world that is replaced, with the command that restores it."""
+        """Warn that a changed world was replaced, and name the command that restores the world."""
         if not self._default.has_changed:
             return
         _log.warning(
-            "the stored world in %s was replaced; while this emulator runs, `%s` restores it",
+            "the stored world in %s was replaced; while this emulator runs, `%s` restores the old world",
             self._settings.data_dir,
             _command(self._settings, f"world rewind {self._default.world.commit}"),
         )
@@ -207,11 +208,11 @@ class Emulator:
         export_command = _command(settings, "world export --with-seed --output old.json")
         import_command = _command(settings, "world import old.json --replace")
         return StartError(
-            f"{settings.data_dir} already has a stored world, which {option} would replace: start "
-            f"without {option} to continue with it, with --ephemeral to keep nothing, with "
-            "--data-dir for another directory, or with --replace to replace it by "
-            f"{settings.state or settings.scenario}. To be able to get it back, start without "
-            f"{option} first and run `{export_command}`: `{import_command}` restores it"
+            f"{settings.data_dir} already has a stored world, which {option} would replace. Start "
+            f"without {option} to continue with the stored world, with --ephemeral to store nothing, "
+            "with --data-dir to use another directory, or with --replace to replace the stored world "
+            f"by {settings.state or settings.scenario}. To keep a copy of the stored world, start "
+            f"without {option} first and run `{export_command}`; `{import_command}` restores the copy"
         )
 
     def _load(self, world: World, title: str) -> None:
@@ -227,7 +228,7 @@ class Emulator:
         self._default.replace_world(other._default.world, "copied", reason="loaded")
 
     def _build(self, scenario: Scenario) -> tuple[World, str]:
-        """Return a scenario's world and its title.
+        """Return a scenario's world, and the title of the commit that loads the world.
 
         Raises ScenarioError, and StartError for a TLS handshake fault if there is no TLS port.
         """
@@ -277,7 +278,7 @@ class Emulator:
             allowed.add(host_name(urlsplit(site.public_url).netloc))
         site.names = frozenset(name.lower() for name in allowed)
         site.origins = frozenset(origin.lower() for origin in settings.allowed_origins)
-        # Requests from other machines come through a proxy.
+        # Requests to a public URL of another machine come through a proxy.
         site.is_behind_proxy = is_reached_from_outside(site.public_url)
         app = App(self.worlds, site, self._facts(), self._library)
         functions = ServerFunctions(app.docs_url, app.date_s, app.request_id, self._refuse)
@@ -299,7 +300,7 @@ class Emulator:
             raise
 
     def _facts(self) -> Facts:
-        """Return the control API's facts about this process."""
+        """Return the information about this process that the control API needs."""
         durability = "none"
         if self._directory is not None:
             durability = self._settings.durability
@@ -314,7 +315,7 @@ class Emulator:
         )
 
     def _storage_problem(self) -> str | None:
-        """Return the problem with the data directory, or None if there is none."""
+        """Return the problem with the data directory, or None if there is no problem."""
         if self._directory is None:
             return None
         return self._directory.problem
@@ -327,8 +328,8 @@ class Emulator:
             self._directory.check_files()
 
     async def _load_when_changed(self, path: Path) -> None:
-        """Load a scenario whenever its file changes. An error is logged and changes nothing."""
-        # Imported here because only a start with `--watch` needs it.
+        """Load a scenario whenever its file changes. If that fails, log the error and keep the world."""
+        # Imported here because only a start with `--watch` needs this package.
         from watchfiles import awatch
 
         # Watch the folder, because editors replace the file with a new file.
@@ -343,9 +344,9 @@ class Emulator:
 
     async def _listen(self, port: int, context: SSLContext | None) -> asyncio.Server:
         host = self._settings.host
-        # The command line has checked this, but other callers have not.
+        # The command line has already checked the port, but other callers may not have.
         if not 0 <= port <= 65535:
-            raise StartError(f"port {port} is not a port: use 0 to 65535")
+            raise StartError(f"port {port} is not a valid port: use 0 to 65535")
         try:
             server = await asyncio.get_running_loop().create_server(
                 self._http, host or None, port, ssl=context, backlog=1024
@@ -356,7 +357,7 @@ class Emulator:
         return server
 
     def _refuse(self, for_s: float) -> None:
-        """Close the ports for this many seconds. Open connections stay open."""
+        """Close the ports for `for_s` real seconds. Open connections stay open."""
 
         async def reopen() -> None:
             await asyncio.sleep(for_s)
@@ -396,7 +397,7 @@ class Emulator:
         return authority.server_context()
 
     def ready(self) -> Ready:
-        """Return everything that a client needs, including a new access token.
+        """Return the report of a running emulator, including a new access token.
 
         Raises StartError if the user in the settings does not exist.
         """
@@ -455,7 +456,7 @@ class Emulator:
         )
 
     def _ready_user(self, world: World) -> User | None:
-        """Return the user in the settings, or the world's default user. Raises StartError."""
+        """Return the user in the settings, or else the world's default user. Raises StartError."""
         name = self._settings.user
         if name is None:
             return default_user(world)
@@ -476,7 +477,7 @@ class Emulator:
         for server, _ in self._servers:
             server.close()
         for engine in self.worlds:
-            engine.feed.end()  # otherwise the shutdown would wait for its listeners
+            engine.feed.end()  # so that the shutdown does not wait for its listeners
         if self._servers:
             self._http.pre_shutdown()
             await self._http.shutdown(_GRACE_S)
@@ -491,8 +492,8 @@ class Emulator:
 def _command(settings: Settings, words: str) -> str:
     """Return a command line for the default world of an emulator with these settings.
 
-    The line has no address if the system chooses the port, because the port is unknown before the
-    start.
+    If the system chooses the port, the command line has no address, because the port is unknown
+    before the start.
     """
     host = settings.host
     if host in _WILDCARDS:
@@ -502,14 +503,14 @@ def _command(settings: Settings, words: str) -> str:
 
 
 def _url_host(host: str) -> str:
-    """Return a host in the form used in URLs."""
+    """Return a host as it is written in URLs, with brackets around an IPv6 address."""
     if ":" in host:
         return f"[{host}]"
     return host
 
 
 def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
-    """Run an emulator until SIGINT or SIGTERM. Raises StartError."""
+    """Run an emulator until SIGINT or SIGTERM, and call `announce` when it is ready. Raises StartError."""
 
     async def serve(end: threading.Timer) -> None:
         stopping = asyncio.Event()
@@ -519,12 +520,12 @@ def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
         raise_file_limit()
         loop.set_exception_handler(FileLimitReports())
         async with Emulator(settings) as emulator:
-            # In a thread, because it loads cryptography, and no request should wait for that.
+            # Use a thread, because `ready` loads cryptography, and no request should wait for that.
             announce(await asyncio.to_thread(emulator.ready))
             await warm_up()
             await stopping.wait()
-        # Everything is stored. The process must not wait for a thread that is still working, such
-        # as a thread that reads a large scenario.
+        # Everything is stored now, so the process must not wait for a thread that is still working,
+        # such as a thread that reads a large scenario.
         end.start()
 
     log_to_stderr(settings)
@@ -538,7 +539,7 @@ def run(settings: Settings, announce: Callable[[Ready], None]) -> None:
 
 async def warm_up() -> None:
     """Load the models of request bodies, and exclude loaded objects from garbage collection."""
-    # If no file can be opened now, the models are loaded when a request needs them.
+    # Ignore OSError: if no file can be opened now, the models are loaded when a request needs them.
     with suppress(OSError):
         await asyncio.to_thread(load_models)
     gc.collect()

@@ -1,7 +1,7 @@
-"""The id of this build, because two builds between releases have the same version.
+"""The id of this build. Two builds between releases have the same version, but different ids.
 
-The id is a digest of the packaged files. The build hook writes it beside this file. An editable
-install has no id, because its files change.
+The id is a digest of the packaged files. The build hook writes the id to a file beside this file.
+An editable install has no id, because its files change.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FULL_VERSION = f"{__version__}+{BUILD_ID}"
 
 
 def name_builds(other: str, version: str = __version__) -> tuple[str, str] | None:
-    """Return the names of another build (`VERSION+BUILD`) and of this build, or None if they are the same.
+    """Return names that tell another build (`VERSION+BUILD`) from this build, or None for the same build.
 
     If the versions differ, the names are the versions. If the other build has no id, only the
     versions are compared.

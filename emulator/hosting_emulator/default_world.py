@@ -1,4 +1,4 @@
-"""The default world at a start: from a scenario, from an exported state, or only from the settings."""
+"""Builds the default world at a start: from a scenario, from an exported state, or from the settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hosting_emulator.world.value import World
 
 
 def read_state(path: Path, seed: str | None) -> World:
-    """Return the default world of an exported state.
+    """Return the default world from a file with an exported state.
 
     Raises StartError with the file and the position.
     """
@@ -63,7 +63,7 @@ def rebuild(world: World, source: WorldSource, now_machine_ms: int) -> World:
 
 
 def world_source(settings: Settings) -> WorldSource:
-    """Return the source of a new default world."""
+    """Return the source of a new default world, which contains the settings for its clock and assumptions."""
     mode, rate = clock_of(settings)
     at_ms = None
     if settings.at is not None:
@@ -75,7 +75,7 @@ def world_source(settings: Settings) -> WorldSource:
 def clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
     """Return the clock's mode and rate in the settings.
 
-    They are None if the settings do not set them.
+    Each value is None if the settings do not contain it.
     """
     mode, _, rate = (settings.clock or "").partition(":")
     rate_value = None

@@ -1,6 +1,6 @@
-"""Inspects a data directory from outside: its worlds, damaged state, and files that others can read.
+"""Inspects a data directory from outside: its worlds, damaged state, and files that others may read.
 
-It opens nothing for writing, so it can inspect a directory that an emulator is using.
+The inspection opens no file for writing, so it can inspect a directory that an emulator is using.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from hosting_emulator.storage.recovery import recover
 class Inspection:
     """The state of a data directory.
 
-    `held` means that an emulator uses it, so no world was read. `refused` describes why `start`
-    would not read a world, and what to do. `exposed` are files with secrets that other users can
-    read.
+    `held` means that an emulator uses the directory, so no world was read. `refused` contains a
+    message for each world that `start` would refuse to load. The message says why, and what to do.
+    `notices` are messages about damage that `start` would tolerate. `exposed` are files with
+    secrets that other users can read.
     """
 
     held: bool = False
@@ -34,7 +35,7 @@ class Inspection:
 
 
 def inspect(path: Path) -> Inspection:
-    """Inspect a data directory that exists. Raises OSError if it cannot be read."""
+    """Inspect an existing data directory. Raises OSError if the directory cannot be read."""
     inspection = Inspection(_is_held(path))
     worlds = path / "worlds"
     inspection.exposed = _exposed_files(path, worlds)

@@ -8,12 +8,13 @@ from xml.etree import ElementTree as Xml
 
 #: Characters that XML does not allow, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: The counts of a suite, with the element of a case that each of them counts.
+#: The attributes of a suite that are counts, with the element of a test case that each of them
+#: counts.
 _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
 def element(tag: str, text: str | None = None, /, **attributes: object) -> Xml.Element:
-    """Return an element. Characters that XML does not allow are replaced."""
+    """Return an XML element. Characters that XML does not allow are replaced."""
     new = Xml.Element(tag, {name: _writable(value) for name, value in attributes.items()})
     if text is not None:
         new.text = _writable(text)
@@ -23,9 +24,9 @@ def element(tag: str, text: str | None = None, /, **attributes: object) -> Xml.E
 def case(
     classname: str, name: str, outcome: Xml.Element | None = None, /, **attributes: object
 ) -> Xml.Element:
-    """Return a case.
+    """Return a test case.
 
-    `outcome` is its `failure`, `error`, `skipped` or `system-out` element, if any.
+    `outcome` is the `failure`, `error`, `skipped` or `system-out` element of the case, if any.
     """
     new = element("testcase", classname=classname, name=name, **attributes)
     if outcome is not None:
@@ -34,7 +35,7 @@ def case(
 
 
 def suite(name: str, cases: Sequence[Xml.Element], **attributes: object) -> Xml.Element:
-    """Return a suite of cases."""
+    """Return a suite that contains and counts these test cases."""
     counts = {
         count: sum(case.find(tag) is not None for case in cases) for count, tag in _COUNTS.items()
     }
@@ -46,7 +47,7 @@ def suite(name: str, cases: Sequence[Xml.Element], **attributes: object) -> Xml.
 
 
 def report(name: str, suites: Sequence[Xml.Element]) -> str:
-    """Return a report as one document, which ends with a newline."""
+    """Return a report as an XML document, which ends with a newline."""
     # The schema of Jenkins has no count of skipped cases here, and refuses unknown attributes.
     counts = {
         count: sum(int(suite.get(count, 0)) for suite in suites)

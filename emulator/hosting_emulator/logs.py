@@ -1,10 +1,10 @@
-"""Logging of a running emulator to stderr: the records of `logging`, in one of two formats.
+"""Logging of a running emulator to stderr, as text or as JSON.
 
-Loggers have names under `hosting_emulator`. Warnings and errors concern the emulator itself. At
-level info there is also a line for each request (`requests`) and for each event in a world's life
-(`worlds`, `storage`). At level debug there is a line for each commit (`commits`) and for each run
-of due events (`due_events`). Requests and commits are logged by listeners, which exist only at the
-levels that need them.
+All loggers are children of the logger `hosting_emulator`. Warnings and errors concern the emulator
+itself. At level info there is also a line for each request (logger `requests`), and for each
+creation, replacement or deletion of a world (loggers `worlds` and `storage`). At level debug there
+is a line for each commit (`commits`) and for each run of due events (`due_events`). Listeners log
+the requests and commits. These listeners exist only at the levels that need them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _log = logging.getLogger("hosting_emulator")
 _requests_log = logging.getLogger("hosting_emulator.requests")
 _commits_log = logging.getLogger("hosting_emulator.commits")
 _due_events_log = logging.getLogger("hosting_emulator.due_events")
-#: The members of a request's view that become fields of its record.
+#: The members of a request's summary that become fields of its log record.
 _REQUEST_FIELDS = (
     "n",
     "method",
@@ -52,7 +52,7 @@ _REQUEST_FIELDS = (
 )
 #: Messages of asyncio about a response to a disconnected client, which is not a problem.
 _DISCONNECT_MESSAGES = ("SSL connection is closed", "socket.send() raised exception.")
-#: Wide enough for the longest name of a call.
+#: The width of a column that fits the longest name of a call.
 _CALL_WIDTH = 27
 _RESET = "\x1b[0m"
 _DIM = "\x1b[2m"
@@ -64,7 +64,7 @@ _YELLOW = "\x1b[33m"
 def log_to_stderr(settings: Settings) -> None:
     """Send this process's log records to stderr, at the level and in the format of the settings.
 
-    Records of other packages are written from level warning on, whatever the level.
+    Records of other packages below level warning are never written.
     """
     handler = logging.StreamHandler(sys.stderr)
     if settings.log_format == "json":
@@ -82,7 +82,7 @@ def log_to_stderr(settings: Settings) -> None:
 
 
 def log_worlds(settings: Settings, worlds: Worlds) -> None:
-    """Log the requests and commits of these worlds from now on, at the level of the settings."""
+    """Log the requests and commits of these worlds, if the level in the settings includes them."""
     if settings.log_requests or settings.log_level in ("info", "debug"):
         worlds.tally.listener = _log_request
     if settings.log_level == "debug":
@@ -142,7 +142,7 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """Lines for a user: warnings with the name of the program, all other records with their time."""
+    """Formats records for a user: warnings with the program's name, all other records with their time."""
 
     def __init__(self, *, color: bool) -> None:
         super().__init__("hosting-emulator: %(message)s")
@@ -161,7 +161,7 @@ class TextLines(logging.Formatter):
         return f"{head}  {_printable(record.getMessage())}"
 
     def _request_line(self, record: logging.LogRecord, fields: dict[str, Any]) -> str:
-        """Return a request in columns: first the columns of fixed width, then the long ones."""
+        """Return a line for a request: first the columns of fixed width, then the longer columns."""
         head = f"{_clock_time(record)}  {fields['world']:<10}  #{fields['n']:<5}"
         target = fields["path"]
         if fields["query"]:

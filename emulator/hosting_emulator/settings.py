@@ -1,7 +1,8 @@
 """Settings: everything that a user can choose at the start, and the report of a running emulator.
 
 The annotations of a field define its form in the settings file (`Setting`) and its allowed values
-(`msgspec.Meta`). `settings_model` derives the model that checks the file from them.
+(`msgspec.Meta`). `settings_model` derives the model that checks the settings file from these
+annotations.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from hosting_emulator import DEFAULT_PORT, DEFAULT_SEED
 
 
 class StartError(Exception):
-    """The emulator cannot start. The message is one clear line for the user."""
+    """The emulator cannot start. The message is a single line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Setting:
     is_secret: bool = False
 
 
-#: The key of a setting that has no field of its own: it means that `data_dir` is None.
+#: A setting that has no field in `Settings`. If it is true, `data_dir` is None.
 EPHEMERAL = Setting("ephemeral", "true or false")
 _FLAG = "true or false"
 _PORT = "a port from 0 to 65535, such as 4711"
@@ -40,19 +41,20 @@ _PORT = "a port from 0 to 65535, such as 4711"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of a start. With `data_dir` None, nothing is stored. `port` 0 uses a free port.
+    """The settings of a start. If `data_dir` is None, nothing is stored. If `port` is 0, a free port is used.
 
-    `clock` is `real` (also for None), `frozen`, `skip` or `scaled:RATE`. `at` is the RFC 3339
-    timestamp at which world time starts. These two, `seed` and `assumptions` apply to a new world
-    and do not change a stored world. `vary` is the seed of the variation of worlds that set none,
-    and `vary_only` limits it to these points.
+    `clock` is `real`, `frozen`, `skip` or `scaled:RATE`. None means `real`. `at` is the RFC 3339
+    timestamp at which world time starts. `clock`, `at`, `seed` and `assumptions` apply to a new
+    world, and do not change a stored world. `vary` is the seed of the variation for worlds that do
+    not set a variation themselves. `vary_only` limits this variation to certain points.
 
-    The default world is created from `scenario` (a scenario of `library`, or a file), overridden by
-    `clock` and `assumptions`. With `watch` it is loaded again whenever its file changes.
-    Alternatively it is created from the exported world in the file `state`, with `state_seed` or
-    its own seed. A stored world is replaced only with `replace`. Otherwise the start is refused or,
-    with `only_new`, the stored world is used. `salvage` recovers what it can from damaged state,
-    and keeps the damaged files.
+    The default world is created from `scenario`, which is the name of a scenario in `library`, or a
+    file. `clock` and `assumptions` override those of the scenario. With `watch`, the scenario is
+    loaded again whenever its file changes. Alternatively, the default world is created from the
+    exported world in the file `state`. Its seed is `state_seed` or, if this is None, the seed in
+    the file. A stored world is replaced only with `replace`. Without `replace`, the start is
+    refused, or the stored world is used with `only_new`. `salvage` recovers what it can from
+    damaged state, and keeps the damaged files.
 
     `allowed_origins` are origins of web apps that may use `/v1` and the sign-in, in addition to the
     origins on this machine.
@@ -118,11 +120,12 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """The report of a running emulator when it is ready.
+    """The report of an emulator that is ready.
 
-    `fresh` means that its state was just created. `token` belongs to `user`, an alias; both are
-    empty if the world has no user who can have a token. `local_url` is its address on this machine,
-    whatever its public URL is. `clock`, `now`, `vary` and `vary_only` describe the default world.
+    `fresh` means that the state of the default world was just created. `user` is the alias of the
+    user to whom `token` belongs. Both are empty if the world has no users. `local_url` is the
+    address of the emulator on this machine, even if a public URL is set. `clock`, `now`, `vary` and
+    `vary_only` describe the default world.
     """
 
     base_url: str

@@ -1,8 +1,8 @@
-"""The settings file beside an app, with which commands and tests need no options.
+"""Reads the settings file beside an app, which makes options of commands and tests unnecessary.
 
-It is `hosting-emulator.yaml`, or the table `[tool.hosting-emulator]` of `pyproject.toml`. Its keys
-are the names of the options of `start`. This module only reads the file. `settings_model` checks
-the values, and is loaded only if there is a file.
+The settings file is `hosting-emulator.yaml`, or the table `[tool.hosting-emulator]` of
+`pyproject.toml`. The keys of the file are the names of the options of `start`. This module only
+reads the file. `settings_model` checks the values, and is loaded only if there is a file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SettingsFile:
 
     name: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
-    #: The content of the file, for finding the lines of keys.
+    #: The text of the file, in which `position_of` looks for keys.
     text: str = ""
 
     def position_of(self, key: str) -> str:
@@ -72,7 +72,7 @@ def read_settings_file(folder: Path = Path()) -> SettingsFile:
 
 
 def port_of_file() -> int:
-    """Return the port in the settings file of this folder, or 0 if it has none or cannot be read."""
+    """Return the port in the settings file of this folder, or 0 if no file sets a valid port."""
     try:
         return int(read_settings_file().values.get("port", 0))
     except (ValueError, TypeError):
@@ -80,7 +80,7 @@ def port_of_file() -> int:
 
 
 def _key(key: object) -> str:
-    """Return a key in the form used by options."""
+    """Return a key as options spell it, with hyphens."""
     return str(key).replace("_", "-")
 
 
@@ -131,7 +131,7 @@ def _from_yaml(text: str) -> Any:
 
 
 def _yaml_line(text: str, key: str) -> int | None:
-    """Return the line of a key in a YAML mapping."""
+    """Return the line of a key in a YAML mapping, or None if the mapping lacks the key."""
     from ruamel.yaml import YAML
 
     node = YAML(typ="safe", pure=True).compose(text)
@@ -143,7 +143,7 @@ def _yaml_line(text: str, key: str) -> int | None:
 
 
 def _toml_line(text: str, key: str) -> int | None:
-    """Return the line of a key in our table, or None if looking at single lines cannot find it."""
+    """Return the line of a key in the table `[tool.hosting-emulator]`, or None if no line seems to set it."""
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         header = _TABLE_HEADER.match(line)

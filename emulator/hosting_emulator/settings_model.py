@@ -1,6 +1,7 @@
 """Checks the settings file with a pydantic model whose types and bounds are those of `Settings`.
 
-Importing this module loads pydantic, which takes 90 ms. It is imported only if there is a file.
+Importing this module loads pydantic, which takes 90 ms. The module is therefore imported only if
+there is a settings file.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ class _Rule:
 
 
 def judge(file: SettingsFile) -> SettingsFile:
-    """Return a file with its values in the form used by options.
+    """Return a settings file with its values converted for the options that they replace.
 
-    Raises ValueError with position, key and advice. Values are strings, lists of strings or
-    mappings to strings. Empty settings are left out.
+    Raises ValueError with the position, the key and what would be valid. Text values become
+    strings, lists of strings or mappings to strings. Settings without a value are omitted.
     """
     for key in file.values:
         if key not in RULES:
@@ -62,17 +63,17 @@ def _refusal(file: SettingsFile, key: str, value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a single value as a user would type it. Raises ValueError for several values."""
+    """Return a single value as a user would type it. Raises ValueError for a list or a mapping."""
     if isinstance(value, str):
         return value
     if isinstance(value, list | Mapping):
         raise ValueError("several values")
     if isinstance(value, datetime):
-        # Both formats have timestamps. A timestamp without an offset is in UTC.
+        # YAML and TOML both have timestamps. A timestamp without an offset is read as UTC.
         moment = value.replace(tzinfo=value.tzinfo or UTC).isoformat()
         return moment.replace("+00:00", "Z")
-    # JSON has no dates and no times of day. As strings they are refused by the parser of the
-    # setting.
+    # JSON has no dates and no times of day, so they become strings, which the parser of the setting
+    # refuses.
     return json.dumps(value, default=str).strip('"')
 
 
@@ -84,7 +85,7 @@ def _text_or_json(value: Any) -> str:
 
 
 def _number(value: Any) -> Any:
-    # pydantic would accept true as 1.
+    # Check booleans here, because pydantic would accept true as 1.
     if isinstance(value, bool):
         raise ValueError("a boolean")
     return value
@@ -105,7 +106,7 @@ _Assumptions = dict[_Text, Annotated[str, BeforeValidator(_text_or_json)]]
 
 
 def _type_of(hint: Any) -> Any:
-    """Return the type that pydantic checks for the type of a field of `Settings`."""
+    """Return the type that pydantic checks for a field of `Settings` with this type hint."""
     origin = get_origin(hint)
     if origin is Annotated:
         base, *metadata = get_args(hint)

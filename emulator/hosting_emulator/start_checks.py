@@ -1,4 +1,4 @@
-"""Checks the settings before a start creates or opens anything. Each refusal is a StartError."""
+"""Checks the settings before a start creates or opens anything. A refused setting raises StartError."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def check_beginning(settings: Settings) -> None:
     """Refuse settings that contradict the source of the default world."""
     if settings.state is None:
         if settings.scenario is not None and settings.at is not None:
-            raise StartError("--at cannot be used with a scenario, whose clock sets its start")
+            raise StartError(
+                "--at cannot be used with a scenario, because the clock of the scenario sets the start time"
+            )
         return
     excluded = {
         "--scenario": settings.scenario,
@@ -31,7 +33,9 @@ def check_beginning(settings: Settings) -> None:
     }
     for option, value in excluded.items():
         if value:
-            raise StartError(f"{option} cannot be used with --import, whose state sets it")
+            raise StartError(
+                f"{option} cannot be used with --import, because the imported state sets it"
+            )
 
 
 def check_origins(settings: Settings) -> None:
@@ -44,7 +48,7 @@ def check_origins(settings: Settings) -> None:
 
 
 def check_ports(settings: Settings) -> None:
-    """Refuse ports that are in use. Another process may still take them before the start."""
+    """Refuse ports that are in use. Another process may still take a free port before the start."""
     family = socket.AF_INET
     if ":" in settings.host:
         family = socket.AF_INET6
@@ -64,12 +68,13 @@ def cannot_listen(host: str, port: int, error: OSError) -> StartError:
     if "MAKELEVEL" in os.environ:  # the emulator was started by `make run`
         free_port = "make run ARGS='--port 0'"
     return StartError(
-        f"port {port} on {host} is in use; stop what listens there, or use {free_port} for a free one"
+        f"port {port} on {host} is in use; stop the process that listens there, or use {free_port} "
+        "for a free port"
     )
 
 
 def control_token(settings: Settings) -> str | None:
-    """Return the token that the control API requires, or None if only this machine can reach it.
+    """Return the token that the control API requires, or None if only this machine can reach the API.
 
     Raises StartError for a token that is invalid in a header.
     """
@@ -92,7 +97,7 @@ def is_reached_from_outside(public_url: str | None) -> bool:
 
 
 def public_url(settings: Settings) -> str | None:
-    """Return the base URL for other machines, without a trailing slash. Raises StartError."""
+    """Return the base URL for other machines without a trailing slash, or None. Raises StartError."""
     if settings.public_url is None:
         return None
     parts = urlsplit(settings.public_url)

@@ -1,6 +1,6 @@
-"""The entry point of commands that run a story without a server: the pages that a story visits.
+"""The entry point for commands that run a story without a server. It serves the pages of the story.
 
-It is separate from `bootstrap`, because running stories would make a start a fifth slower.
+This module is separate from `bootstrap`, because importing it would make a start a fifth slower.
 """
 
 from __future__ import annotations

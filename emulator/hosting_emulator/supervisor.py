@@ -1,18 +1,19 @@
-"""The one place that runs a child command, so that no process of it outlives us: `ChildCommand`.
+"""Runs a child command so that none of its processes outlives this process (see `ChildCommand`).
 
-This file also runs alone, as the parent of the command (`main`, with two descriptors: ORDERS and
-NEWS). It starts the command when it is ordered to, reports how the command ended, ends all processes
-that the command leaves behind, and waits for the next order. When the process that started it is gone,
-it ends everything, and itself. Therefore it imports little, all of it from the standard library, and
-what only `ChildCommand` needs is imported where it is used.
+This file also runs on its own, as the supervisor: the parent process of the command. `main` takes
+two file descriptors, ORDERS and NEWS. The supervisor starts the command when it receives an order,
+reports how the command ended, ends all processes that the command leaves behind, and waits for the
+next order. When the process that started the supervisor is gone, the supervisor ends all processes
+and itself. To load quickly, this file imports only a few modules of the standard library. Imports
+that only `ChildCommand` needs are made where they are used.
 
-Orders and news are JSON, one object a line:
+Orders and news are JSON, one object per line:
   {"run": {"number": 1, "command": [...], "environment": {...}}}   bytes as Latin-1
-  {"signal": 15}                     pass the signal on, unless the command has received it already
-  {"end": 2.0}                       SIGTERM to all processes, SIGKILL after this many seconds
+  {"signal": 15}                     pass the signal on to the command, unless it has reached the command
+  {"end": 2.0}                       send SIGTERM to all processes, and SIGKILL after this many seconds
   {"run": 1, "refused": errno}       the command of this run could not be started
-  {"run": 1, "ended": exit code}     or it has ended: each run has one of the two
-  {"run": 1, "gone": true}           no process of the run is left: the next one may start
+  {"run": 1, "ended": exit code}     the command has ended; a run reports either `refused` or `ended`
+  {"run": 1, "gone": true}           no process of the run is left, so the next run may start
 The reader (`RunMessages`) depends neither on the order of the news nor on where a read divides them.
 """
 
@@ -29,13 +30,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, Literal, NamedTuple
 
-#: Signals that end the command. The process that started it passes on the signals that it receives.
+#: Signals that end the command. The process that started the command passes on these signals when
+#: it receives them.
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 #: Real seconds that remaining processes have to end after SIGTERM.
 GRACE_S = 1.0
 #: Real seconds that a command has to end after its time limit.
 _LIMIT_GRACE_S = 0.5
-#: Real seconds to wait for killed processes. Only a process that is stuck in the kernel takes
+#: Real seconds to wait for killed processes. Only a process that is stuck in the kernel needs
 #: longer.
 _PATIENCE_S = 5.0
 #: Real seconds for which to remember that a signal reached the whole process group.
@@ -47,22 +49,26 @@ _DELIVERY_S = 0.15
 _PR_SET_CHILD_SUBREAPER = 36
 #: The index of `num_threads` in /proc/PID/stat, counted after the name (see proc(5)).
 _THREAD_COUNT_FIELD = 17
-#: The maximum number of bytes captured of a command's output: the end of the output.
+#: The maximum number of bytes that are kept from the end of a command's output.
 _CAPTURED_BYTES = 32 * 1024
-#: Runs only this file, as a module, because a script would be compiled at each start.
+#: Code that runs this file as a module, because Python would compile a script at each start.
 _ALONE = "import sys; sys.path.append(sys.argv[1]); import supervisor; supervisor.main()"
 
 
-# Named tuples, because importing dataclasses would double the time that this file takes to load.
+# Use named tuples, because importing dataclasses would double the time that this file takes to
+# load.
 class Outcome(NamedTuple):
-    """A command's exit code: 128+N after signal N; 127 or 126 if it did not start, because of `refused`."""
+    """A command's exit code: 128+N after signal N, and 127 or 126 if the command could not be started.
+
+    `refused` gives the reason if the command could not be started, or if its supervisor was killed.
+    """
 
     code: int
     refused: str | None = None
 
 
 class TimedRun(NamedTuple):
-    """A finished run: its outcome, whether it exceeded its time limit, its duration, and its output."""
+    """A finished run: its outcome, whether it exceeded its time limit, its duration, and its last output."""
 
     outcome: Outcome
     hung: bool
@@ -71,7 +77,7 @@ class TimedRun(NamedTuple):
 
 
 class RunMessages:
-    """The supervisor's messages about one run, collected from pieces of any size in any order.
+    """The supervisor's messages about one run, read from pieces of any size.
 
     Lines that are not messages, and messages about other runs, are skipped.
     """
@@ -79,15 +85,15 @@ class RunMessages:
     def __init__(self, run: int) -> None:
         self._run = run
         self._unread = b""
-        #: The command's exit code, once it has ended.
+        #: The command's exit code, or None if the command has not ended.
         self.exit_code: int | None = None
-        #: The reason why the command could not be started, as an errno.
+        #: The errno that says why the command could not be started, or None.
         self.refusal: int | None = None
         #: Whether no process of the run is left.
         self.is_gone = False
 
     def feed(self, piece: bytes) -> None:
-        """Read a piece of the messages. An incomplete message waits for the rest of it."""
+        """Read a piece of the messages. An incomplete line is kept until the rest of the line arrives."""
         *lines, self._unread = (self._unread + piece).split(b"\n")
         for line in lines:
             self._read(line)
@@ -115,12 +121,14 @@ class RunMessages:
 
 
 class ChildCommand:
-    """One command, or several in turn, and their supervisor, which is started here. Raises OSError.
+    """Runs one command, or several commands in turn, under a new supervisor process. Raises OSError.
 
-    `output` says where input and output are: ours, the null device, or captured (`kept`). A command
-    whose output is captured has no input and its own session: no signal of our terminal reaches
-    it, several of them may run at the same time, and `finish` runs one after the other. No process of
-    any other command is left after `close`. If this process dies suddenly, the supervisor ends them.
+    `output` selects the input and output of the command: those of this process (`ours`), the null
+    device (`null`), or captured output without input (`kept`). A command whose output is captured
+    runs in its own session, so no signal of this terminal reaches the command. Such commands can
+    run at the same time in several objects, and one after the other in one object (see `finish`).
+    After `close`, no process of any other command is left. If this process dies suddenly, the
+    supervisor ends the processes of the command.
     """
 
     def __init__(self, output: Literal["ours", "null", "kept"] = "ours") -> None:
@@ -128,17 +136,18 @@ class ChildCommand:
         from subprocess import DEVNULL, Popen
 
         self._is_captured = output == "kept"
-        # Children that existed before (`sh -c 'server & exec hosting-emulator …'`) are not ours.
+        # Processes that already exist below this process do not belong to the command, as in `sh -c
+        # 'server & exec hosting-emulator …'`.
         self._not_ours: set[int] = set()
         if not self._is_captured:
             self._not_ours = descendants()
             become_subreaper()
         orders, self._orders = os.pipe()
         self._news_end, news = os.pipe()
-        # Only a command whose output is captured writes here.
+        # Only a command whose output is captured writes to this pipe.
         self._output_end, output_end = os.pipe()
         os.set_blocking(self._output_end, False)
-        #: Whether another command may run, because no process of the previous one is left.
+        #: Whether another command may run, because no process of the previous command is left.
         self.is_free = True
         self._messages = RunMessages(0)
         self._run_count = 0
@@ -155,7 +164,7 @@ class ChildCommand:
             inherited = (orders, news)
         for descriptor in (orders, news):
             os.set_inheritable(descriptor, True)
-        # No signal may reach the supervisor before it can handle signals.
+        # Block signals, because none may reach the supervisor before it can handle signals.
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             self._supervisor = Popen(
@@ -169,7 +178,8 @@ class ChildCommand:
                     str(orders),
                     str(news),
                 ],
-                # The command inherits our open descriptors (make's jobserver, `<(…)`).
+                # The command inherits open descriptors, such as those of make's jobserver or of
+                # `<(…)`.
                 close_fds=self._is_captured,
                 pass_fds=inherited,
                 stdin=stdin,
@@ -186,7 +196,7 @@ class ChildCommand:
                 os.close(theirs)
 
     def begin(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start the command, which is looked up on the PATH of the environment."""
+        """Start a command. Its program is looked up on the PATH of `environment`."""
         self._run_count += 1
         self._messages = RunMessages(self._run_count)
         self._order(
@@ -198,7 +208,7 @@ class ChildCommand:
         )
 
     def signal(self, number: int) -> None:
-        """Pass a signal on, unless the whole process group, and thus the command, has received it."""
+        """Pass a signal on to the command, unless the whole process group has already received the signal."""
         self._order(signal=number)
 
     def end(self, grace_s: float = _LIMIT_GRACE_S) -> None:
@@ -206,7 +216,7 @@ class ChildCommand:
         self._order(end=grace_s)
 
     def outcome(self) -> Outcome:
-        """Wait until the command has ended or could not start."""
+        """Wait until the command has ended or could not be started, and return its outcome."""
         messages = self._messages
         while not messages.has_outcome:
             piece = os.read(self._news_end, 65536)
@@ -221,15 +231,18 @@ class ChildCommand:
         if messages.refusal is None:
             self._end_orphans()
             code = 128 + abs(self._supervisor.wait())
-            return Outcome(code, "the process that supervises it was killed")
-        # The exit codes of shells: 127 for an unknown command, 126 for a command that cannot be
+            return Outcome(code, "the process that supervises the command was killed")
+        # Use the exit codes of shells: 127 for an unknown command, 126 for a command that cannot be
         # run.
         if messages.refusal == errno.ENOENT:
             return Outcome(127, "command not found")
         return Outcome(126, os.strerror(messages.refusal).lower())
 
     def finish(self, limit_s: float | None) -> TimedRun:
-        """Wait until a command has ended and no process of it is left. After `limit_s` it is ended."""
+        """Wait until a command has ended and none of its processes is left, and return the finished run.
+
+        A command that is still running after `limit_s` real seconds is ended.
+        """
         began = time.monotonic()
         self.is_free = False
         messages = self._messages
@@ -245,7 +258,8 @@ class ChildCommand:
             if limit_s is not None and not hung and not messages.has_outcome:
                 left_ms = max(0.0, began + limit_s - time.monotonic()) * 1000
             ready = poll.poll(left_ms)
-            # A command that prints continuously is always ready, even after its time limit.
+            # Check the time limit too, because the output of a command that prints continuously is
+            # always ready.
             if not ready or left_ms == 0:
                 hung = True
                 self.end()
@@ -260,7 +274,8 @@ class ChildCommand:
                     messages.feed(piece)
                     seconds = seconds or time.monotonic() - began
         self.is_free = messages.is_complete
-        # The pipe may still be open in the supervisor, or in a process that escaped.
+        # Do not read until the end of the file, because the pipe may still be open in the
+        # supervisor, or in a process that escaped.
         with suppress(BlockingIOError):
             piece = os.read(self._output_end, 65536)
             while piece:
@@ -276,7 +291,7 @@ class ChildCommand:
             self._end_orphans()
 
     def _order(self, **order: Any) -> None:
-        # If the supervisor has died, `outcome` reports that.
+        # Ignore a dead supervisor here, because `outcome` reports it.
         with suppress(OSError):
             unsent = json.dumps(order).encode() + b"\n"
             while unsent:
@@ -288,9 +303,9 @@ class ChildCommand:
 
 
 def ending_signals() -> list[signal.Signals]:
-    """Return the signals that end this process.
+    """Return the signals that end this process, without those that are ignored.
 
-    Ignored signals (`nohup`, a script's `&`) stay ignored.
+    Signals that `nohup` or a script's `&` made this process ignore stay ignored.
     """
     return [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
 
@@ -306,7 +321,7 @@ def end_orphans(not_ours: set[int]) -> None:
 
 
 def _latin(text: str) -> str:
-    """Return a string of the operating system, which may not be text, in a form that JSON can represent."""
+    """Return a string of the operating system as Latin-1 text for JSON, because it may not be valid text."""
     return os.fsencode(text).decode("latin-1")
 
 
@@ -328,7 +343,7 @@ class Supervisor:
 
     def watch(self) -> None:
         """Follow orders until no more orders can come and no process of the last command is left."""
-        # A handler instead of SIG_IGN, which the command would inherit.
+        # Install a handler instead of SIG_IGN, because the command would inherit SIG_IGN.
         for number in (*ending_signals(), signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
@@ -347,12 +362,12 @@ class Supervisor:
         if self._kill_at is None:
             return None
         if sys.platform == "linux":
-            # As a subreaper, this process receives a signal at the end of each orphan.
+            # This process is a subreaper, so it receives a signal whenever an orphan ends.
             return max(_STEP_S, self._kill_at - time.monotonic())
         return _STEP_S
 
     def _notice(self) -> None:
-        """Remember the signals received by this process. Those of a terminal also reached the command."""
+        """Record the signals that reached this process. A terminal sends its signals to the command too."""
         with suppress(BlockingIOError):
             for number in os.read(self._signals, 4096):
                 if number in self._seen:
@@ -380,14 +395,14 @@ class Supervisor:
             name.encode("latin-1"): value.encode("latin-1")
             for name, value in order["environment"].items()
         }
-        # Python ignores these signals. The command must start with their default handlers.
+        # Python ignores these signals, but the command must start with the default handlers.
         ignored_by_python = [signal.SIGPIPE, signal.SIGXFSZ]
         try:
             self._command = os.posix_spawnp(argv[0], argv, environment, setsigdef=ignored_by_python)
         except OSError as error:
             self._report(refused=error.errno)
             self._end(0)
-        # Earlier signals cannot have reached the command.
+        # Forget earlier signals, because they cannot have reached the command.
         self._notice()
         for moments in self._seen.values():
             moments.clear()
@@ -404,13 +419,13 @@ class Supervisor:
             self._wait_for_signal(number)
         oldest = time.monotonic() - _MEMORY_S
         moments = [moment for moment in self._seen[number] if moment > oldest]
-        # Each signal of the group accounts for one order.
+        # Each signal to the group accounts for one order to pass a signal on.
         self._seen[number] = moments[1:]
         if not (moments and is_in_our_group):
             os.kill(self._command, number)
 
     def _wait_for_signal(self, number: int) -> None:
-        """Wait for a signal to the process group, whose processes receive it one after the other."""
+        """Wait for a signal to the process group, whose processes receive the signal one after the other."""
         until = time.monotonic() + _DELIVERY_S
         while not self._seen[number]:
             left_s = until - time.monotonic()
@@ -420,7 +435,7 @@ class Supervisor:
             self._notice()
 
     def _end_now(self, grace_s: float) -> None:
-        """End the run. If it ended before the order arrived, there is nothing to do."""
+        """End the run. If the run ended before the order arrived, there is nothing to do."""
         if self._command is not None or self._kill_at is not None:
             self._end(grace_s)
 
@@ -435,11 +450,15 @@ class Supervisor:
         self._kill_at = min(self._kill_at, kill_at)
 
     def _is_done(self) -> bool:
-        """Return whether nothing is left to do: there is no run, and no process that could order a run."""
+        """Kill processes that are late, and report a run whose processes are gone.
+
+        Returns whether nothing is left to do, because no run is active and no order can arrive, or
+        because a killed process is stuck.
+        """
         if self._kill_at is None:
             return False
         living = descendants()
-        if self._command is not None:  # it counts until its exit code is known
+        if self._command is not None:  # the command counts as living until its exit code is known
             living.add(self._command)
         if living:
             late_s = time.monotonic() - self._kill_at
@@ -462,7 +481,7 @@ class Supervisor:
                 if pid == self._command:
                     self._command = None
                     code = os.waitstatus_to_exitcode(status)
-                    if code < 0:  # it was ended by a signal
+                    if code < 0:  # a signal ended the command
                         code = 128 - code
                     self._report(ended=code)
                     self._end(GRACE_S)
@@ -473,7 +492,7 @@ class Supervisor:
 
 
 def become_subreaper() -> None:
-    """Become the parent of every descendant that loses its own parent. Only Linux can do this."""
+    """Become the parent of every descendant that loses its own parent. Only Linux supports this."""
     if sys.platform == "linux":
         with suppress(ImportError, OSError, AttributeError):
             import ctypes
@@ -509,14 +528,16 @@ def send(number: int, pids: Iterable[int]) -> None:
 def _processes() -> Iterable[tuple[int, int]]:
     """Yield the pid and the parent's pid of all processes that have not ended."""
     if sys.platform == "linux":
-        # Without pathlib, because its import takes longer than this function.
+        # Do not use pathlib here, because importing it takes longer than this function.
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
             with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-                # pid (name) state parent …; the name may contain any character, including brackets.
+                # The format is `pid (name) state parent …`. The name may contain any character,
+                # even brackets.
                 fields = file.read().rpartition(b")")[2].split()
                 state = fields[0]
                 thread_count = int(fields[_THREAD_COUNT_FIELD])
-                # A process whose first thread has ended is a zombie, even if other threads run.
+                # A process whose first thread has ended looks like a zombie, even if other threads
+                # still run.
                 runs = state not in (b"Z", b"X") or (state == b"Z" and thread_count > 1)
                 if runs:
                     yield int(name), int(fields[1])
@@ -532,7 +553,7 @@ def _processes() -> Iterable[tuple[int, int]]:
 
 
 def main() -> None:
-    """Run commands, as ordered through the descriptors on the command line."""
+    """Run the commands that are ordered through the descriptors on the command line."""
     orders, news = (int(number) for number in sys.argv[-2:])
     for descriptor in (orders, news):
         os.set_inheritable(descriptor, False)

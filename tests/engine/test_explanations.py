@@ -350,7 +350,7 @@ def test_the_trail_of_a_refusal_gives_a_reason_that_the_response_omits():
 
     assert says(api, "refusal") == [
         "403 forbidden: Only the project's owner may do this; you are its reader. "
-        "Reason: the call needs the role owner, the user has reader."
+        "Reason: the call needs the role owner, and the user's role is reader."
     ]
 
 

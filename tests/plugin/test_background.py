@@ -94,7 +94,7 @@ def test_a_background_emulator_that_cannot_start_raises_start_error(new_emulator
         port = taken.getsockname()[1]
         with pytest.raises(StartError, match=f"port {port} on 127.0.0.1 "):
             new_emulator(port=port).start()
-    with pytest.raises(StartError, match="port 99999 is not a port: use 0 to 65535"):
+    with pytest.raises(StartError, match="port 99999 is not a valid port: use 0 to 65535"):
         new_emulator(port=99999).start()
 
 

@@ -1,6 +1,7 @@
 """Access checks: the caller's scope, role and permissions.
 
-A resource outside the user's access is refused exactly like a missing resource (contract, Errors).
+A request for a resource outside the user's access is refused exactly like a request for a missing
+resource (contract, Errors).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _UNKNOWN_ID = "nothing has this id"
 
 
 def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
-    """Return the subject of the request, if its principal may make this call on it.
+    """Return the record on which a request acts, if the principal may make the call.
 
     Raises Refused: organization_required, resource_not_found, forbidden, interactive_login_required.
     """
@@ -48,7 +49,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     subject = spec.subject
     if subject == "organization":
         return _organization(change, request)
-    # Nothing is written yet, so the world's own tables are complete.
+    # The change has no writes yet, so the world's own tables are complete.
     tables = change.world.tables
     project_id = request.subject_id
     operation: Operation | None = None
@@ -67,7 +68,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     if project.organization_id == principal.organization_id:
         role = role_of(change, principal.user_id, project)
     if role is None:
-        why = f"it exists in project {project.id}, outside the user's access"
+        why = f"the project {project.id} exists, but outside the user's access"
         raise not_found(subject, why)
     _check_role(change, request, role)
     if principal.permissions is not None:
@@ -90,7 +91,10 @@ def _check_id(change: Change, request: CallRequest) -> None:
 
 
 def role_of(change: Change, user_id: str, project: Project) -> str | None:
-    """Return a user's role in a project, or None. The organization of the token does not matter."""
+    """Return a user's role in a project, or None if the user has no role in the project.
+
+    The organization that the token names does not matter.
+    """
     tables = change.world.tables
     membership = tables[MEMBERSHIPS.name].get(f"{project.organization_id}/{user_id}")
     if membership is None:
@@ -119,13 +123,16 @@ def _check_role(change: Change, request: CallRequest, role: str) -> None:
     raise Refused(
         "forbidden",
         f"Only {allowed} may do this; you are its {role}.",
-        why=f"the call needs the role {needed}, the user has {role}",
+        why=f"the call needs the role {needed}, and the user's role is {role}",
         assumption=assumption,
     )
 
 
 def not_found(subject: str, why: str) -> Refused:
-    """Return the refusal of a request about something that the user cannot see. `why` is for the log."""
+    """Return the refusal of a request for a resource that the user cannot see.
+
+    `why` is shown only in the request log.
+    """
     return Refused("resource_not_found", _NOT_FOUND.format(subject), why=why)
 
 
@@ -137,7 +144,7 @@ def _organization(change: Change, request: CallRequest) -> Organization:
         raise not_found("organization", _UNKNOWN_ID)
     membership = change.get(MEMBERSHIPS, f"{organization.id}/{principal.user_id}")
     if membership is None or organization.id != principal.organization_id:
-        raise not_found("organization", "it exists, outside the user's access")
+        raise not_found("organization", "the organization exists, but outside the user's access")
     has_session = is_current(change.world, principal.session_id, principal.user_id)
     if request.spec.interactive and not has_session:
         reason = "it was issued without a session"
@@ -153,7 +160,7 @@ def _organization(change: Change, request: CallRequest) -> Organization:
 
 
 def _check_permissions(change: Change, request: CallRequest, permissions: frozenset[str]) -> None:
-    """Raise Refused if an API key may not make the call, or its organization no longer allows it."""
+    """Raise Refused if an API key, or the organization of the key, lacks the permission for the call."""
     # The organization's permissions are read each time, because a key loses permissions that the
     # organization disables.
     organization = change.get(ORGANIZATIONS, request.principal.organization_id or "")

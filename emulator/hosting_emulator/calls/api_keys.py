@@ -1,4 +1,4 @@
-"""Creates API keys, and replays their creation. The full value is shown once and never stored."""
+"""Creates API keys, and replays their creation. The full value of a key is returned once and never stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from hosting_emulator.world.value import Change
 
 
 def create_user_api_key(change: Change, request: CallRequest, organization: Organization) -> Reply:
-    """Create a key. This requires no credits, but at least one product permission for the key."""
+    """Create an API key.
+
+    A key requires no credits, but the organization must have enabled a product permission. Raises
+    Refused.
+    """
     permissions = organization.permissions
     if not permissions:
         raise Refused(
@@ -36,7 +40,7 @@ def make_key(
     name: str,
     permissions: tuple[str, ...],
 ) -> tuple[ApiKey, str]:
-    """Store a new key. Return it with its full value, which is not stored."""
+    """Store a new API key. Return the key and its full value, which is not stored."""
     value = change.assumptions.key_prefix + new_secret(change)
     key = put_key(
         change,
@@ -54,7 +58,7 @@ def make_key(
 def replay_key_creation(
     change: Change, request: CallRequest, remembered: RememberedResponse
 ) -> Reply:
-    """Return the response to an exact replay: the key's current metadata without the value.
+    """Return the response to an exact replay of a creation: the key's current metadata without the value.
 
     The product permissions are revalidated (contract, Endpoints, 3). Raises Refused.
     """

@@ -1,11 +1,12 @@
 """Pages of deployments, and the cursors that link each page to the next.
 
-A cursor names a position in the project's list, which only grows at its new end. A removed deployment
-keeps its position. So each deployment that existed when the paging began comes exactly once, unless it is
-removed before its page is read, whatever arrives or disappears meanwhile.
+A cursor names a position in the project's list of deployments. New deployments are added only at
+one end of the list, and a removed deployment keeps its position. A client that reads all pages
+therefore receives each deployment that existed at the start exactly once, unless the deployment is
+removed before its page is read.
 
-A variation may write the cursor of a position with extra characters (`LONGER`). A cursor of any of these
-lengths is accepted, also after the variation of the world has changed.
+A variation may add extra characters to a cursor (`LONGER`). Cursors of all these lengths are
+accepted, even after the variation of the world has changed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from hosting_emulator.world.value import Change
 
 #: The numbers of extra characters that a variation may add to a cursor.
 LONGER = (1, 6, 20, 48, 80)
-#: The lengths of a cursor's parts: a tag that binds it to its list, and the position in the list.
+#: The lengths of a cursor's parts in bytes: a tag that binds the cursor to its list, and the
+#: position in the list.
 _TAG_BYTES = 6
 _POSITION_BYTES = 6
 _SHORTEST = (_TAG_BYTES + _POSITION_BYTES) * 4 // 3
@@ -87,10 +89,10 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
 def _span(
     count: int, position: int | None, limit: int, *, newest_first: bool
 ) -> tuple[int, int, int | None]:
-    """Return the span of a page in the list of deployments, and the position of the next page.
+    """Return the start and the end of a page in the list of deployments, and the position of the next page.
 
-    The span starts at the first position and ends before the second. The position of the next page is
-    None if there is no next page.
+    The page includes the start and excludes the end. The position of the next page is None if there
+    is no next page.
     """
     if newest_first:
         stop = count if position is None else position
@@ -104,9 +106,10 @@ def _span(
 def _span_with_gaps(
     indexes: Indexes, project: Project, position: int | None, limit: int, *, newest_first: bool
 ) -> tuple[int, int, int | None]:
-    """Return the same as `_span` for a list with removed deployments.
+    """Return the same values as `_span`, for a list with removed deployments.
 
-    The page is as long as without them. It has no next page if the rest of the list was removed.
+    Removed deployments do not count toward the page size. There is no next page if all remaining
+    deployments were removed.
     """
     count = deployment_count(indexes, project.id)
     records = deployments_between(deployment_chunks(indexes, project.id, 0, count), 0, count)
@@ -131,9 +134,10 @@ def _write_cursor(change: Change, project: Project, position: int, longer: int) 
 
 
 def _with_extra_characters(change: Change, shortest: str, longer: int) -> str:
-    """Return a cursor with `longer` extra characters before it. The first of them is `-` or `_`.
+    """Return a cursor with `longer` extra characters in front. The first extra character is `-` or `_`.
 
-    They are derived from the world's seed, so a cursor with other characters is known to be made up.
+    The extra characters are derived from the world's seed, so a cursor with other extra characters
+    was made up by the client.
     """
     if not longer:
         return shortest

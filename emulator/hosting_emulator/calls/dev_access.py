@@ -18,7 +18,7 @@ from hosting_emulator.world.streams import digest, new_id, new_secret
 from hosting_emulator.world.tables import PROJECTS, TICKETS
 from hosting_emulator.world.value import Change
 
-#: A ticket is valid ten minutes (contract, Limits).
+#: The lifetime of a ticket in milliseconds: ten minutes (contract, Limits).
 TICKET_LIFETIME_MS = 600_000
 #: The cookie that a redeemed ticket sets at the dev origin.
 DEV_SESSION_COOKIE = "dev_access"
@@ -76,7 +76,7 @@ def dev_origin(change: Change, project: Project, port: int | None) -> str:
 
 
 def project_at(change: Change, host: str) -> Project | None:
-    """Return the project with this dev host (without port), or None."""
+    """Return the project with this dev host (without port), or None if there is no such project."""
     label, _, zone = host.lower().partition(".")
     if zone != zone_of(change.world.name, change.assumptions.dev_zone):
         return None
@@ -102,7 +102,7 @@ def _ticket_of(change: Change, secret: str) -> Ticket | None:
 
 
 def redeem(change: Change, project: Project, secret: str) -> str:
-    """Redeem a ticket, and return the secret of the session that it opens. Raises Refused."""
+    """Redeem a ticket, and return the cookie value of the session that the ticket opens. Raises Refused."""
     ticket = _ticket_of(change, secret)
     reason = _why_refused(change, project, ticket)
     if ticket is None or reason is not None:
@@ -128,7 +128,7 @@ def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str
 
 
 def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
-    """Return the ticket that opened this session at the project's dev origin, or None."""
+    """Return the ticket that opened the session in a cookie, or None if the session is not valid here."""
     ticket_id, _, session = cookie.partition(".")
     ticket = change.get(TICKETS, ticket_id)
     if ticket is None or ticket.used_ms is None or ticket.session_digest != digest(session):

@@ -1,4 +1,4 @@
-"""Idempotency-Keys: the responses to repeated keys.
+"""Idempotency-Keys: remembers responses, and replays a response if its key is repeated.
 
 The first response to a key is remembered and replayed byte for byte. A key belongs to its
 principal. A different request with the same key (another call, path or body) is refused with
@@ -26,12 +26,13 @@ _IDEMPOTENT_CALLS = tuple(call_id for call_id, spec in ALL_CALLS.items() if spec
 def recall(
     change: Change, request: CallRequest, in_flight: dict[str, CallRequest]
 ) -> RememberedResponse | None:
-    """Return the remembered response for the principal and the key, or None.
+    """Return the response that is remembered for a request's principal and key, or None.
 
-    Under the assumption `idempotency_scope`, the call also counts. Raises Refused with
-    `idempotency_key_reused` if the key was used for a different request. If `idempotency_in_flight`
-    is `refuse`, a request that is not refused is recorded in `in_flight`, and while it is in
-    progress, another request with its key is refused with `service_unavailable`.
+    The assumption `idempotency_scope` decides whether the response must also come from the same
+    call. Raises Refused with `idempotency_key_reused` if the key was used for a different request.
+    If the assumption `idempotency_in_flight` is `refuse`, the first request with a key is recorded
+    in `in_flight`. While this request is in progress, the same request with the same key is refused
+    with `service_unavailable`.
     """
     assumptions = change.assumptions
     # Only a digest is stored, because a client's key may be a secret.
@@ -72,8 +73,8 @@ def _remembered_elsewhere(
 ) -> RememberedResponse | None:
     """Return the response that was remembered for this key under a different `idempotency_scope`.
 
-    A world still knows its keys after its assumptions have changed. A response to the same request
-    takes precedence over a response to a different request.
+    A world still remembers the responses after its assumptions have changed. A response to the same
+    request takes precedence over a response to a different request.
     """
     table = change.world.tables[REMEMBERED.name]
     if not table:
@@ -98,8 +99,8 @@ def _reused(why: str) -> Refused:
 
 def remember(change: Change, request: CallRequest, reply: Reply) -> None:
     """Remember a response under the request's key, and delete at most one expired response."""
-    # Deleting an expired response for each new one limits the size of the table, and keeps every
-    # request fast.
+    # Deleting one expired response for each new response limits the size of the table, and keeps
+    # every request fast.
     queue = change.world.remembered
     oldest = queue.entries.get(queue.first)
     if oldest is not None and _is_forgotten(oldest[1], change):
@@ -123,13 +124,13 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
 
 
 def _is_forgotten(remembered: RememberedResponse, change: Change) -> bool:
-    """Tell whether the retention time of a response is over."""
+    """Return whether the retention time of a remembered response is over."""
     expires_ms = remembered.expires_ms
     return expires_ms is not None and expires_ms <= change.now_ms
 
 
 def replay(change: Change, request: CallRequest, remembered: RememberedResponse) -> Reply:
-    """Return the response to a retry, built from the remembered response. Raises Refused."""
+    """Return the response to a retry, built from a remembered response. Raises Refused."""
     if remembered.status < 400:
         replay_function = REPLAY_FUNCTIONS.get(request.spec.call_id)
         if replay_function is not None:

@@ -1,4 +1,4 @@
-"""Strictly reads a request's headers, query and body according to the call's row in the table.
+"""Reads and checks a request's headers, query and body, as the call is declared in `contract/calls.py`.
 
 Every mistake raises Refused with `invalid_request`. The message names the header, parameter or
 field, and the correct form.
@@ -30,11 +30,12 @@ _HEADER_LIMIT = 128
 _CACHED_BODY_BYTES = 256
 #: The maximum number of characters of a client's text that a message quotes.
 _LONGEST_QUOTE = 60
-#: A message does not quote a number of this size.
+#: A message does not quote numbers of this size or larger.
 _LONG_NUMBER = 1e15
 _NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
-#: Two bodies are the same request if the fields that the call reads are equal. The spelling does
-#: not matter (contract, call 3: an exact replay has the same name and Idempotency-Key).
+#: Spells a body's fields in a canonical form. Two requests count as the same request if the fields
+#: that the call reads are equal (contract, call 3: an exact replay has the same name and
+#: Idempotency-Key).
 _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -87,7 +88,7 @@ def _read_key(request: CallRequest) -> str:
 
 
 def _check_media_type(request: CallRequest, assumptions: Assumptions) -> None:
-    """Raise Refused if the body is not sent as JSON."""
+    """Raise Refused if the Content-Type of a request is not `application/json`."""
     values = request.headers.getall("Content-Type", ())
     media_type = ""
     if values:
@@ -106,7 +107,7 @@ def _check_media_type(request: CallRequest, assumptions: Assumptions) -> None:
 
 
 def read_request_id(values: Sequence[str], assumptions: Assumptions) -> str | None:
-    """Return a client's request id, or None if it is invalid and the world ignores invalid ids.
+    """Return a client's request id, or None if the id is invalid and the world ignores invalid ids.
 
     Raises Refused.
     """
@@ -175,15 +176,15 @@ def _judge_body(
     document: dict[str, Any], resource: str, closed: bool, generation: SourceGeneration
 ) -> dict[str, Any]:
     """Validate a body, and return the fields that the call reads. Raises Refused."""
-    # Imported here because loading pydantic takes 90 ms, and it is not needed before the first
-    # body.
+    # Imported here because loading pydantic takes 90 ms, and only a request with a body needs
+    # pydantic.
     from pydantic import ValidationError
 
     from hosting_emulator.contract.models import body_model
 
     model = body_model(resource, closed=closed, source_generation=generation)
-    # A body may have a hundred thousand unknown fields, and pydantic describes each of them. A
-    # single unknown field is enough for the error.
+    # A body may have a hundred thousand unknown fields, and pydantic describes each of them. Pass
+    # on only one unknown field, which is enough for the error.
     names = RESOURCES[resource].names
     judged = {name: document[name] for name in names if name in document}
     unknown = next((name for name in document if name not in names), None)
@@ -207,14 +208,15 @@ def _judge_body(
     )
 
 
-#: Clients send the same few small bodies again and again, and the result depends only on the bytes.
+#: Cache the results, because clients repeat the same few small bodies, and a result depends only on
+#: the bytes.
 _read_small_body = lru_cache(maxsize=1024)(_read_body)
 
 
 def load_models() -> None:
-    """Load modules and models in advance.
+    """Load the modules and models for request bodies in advance.
 
-    Otherwise the first request with a body would wait about 0.1 s.
+    Without this, the first request with a body would take about 0.1 s longer.
     """
     from hosting_emulator.contract.models import body_model
 
@@ -222,14 +224,14 @@ def load_models() -> None:
 
 
 def _quoted(text: str) -> str:
-    """Quote a client's text for a message, escaped and shortened if necessary."""
+    """Return the repr of a client's text for a message, truncated to 60 characters."""
     if len(text) <= _LONGEST_QUOTE:
         return repr(text)
     return repr(text[:_LONGEST_QUOTE]) + "…"
 
 
 def _kind(value: Any) -> str:
-    """Describe a JSON value for a message."""
+    """Describe a JSON value for a message, for example `a string of 3 characters`."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
@@ -246,7 +248,7 @@ def _kind(value: Any) -> str:
 # --- the query -------------------------------------------------------------------------------------
 
 
-#: `re` also caches patterns, but its look-up takes three times as long.
+#: Cache compiled patterns here, because a look-up in the cache of `re` takes three times as long.
 _compiled = lru_cache(re.compile)
 
 

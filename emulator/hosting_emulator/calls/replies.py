@@ -13,7 +13,7 @@ from hosting_emulator.world.value import Change
 def success_reply(
     change: Change, request: CallRequest, document: Any, subject: str, *, secret: bool = False
 ) -> Reply:
-    """Return the first reply of a successful call, with the status under the world's assumptions.
+    """Return the reply of a call that succeeded and is not replayed. Assumptions may decide its status.
 
     `subject` is the id of the created or read resource. `secret` means that the document contains a
     credential.

@@ -15,7 +15,7 @@ from hosting_emulator.world.records import OperationOutcome
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import World
 
-#: The headers of every response of a call.
+#: The headers that every response of a call has.
 NO_STORE = (("Cache-Control", "no-store"),)
 #: The headers of a request. Names are case-insensitive and may be repeated.
 Headers: TypeAlias = MultiMapping[str]
@@ -27,7 +27,7 @@ class Principal:
     """The user or API key that makes a request.
 
     `permissions` is None for an access token, because only an API key is limited to certain
-    permissions. `session_id` is the session in which the token was issued. The session may have
+    permissions. `session_id` is the session in which the token was issued, even if the session has
     ended since.
     """
 
@@ -43,7 +43,7 @@ class Principal:
         return self.session_id is not None
 
     def __bool__(self) -> bool:
-        """Whether a user or an API key was authenticated."""
+        """Whether a user or an API key was authenticated, which is false only for NOBODY."""
         return self is not NOBODY
 
 
@@ -51,11 +51,12 @@ NOBODY = Principal("", None)
 
 
 class CallRequest(msgspec.Struct, kw_only=True):
-    """A request for a call, with the data that has been read from it so far.
+    """A request to the API, with the data that has been read from the request so far.
 
     `path` does not include the prefix of a world. `dev_port` is the port of dev origins, or None
-    for the default port of https. `world` is the world before the request. `n` and `starts` (the
-    number of earlier starts of the world) together identify the request in its world.
+    for the default port of https. `world` is the world before the request. `n` is the number of the
+    request in the log, and `starts` is the number of times that the world was loaded from disk.
+    Together they identify the request in its world.
     """
 
     method: str
@@ -77,13 +78,14 @@ class CallRequest(msgspec.Struct, kw_only=True):
     canonical_body: str = ""
     #: The key under which the response to the Idempotency-Key is remembered.
     storage_key: str = ""
-    #: A digest of the call, the path and the body. Equal fingerprints mean the same request.
+    #: A digest of the call, the path and the body. Requests with equal fingerprints count as the
+    #: same request.
     fingerprint: str = ""
     #: The armed outcome for the operation that the call starts.
     outcome: OperationOutcome | None = None
 
     def request_id(self) -> str:
-        """Return the client's request id, or a generated id, which is derived on demand."""
+        """Return the client's request id, or a generated id if the client sent no valid id."""
         if self.given_request_id is None:
             number = str(self.n)
             if self.starts:
@@ -93,18 +95,19 @@ class CallRequest(msgspec.Struct, kw_only=True):
 
 
 def derived_request_id(seed: str, number_text: str, now_ms: int) -> str:
-    """Return the generated request id for the request with this number."""
+    """Return a request id that is derived from the seed, the number of the request, and the time."""
     return "req_" + make_ulid(now_ms, derive(seed, "request", number_text, size=10))
 
 
 class Reply(msgspec.Struct):
     """The response of a call.
 
-    The status is 0 if there is no response. `subject` is the subject's id.
+    The status is 0 if there is no response. `subject` is the id of the resource that was created,
+    changed or read.
 
     `secret` means that the body contains credential material and must not be stored. `varied` lists
-    the points at which the body was varied, or is None if it has not been varied yet. `assumption`
-    names an assumption that affected the body, if only the call can know this.
+    the variation points at which the body was varied, or is None before the variation. `assumption`
+    names an assumption that affected the body, if only the call can know that.
     """
 
     status: int

@@ -1,8 +1,8 @@
 """Implements the calls: a function for each row of `contract/calls.py`, with the name of the call.
 
-A function takes the change to which it may write, the request, and the subject's record. It returns
-the reply, or raises Refused without changing anything. Larger calls have separate files: API keys,
-tickets for dev origins, and pages of deployments.
+A function takes a change for its writes, the request, and the subject's record. The function
+returns the reply, or raises Refused without changing anything. Larger calls have separate files:
+API keys, tickets for dev origins, and pages of deployments.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hosting_emulator.world.value import Change
 
 
 def set_project_powered_by_flag(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Switch the flag. Hiding is refused while a Free workspace's domain depends on it."""
+    """Show or hide the flag. Hiding is refused while a Free workspace's domain depends on the flag."""
     assumption = None
     if request.values["enabled"]:
         keeps_time = _keeps_enabled_at(change, request, project)
@@ -55,7 +55,7 @@ def set_project_powered_by_flag(change: Change, request: CallRequest, project: P
 
 
 def _keeps_enabled_at(change: Change, request: CallRequest, project: Project) -> bool:
-    """Tell whether the flag is already on, and was switched on by a user who still owns the project.
+    """Return whether the flag is already on and was switched on by a user who still owns the project.
 
     If a former owner switched the flag on, the next owner who switches it on sets a new time.
     """
@@ -82,11 +82,16 @@ def _check_domain(change: Change, project: Project) -> None:
 
 
 def initialize_managed_source(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Start the operation, if the caller knows the project's current source generation."""
+    """Start an operation that initializes the managed source.
+
+    Raises Refused if the request expects another source generation than the project's current
+    generation.
+    """
     assumptions = change.assumptions
     expected = request.values.get("expected_source_generation")
     if assumptions.source_generation == "ignored":
-        # It is also ignored when the operation starts, even if the assumption has changed by then.
+        # Drop the generation, so that the operation ignores it even if the assumption changes
+        # before the operation starts.
         expected = None
     if expected is not None and expected != project.source_generation:
         raise Refused(
@@ -100,7 +105,7 @@ def initialize_managed_source(change: Change, request: CallRequest, project: Pro
 
 
 def apply_project_domains(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Start the operation, if the plan allows it. Its result contains the hostnames."""
+    """Start an operation that applies the project's hostnames. Raises Refused if the plan forbids this."""
     organization = change.row(ORGANIZATIONS, project.organization_id)
     if organization.plan == "free" and change.assumptions.domains_plan == "paid":
         raise Refused(
@@ -114,9 +119,10 @@ def apply_project_domains(change: Change, request: CallRequest, project: Project
 def _start_operation(
     change: Change, request: CallRequest, project: Project, kind: str, generation: int | None = None
 ) -> Reply:
-    """Start an operation.
+    """Start an operation, and return the response with the new operation.
 
-    It does not spend credits, but may require that the organization has some.
+    An operation does not spend credits, but may require that the organization has credits. Raises
+    Refused.
     """
     organization = change.row(ORGANIZATIONS, project.organization_id)
     if not organization.credits and change.assumptions.zero_credits == "operations_refused":
@@ -132,7 +138,7 @@ def _start_operation(
 
 
 def get_operation(change: Change, request: CallRequest, operation: Operation) -> Reply:
-    """Return the operation's current state. If its profile counts polls, this poll counts."""
+    """Return the operation's current state. If the operation's profile counts polls, this poll counts."""
     if not is_finished(operation):
         operations.count_poll(change, operation)
         react(change)
@@ -141,7 +147,7 @@ def get_operation(change: Change, request: CallRequest, operation: Operation) ->
 
 
 def show_operation(change: Change, request: CallRequest, operation: Operation) -> Reply:
-    """Show the operation as it is now, without counting a poll."""
+    """Return the operation's current state, without counting a poll."""
     return success_reply(change, request, views.operation(change, operation), operation.id)
 
 
@@ -149,14 +155,14 @@ def show_operation(change: Change, request: CallRequest, operation: Operation) -
 
 
 def get_dns_authorization(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Return the current authorization, without credentials."""
+    """Return the project's current DNS authorization, without credentials."""
     record = change.get(DNS, project.id) or Dns()
     document = views.dns_authorization(record, change.assumptions)
     return success_reply(change, request, document, project.id)
 
 
 def read_database_compute(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Return the current observation. A database without a placement is null, never invented."""
+    """Return the current observation. `database` is null if the environment has no managed placement."""
     environment = request.values["environment"]
     record = change.get(DATABASES, f"{project.id}/{environment}") or Database("separate")
     if record.provider_failing:
@@ -173,8 +179,8 @@ def read_database_compute(change: Change, request: CallRequest, project: Project
 
 # --- The tables ------------------------------------------------------------------------------------
 
-#: The function of a call. Depending on the call's path, the subject's record is a project, an
-#: organization or an operation.
+#: A function that implements a call. Depending on the call's path, its third argument is a project,
+#: an organization or an operation.
 CallFunction: TypeAlias = Callable[[Change, CallRequest, Any], Reply]
 CALL_FUNCTIONS: dict[CallName, CallFunction] = {
     "set_project_powered_by_flag": set_project_powered_by_flag,
@@ -187,14 +193,14 @@ CALL_FUNCTIONS: dict[CallName, CallFunction] = {
     "read_database_compute": read_database_compute,
     "get_operation": get_operation,
 }
-#: The functions that show what a read shows, and change nothing.
+#: The functions that return the response to a read without changing the world.
 READ_FUNCTIONS: dict[CallName, CallFunction] = {
     "get_dns_authorization": get_dns_authorization,
     "list_deployments": list_deployments,
     "read_database_compute": read_database_compute,
     "get_operation": show_operation,
 }
-#: The functions of calls whose retry does not receive the remembered response.
+#: The functions for calls whose replay is not the remembered response.
 REPLAY_FUNCTIONS: dict[CallName, Callable[[Change, CallRequest, RememberedResponse], Reply]] = {
     "create_user_api_key": replay_key_creation,
 }

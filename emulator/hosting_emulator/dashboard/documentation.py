@@ -1,4 +1,4 @@
-"""The documentation pages: an overview, and both APIs to read and try in Swagger UI."""
+"""The documentation pages: an overview, and Swagger UI for both APIs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hosting_emulator.http import responses
 from hosting_emulator.http.pages import Templates, page
 
 _TEMPLATES: Final = Templates(__package__)
-#: Swagger UI writes styles into its elements, and sends requests only to this server. No other page
-#: allows such styles.
+#: The content security policy for Swagger UI, which needs inline styles and sends requests only to
+#: this server. No other page allows inline styles.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,4 +1,4 @@
-"""The pages about problems of the public API: the catalogue, and the page to which a `type` links."""
+"""The pages about problems of the public API: the catalogue, and the pages to which `type` links."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TEMPLATES: Final = Templates(__package__)
 _CATALOGUE_PATH: Final = f"{DOCS_PATH}/errors"
 _EXAMPLE_REQUEST_ID: Final = "01JQ7Z3M8W4K2X9V6T5R1P0NDB"
 _EXAMPLE_WAIT_SECONDS: Final = 30
-#: A longer list of other problems is collapsed when the page opens.
+#: A list of other problems with more items is collapsed when the page opens.
 _MOST_OPEN_ITEMS: Final = 12
 
 _STATUS_LINK: Final = (
@@ -51,7 +51,7 @@ _OTHERS: Final = (
 
 def show_catalogue() -> web.Response:
     """Show the catalogue of all problems."""
-    # The sort is stable: problems with the same status keep their order.
+    # The sort is stable, so problems with the same status keep their order.
     problems = sorted(PROBLEMS.values(), key=attrgetter("status"))
     links = ""
     sections = ""
@@ -86,14 +86,14 @@ def _catalogue_item(problem: Problem) -> Html:
 def show_problem(context: Context, slug: str) -> web.Response:
     """Show the page to which a problem's `type` links."""
     problems = {problem.slug: problem for problem in PROBLEMS.values()}
-    detail = "there is no problem code with this page; see /_emulator/docs"
+    detail = "there is no problem code for this page; see /_emulator/docs"
     problem = require(problems.get(slug), "No such problem", detail)
     text = problem_page(problem, context.base_url)
     return responses.html(text, CONTENT_SECURITY_POLICY)
 
 
 def problem_page(problem: Problem, base_url: str = "") -> str:
-    """Return the page of a problem, with a mark at each value that is only our assumption."""
+    """Return the page of a problem, with a mark for the source of each value."""
     document = example_document(problem, base_url)
     retryable = "<b>No</b>: the same request will be refused again"
     if problem.retryable:
@@ -128,10 +128,10 @@ def _mark(problem: Problem, name: str) -> Html:
 
 
 def example_document(problem: Problem, base_url: str = "") -> JsonObject:
-    """Return a problem document in the form returned by a call."""
+    """Return an example of the problem document that a call would return."""
     wait_seconds = None
     if problem.code == "rate_limited":
-        # This is the only code for which the contract defines the field's meaning.
+        # Show retry_after_seconds only here, because the contract defines it only for rate limits.
         wait_seconds = _EXAMPLE_WAIT_SECONDS
     refusal = Refused(problem.code, problem.detail, retry_after_seconds=wait_seconds)
     reply = problem_reply(refusal, _EXAMPLE_REQUEST_ID, base_url + DOCS_PATH, DEFAULTS)
@@ -153,7 +153,7 @@ def _example_head(problem: Problem, document: JsonObject) -> str:
 
 
 def _example_lines(document: JsonObject) -> Html:
-    """Return the members of a JSON document, one per line."""
+    """Return the members of a JSON document as HTML, one per line."""
     lines = []
     for name, value in document.items():
         key = escape(json.dumps(name), quote=False)
@@ -163,7 +163,7 @@ def _example_lines(document: JsonObject) -> Html:
 
 
 def _trail(code: str = "") -> Html:
-    """Return the breadcrumbs of a page: the catalogue, or a code below it."""
+    """Return the breadcrumbs of the catalogue or, with `code`, of the page of a problem."""
     links = [f'<a href="{DOCS_PATH}">Docs</a>']
     title = "Problems"
     if code:

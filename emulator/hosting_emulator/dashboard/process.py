@@ -15,7 +15,7 @@ from hosting_emulator.messages import (
 
 
 def health(context: Context) -> Health:
-    """Report that the emulator is up, its version, and any problem with its data directory."""
+    """Report that the emulator is running, with its version and any problem with its data directory."""
     facts = context.facts
     return Health(status="ok", version=facts.version, storage=facts.storage_problem())
 
@@ -43,7 +43,7 @@ def info(context: Context) -> Info:
 def page_secret(context: Context) -> PageSecret:
     """Return the header with which the emulator's own pages mark their requests to `/v1`.
 
-    The conduct rules skip these requests, because a user sends them rather than a client. The value
-    is random and changes each time the emulator starts.
+    The conduct rules skip these requests, because a user sends them rather than a client. The
+    header's value is random, and changes each time the emulator starts.
     """
     return PageSecret(header=PAGE_HEADER, value=context.site.page_secret)

@@ -12,8 +12,8 @@ from hosting_emulator.http.pages import Html, Templates, html
 from hosting_emulator.messages import JsonObject, WorldSummary
 
 _TEMPLATES: Final = Templates(__package__)
-#: Columns of the tables of projects, organizations and users: headings with templates for their
-#: cells.
+#: The columns that the tables of projects, organizations and users have in common. Each heading has
+#: a template for the cells of its column.
 _MEMBER_COLUMNS: Final = {"Alias": "<b>$alias</b>", "Id": "<code>$id</code>"}
 _WORLD_COLUMNS: Final = {
     "World": "<b>$name</b><br><code>$base_url</code>",
@@ -28,7 +28,7 @@ _WORLD_COLUMNS: Final = {
 
 
 def start_body(base_url: str, storage: str, worlds: Sequence[WorldSummary]) -> Html:
-    """Return the content of `<main>`. It describes the first world in detail.
+    """Return the content of `<main>`, which describes the first world in detail.
 
     `storage` describes where the state of the worlds is stored.
     """
@@ -50,7 +50,7 @@ def start_body(base_url: str, storage: str, worlds: Sequence[WorldSummary]) -> H
 
 
 def _first_request(base_url: str, world: WorldSummary) -> Html:
-    """Return the request that the page suggests. A world without users or projects has none."""
+    """Return the example request of the page, or nothing for a world without users or projects."""
     if not world.users or not world.projects:
         return Html("")
     aliases = [user.alias for user in world.users]
@@ -87,7 +87,7 @@ def _projects_table(world: WorldSummary) -> Html:
 
 
 def _table(columns: Mapping[str, str], rows: Iterable[JsonObject]) -> Html:
-    """Return a table. `columns` has the template of a column's cells by the column's heading.
+    """Return an HTML table. `columns` maps each heading to the template for the cells of its column.
 
     On a narrow screen each row becomes a card, and the headings become labels.
     """

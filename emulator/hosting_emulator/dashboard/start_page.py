@@ -15,19 +15,22 @@ from hosting_emulator.http.pages import STATIC_PATH, Html, Templates
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _TEMPLATES: Final = Templates(__package__)
-#: The page loads only files of this server, and no other page can show it in a frame.
+#: The content security policy of the page. The page loads only files from this server, and no other
+#: page can show it in a frame.
 _POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'"
 )
 _STYLES: Final = "dashboard/style/"
-#: These style sheets come first, in this order. The others, such as a panel's, override them.
+#: The style sheets that are loaded first, in this order. The other style sheets, such as those of
+#: panels, override them.
 _FIRST_STYLES: Final = [f"{_STYLES}{name}.css" for name in ("base", "parts", "frame")]
 
 
 def start(context: Context) -> web.Response:
     """Show the dashboard."""
-    # The body for browsers without scripts describes the first world in detail.
+    # Put the default world first, because browsers without scripts see only the first world in
+    # detail.
     worlds = sorted(list_worlds(context), key=lambda world: world.name != DEFAULT_WORLD)
     body = start_body(context.base_url, _storage_text(context), worlds)
     text = _TEMPLATES.fill("dashboard", styles=_style_links(), fallback=body)

@@ -43,7 +43,7 @@ def static_file(context: Context, file: str) -> web.Response:
 
 
 def _has_copy(request: web.BaseRequest, etag: str) -> bool:
-    """Return whether the browser has a file with this validator (RFC 9110, 13.1.2)."""
+    """Return whether the browser already has the file with this validator (RFC 9110, 13.1.2)."""
     condition = request.headers.get("If-None-Match", "").strip()
     if condition == "*":
         return True

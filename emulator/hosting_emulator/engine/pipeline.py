@@ -106,7 +106,7 @@ def route(engine: Engine, ctx: ExchangeContext) -> None:
 
 
 def _misplaced(path: str) -> Refused | None:
-    """Return the refusal of a path of an unknown world or a dev origin, or None for any other path."""
+    """Return the refusal of a path for an unknown world or a dev origin, or None for any other path."""
     _, first, name, *_ = [*path.split("/"), "", ""]
     if first == "worlds" and name:
         detail = f"There is no world {name[:64]!r}; GET /_emulator/worlds lists all worlds."

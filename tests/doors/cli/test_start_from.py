@@ -205,7 +205,8 @@ def test_from_refuses_other_options_that_describe_the_beginning(
 
     assert result.returncode == 2
     assert (
-        result.stderr == f"Error: {option[0]} cannot be used with --import, whose state sets it\n"
+        result.stderr == f"Error: {option[0]} cannot be used with --import, "
+        "because the imported state sets it\n"
     )
 
 

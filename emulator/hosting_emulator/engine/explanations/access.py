@@ -1,4 +1,4 @@
-"""Sentences about access: who made a request, and whether its subject is within their access."""
+"""Sentences about access: who made a request, and whether this user may access its subject."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def explain_assumptions(
     assumptions: Assumptions, entry: Entry, spec: CallSpec | None
 ) -> Iterator[str]:
     """Explain the assumptions that decided a response, and the changed assumptions that can affect it."""
-    # A dict drops repeated names and keeps their order.
+    # Use a dict, which drops repeated names and keeps their order.
     deciding = dict.fromkeys(_deciding(assumptions, entry, spec))
     for name in deciding:
         if name == "problem_statuses":
@@ -37,7 +37,7 @@ def explain_assumptions(
 
 
 def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
-    """Yield the assumptions that decided this response, including those with their default value."""
+    """Yield the names of the assumptions that decided a response, even if they have their default value."""
     if entry.code is not None:
         if not entry.was_decided_by_fault:
             yield from _deciding_refusal(assumptions, entry, spec)
@@ -56,7 +56,7 @@ def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> 
 
 
 def _deciding_success(assumptions: Assumptions, entry: Entry, spec: CallSpec) -> Iterator[str]:
-    """Yield the assumptions that decided the first response of a successful request."""
+    """Yield the names of the assumptions that decided the first response to a successful request."""
     if isinstance(spec.success, AssumedStatus):
         yield spec.success.assumption
     if spec.success_assumption is not None:
@@ -78,7 +78,7 @@ def _deciding_success(assumptions: Assumptions, entry: Entry, spec: CallSpec) ->
 def _deciding_refusal(
     assumptions: Assumptions, entry: Entry, spec: CallSpec | None
 ) -> Iterator[str]:
-    """Yield the assumptions that decided a refusal."""
+    """Yield the names of the assumptions that decided a refusal."""
     code = str(entry.code)
     path_id = entry.project or entry.operation
     if code == "resource_not_found" and path_id and not is_ulid(path_id):
@@ -93,7 +93,7 @@ def _deciding_refusal(
 
 
 def _describe(assumptions: Assumptions, name: str) -> str:
-    """Return a sentence about the value of an assumption and its meaning."""
+    """Return sentences about the value and the meaning of an assumption."""
     meaning = _meanings()[name]
     if name not in assumptions.__struct_fields__:
         return f"{name} cannot be set. {meaning}"

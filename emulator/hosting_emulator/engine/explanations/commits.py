@@ -16,7 +16,7 @@ _NOUNS = {tables.DEPLOYMENTS.name: "deployment", tables.DNS.name: "DNS authoriza
 
 
 def explain_commit(commit: Commit) -> str:
-    """Return a sentence about a commit: its number, its rows, and its changes."""
+    """Return a sentence about a commit: its number, how many rows it changed, and its main changes."""
     counts = ", ".join(
         f"{name.replace('_', ' ')} ({len(commit.writes[name])})"
         for name in tables.TABLES
@@ -66,7 +66,7 @@ def _operation_changes(commit: Commit) -> Iterator[str]:
         if old is not None:
             change += f", was {describe_state(old)}"
             first_and_last.add(old.state)
-        # A dict drops repeated states and keeps their order.
+        # Use a dict, which drops repeated states and keeps their order.
         states_between = dict.fromkeys(
             transition.operation.state
             for transition in commit.entered

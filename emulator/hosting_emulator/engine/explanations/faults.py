@@ -22,7 +22,8 @@ def explain_faults(
 ) -> Iterator[ExplainedStep]:
     """Explain the faults of a commit phase: those that acted, and those that only matched the request.
 
-    With None, explain the faults without a commit phase, which alter the response.
+    If `commit_phase` is None, explain the faults that alter the response, which have no commit
+    phase.
     """
     for fault in entry.acted:
         if commit_phase_of(fault) == commit_phase:
@@ -46,7 +47,7 @@ def explain_faults(
 
 
 def _acted_text(entry: Entry, fault: Fault) -> str:
-    """Return text that says that a fault acted, and what it altered."""
+    """Return a clause that says that a fault acted, and what the fault altered."""
     commit_phase = commit_phase_of(fault)
     phase = f", {commit_phase}" if commit_phase else ""
     text = f"{fault.id} ({fault.kind}{phase}) acted, hit {fault.hits}"
@@ -97,7 +98,7 @@ def _new_operations(commit: Commit) -> list[Operation]:
 
 
 def _idle_outcomes(entry: Entry, call: str, commit: Commit) -> Iterator[str]:
-    """Explain why armed outcomes that match a request did not act on the operation that it started."""
+    """Explain why armed outcomes that match a request did not act on the operation that was started."""
     project_id, organization_id = entry.about(commit.before)
     outcomes = [operation.outcome for operation in _new_operations(commit)]
     applied_ids = {outcome.id for outcome in outcomes if outcome is not None}

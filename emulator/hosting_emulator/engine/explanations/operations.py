@@ -1,4 +1,4 @@
-"""Explains why an operation is in its state, what it waits for, and which command moves it."""
+"""Explains why an operation is in its state, what it waits for, and which command lets it continue."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ _STALE = (
 class _Reason:
     """The reason why an operation is in its state.
 
-    `commands` are the commands that move the operation. `held_by` names what holds it, and `waits_for`
-    is the id of the operation for which it waits.
+    `commands` are the commands that let the operation continue. `held_by` names what holds the
+    operation, if anything does. `waits_for` is the id of the operation for which this operation
+    waits, if any.
     """
 
     sentences: list[str]
@@ -62,7 +63,8 @@ class _Reason:
 def why(engine: Engine, operation_id: str) -> Why | None:
     """Return the explanation of an operation, or None if there is no such operation.
 
-    Its commands are for our command line, without the options that select the emulator and the world.
+    The commands in the explanation are commands of `hosting-emulator`, without the options that
+    select the emulator and the world.
     """
     now_ms = engine.run_due()
     world = engine.world
@@ -96,7 +98,7 @@ def why(engine: Engine, operation_id: str) -> Why | None:
 
 
 def standstill(engine: Engine, operation_id: str) -> str:
-    """Return sentences about why time does not move an unfinished operation, and which command does."""
+    """Return sentences that say why time does not move an unfinished operation, and which command does."""
     explanation = why(engine, operation_id)
     assert explanation is not None
     sentences = [f"operation {operation_id} does not move with time.", *explanation.sentences]
@@ -153,7 +155,7 @@ def _decision(operation: Operation) -> str:
 
 
 def _undecisive_outcome(outcome: OperationOutcome) -> str:
-    """Explain the effect of an outcome on an operation whose end it did not decide."""
+    """Explain the effect of an outcome on an operation whose end the outcome did not decide."""
     if outcome.steps_taken < len(outcome.steps):
         rest = "its remaining steps" if outcome.steps_taken else "its steps"
         return f"It ended before {outcome.id} took {rest}: {outcome_text(outcome)}."
@@ -388,7 +390,7 @@ def _next_state(world: World, operation: Operation, *, is_stale: bool) -> tuple[
 
 
 def _untimed(engine: Engine, operation: Operation) -> _Reason:
-    """Explain an operation that only polls or an intervention can move, but not the clock."""
+    """Explain an operation that polls or an intervention can move, but the clock cannot."""
     mode, polls_per_state, _ = profile_of(operation)
     if mode == "per_poll":
         sentences = [_per_poll(operation, polls_per_state)]

@@ -1,7 +1,8 @@
 """The trail of an exchange: each decision that led to its response, in order, as a sentence.
 
-Trails are built on demand, from the references in an entry of the request log. They may contain facts
-that a response must not disclose, such as the existence of a resource and the users who can see it.
+A trail is built on demand from an entry of the request log. A trail may contain information that a
+response must not disclose, such as the existence of a resource and the users who can see the
+resource.
 """
 
 from __future__ import annotations
@@ -64,11 +65,11 @@ class Explanations:
         self._by_key: dict[tuple[str, str], list[Entry]] = {}
 
     def item(self, world: World, entry: Entry) -> Exchange:
-        """Return the summary of an exchange with its trail. `world` is the current state."""
+        """Return the summary of an exchange with its trail. `world` is the current state of the world."""
         return Exchange(**summary_members(world, entry), trail=self.steps(world, entry))
 
     def whole(self, world: World, entry: Entry) -> WholeExchange:
-        """Return an exchange with headers, bodies and trail. `world` is the current state."""
+        """Return an exchange with headers, bodies and trail. `world` is the current state of the world."""
         return WholeExchange(
             **summary_members(world, entry),
             request=request_message(world, entry),
@@ -77,7 +78,7 @@ class Explanations:
         )
 
     def steps(self, world: World, entry: Entry) -> list[TrailStep]:
-        """Return the trail of an exchange, without secrets. `world` is the current state."""
+        """Return the trail of an exchange, without secrets. `world` is the current state of the world."""
         redactor = Redactor(world)
         return [
             TrailStep(step=step.step, text=redactor.text(step.sentence))
@@ -132,7 +133,7 @@ class Explanations:
     # --- the Idempotency-Key ----------------------------------------------------------------------
 
     def _explain_key(self, entry: Entry, world: World) -> Iterator[str]:
-        """Explain whether a request's key was new, replayed an earlier request, or was reused wrongly."""
+        """Explain whether a request's key was new, was replayed, or was reused for a different request."""
         key = sent_header(entry, _KEY_HEADER)
         if key is None:
             return
@@ -163,11 +164,11 @@ class Explanations:
         return f"New: the key {key} {state}; {response} is remembered for it {until}."
 
     def _earlier_use(self, entry: Entry, key: str) -> Entry | None:
-        """Return the latest earlier request with a key and a remembered response.
+        """Return the latest earlier request with a key whose response was remembered, or None.
 
-        A key may be used for several calls or by several principals. Therefore a request whose response
-        was remembered under the same storage key takes precedence, then a request with the same call
-        and path.
+        A user may use a key for several calls. Therefore a request whose response was remembered
+        under the same storage key takes precedence, and after that a request with the same call and
+        path.
         """
         if not self._by_key:
             self._index_keys()
@@ -182,7 +183,7 @@ class Explanations:
         return earlier[0] if earlier else None
 
     def _index_keys(self) -> None:
-        """Index the requests of the log by their principal and Idempotency-Key."""
+        """Index the requests of the log by user and Idempotency-Key."""
         for entry in self._log.after(0):
             key = sent_header(entry, _KEY_HEADER)
             if key is not None:
@@ -221,9 +222,10 @@ def _due_events(commit: Commit) -> str:
 
 
 def _other_faults(world: World, entry: Entry, counting: list[Commit]) -> Iterator[ExplainedStep]:
-    """Yield a step with the number of armed faults that did not match or were not compared at all.
+    """Yield a step with the number of armed faults that did not match the request or were not considered.
 
-    If a request was delivered twice, each fault considers only one of its deliveries.
+    Yields nothing for a request that was delivered twice, because each fault considers only one of
+    the deliveries.
     """
     if entry.second_delivery_of or entry.is_discarded:
         return
@@ -248,7 +250,7 @@ def _ends_search(fault: Fault) -> bool:
 
 
 def _deliveries(entry: Entry) -> Iterator[ExplainedStep]:
-    """Explain which delivery of a request delivered twice this is, and which of the two counts."""
+    """For a request that was delivered twice, explain which delivery's response the client received."""
     if entry.second_delivery_of:
         received = "did not receive" if entry.is_discarded else "received"
         sentence = (
@@ -296,7 +298,7 @@ def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
 
 
 def _remembered_keys(entry: Entry) -> set[str]:
-    """Return the storage key under which a request's response was remembered, or an empty set."""
+    """Return a set with the storage key under which a request's response was remembered, if it was."""
     return {
         key
         for commit in entry.commits
@@ -306,7 +308,7 @@ def _remembered_keys(entry: Entry) -> set[str]:
 
 
 def _fate(entry: Entry) -> str:
-    """Describe a fault's effect on a response after the commit. Empty if the response is unchanged."""
+    """Return a word for a fault's effect on a committed call's response, or "" for an unchanged response."""
     if entry.lost is not None:
         return "lost"
     if entry.altered_beyond_contract:
@@ -321,7 +323,7 @@ def _fate(entry: Entry) -> str:
 
 
 def _refusal(entry: Entry) -> str:
-    """Explain a response that is a problem or a proxy's error. Empty if it is neither."""
+    """Return a sentence about a problem response or a proxy's error, or "" for any other response."""
     if entry.code is None and entry.status < 400:
         return ""
     if entry.code is None and entry.own_status:
