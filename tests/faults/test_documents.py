@@ -68,9 +68,13 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"gateway_error": {"status": 501}},
         "gateway_error.status",
-        ["it cannot be 501; did you mean 50"],
+        ["501 is not allowed; did you mean 50"],
     ),
-    ({"gateway_error": {"status": 9}}, "gateway_error.status", ["one of 500, 502, 503, 504"]),
+    (
+        {"gateway_error": {"status": 9}},
+        "gateway_error.status",
+        ["the allowed values are 500, 502, 503, 504"],
+    ),
     ({"latency": {}}, "latency", ["delay_ms"]),
     ({"latency": {"delay_ms": -1}}, "latency.delay_ms", ["it must be a whole number >= 0"]),
     ({"latency": {"delay_ms": 600_001}}, "latency.delay_ms", ["<= 600000"]),

@@ -163,7 +163,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
             "story: [{intervene: {set_plan: {organization: acme, plan: gold}}}]",
             3,
             "gold",
-            "set_plan.plan: it cannot be 'gold'; it must be one of free, paid",
+            "set_plan.plan: 'gold' is not allowed; the allowed values are free, paid",
         ),
         (
             "story: [{intervene: {set_plan: {organisation: acme, plan: free}}}]",

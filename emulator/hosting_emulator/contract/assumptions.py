@@ -743,7 +743,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
                 changed = convert(merged, Assumptions)
             except msgspec.ValidationError as error:
                 plain = plain_reason(str(error), Assumptions, name)
-                reason = re.sub("^it cannot be [^;]*; ", "", plain)
+                reason = re.sub("^.* is not allowed; ", "", plain)
                 raise AssumptionRefused(
                     f"assumption {name} cannot be {value!r}: {reason}"
                 ) from None

@@ -3,9 +3,9 @@
 A field's type is `| None` if the value may be null, and `| UnsetType` with the default `UNSET` if
 the field may be absent. `forbid_unknown_fields` means that the contract allows no further fields.
 Bounds that the contract states are declared as `Meta` in the type. `FieldSpec` declares a field's
-other properties. `fields.py` reads the declarations. The metadata classes are structs too, because
-every start imports this file. Defining a struct takes a thirtieth of the time that defining a
-dataclass takes.
+other properties. `fields.py` reads the declarations. The metadata classes are structs, not
+dataclasses, because every start imports this file. Defining a struct takes a thirtieth of the time
+that defining a dataclass takes.
 """
 
 from __future__ import annotations

@@ -140,8 +140,8 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
     invalid_word = re.search("Invalid enum value (.*)", reason)
     if invalid_word:
         word = invalid_word.group(1)
-        hint = nearest(word.strip("'"), words) or f"; it must be one of {', '.join(words)}"
-        return f"it cannot be {word}{hint}"
+        hint = nearest(word.strip("'"), words) or f"; the allowed values are {', '.join(words)}"
+        return f"{word} is not allowed{hint}"
     wrong_type = re.fullmatch(r"Expected `([^`]*)`(?:, got `[^`]*`)?(.*)", reason)
     if wrong_type:
         expected = name or plain_types(wrong_type.group(1))

@@ -1,7 +1,7 @@
 """Resources and their fields as values, read from the declarations in `resources.py`.
 
-The values are used by the OpenAPI document, the parsing of request bodies, the contract check,
-variation, conduct and the tests.
+The OpenAPI document, the parsing of request bodies, the contract check, variation, conduct and the
+tests use `Resource` and `Field`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """The table of problem codes: every code of the contract's Errors part, in the contract's order.
 
 The contract fixes the status and `retryable` of two codes, and a suggested action for one of them.
-The field `specified` of a row names the values that come from the contract. The contract leaves the
-statuses of all other codes open. In this table, credits, plans and budgets get 402. Login and
-context get 403. Conflicts and stale or missing preconditions get 409. Limits get 429. Anything
-unavailable, uncertain or out of capacity gets 503. Invalid requests get 400. `retryable` means that
-the same request can succeed if it is retried unchanged. `idempotency_key_reused` is not retryable
-although its suggested action is a retry, because the key must change.
+The field `specified` of a row names the values that come from the contract. For every code but
+`resource_not_found` and `idempotency_key_reused`, the status is our choice. Credits, plans and
+budgets get 402. Login and context get 403. Conflicts and stale or missing preconditions get 409.
+Limits get 429. Anything unavailable, uncertain or out of capacity gets 503. Invalid requests get
+400. `retryable` means that the same request can succeed if it is retried unchanged.
+`idempotency_key_reused` is not retryable although its suggested action is a retry, because the key
+must change.
 
 This file must stay cheap to import: it loads no models and no web framework.
 """
@@ -75,7 +76,9 @@ ROWS: Final = (
         status=400,
         retryable=False,
         title="Invalid request",
-        suggested_action="Correct the part of the request named in the detail and send it again.",
+        suggested_action=(
+            "Correct the part of the request that the detail names, and send the request again."
+        ),
         meaning=(
             "The request does not have the required form: a header, a query parameter or a body "
             "field is missing, malformed or out of bounds."
@@ -429,8 +432,9 @@ ROWS: Final = (
             f"not show. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Guide the user to the mail setup. The call `apply_project_domains` applies the "
-            "mail hostname. Wait for its operation before repeating the request."
+            "Guide the user to the mail setup. Then apply the mail hostname with the call "
+            "`apply_project_domains`, and wait until this operation has ended before repeating "
+            "the request."
         ),
     ),
     Problem(
