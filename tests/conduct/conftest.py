@@ -1,10 +1,10 @@
-"""A client under watch in a world whose clock stands still."""
+"""A client whose requests are judged, in a world with a frozen clock."""
 
 import pytest
 
-from tests.support.watched_client import Watched
+from tests.support.judged_world import JudgedWorld
 
 
 @pytest.fixture
-def client() -> Watched:
-    return Watched()
+def client() -> JudgedWorld:
+    return JudgedWorld()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.calls import Response
-from tests.support.watched_client import Watched
+from tests.support.judged_world import JudgedWorld
 
 CLOCKS = ("real", "frozen", "scaled", "skip")
 RATE = 100.0
@@ -17,7 +17,7 @@ ROUND_TRIP_S = 0.003
 ENDS = ("succeeded", "failed", "cancelled")
 
 
-class Place(Watched):
+class Place(JudgedWorld):
     """A world whose clients can sleep, and whose requests each take some time."""
 
     def __init__(self, mode: str) -> None:
@@ -109,7 +109,7 @@ def retrying_proxy(api: Place) -> None:
 
 
 def crash_and_resume(api: Place) -> None:
-    api.lose()
+    api.lose_response()
     api.by(None, api.apply_domains, key="kept on disk")
     operation = api.by(None, api.apply_domains, key="kept on disk").json
     api.follow(operation, None)
@@ -134,7 +134,7 @@ def short_timeouts(api: Place) -> None:
         api.pass_time(0.2)
         responses.append(api.by(2, api.poll, operation["id"]))
 
-    api.send_late(400, "GET", path, between=give_up)
+    api.send_delayed(400, "GET", path, between=give_up)
     api.follow(responses[0].json, 2)
 
 
@@ -185,7 +185,7 @@ def two_jobs(api: Place) -> None:
 
 
 def value_lost(api: Place) -> None:
-    api.lose()
+    api.lose_response()
     api.by(1, api.create_key, "ci", key="first")
     assert api.by(1, api.create_key, "ci", key="first").json["value"] is None
     assert api.by(1, api.create_key, "ci again", key="second").json["value"]
@@ -220,4 +220,4 @@ def test_a_correct_client_gets_no_finding_above_a_note(client: Callable[[Place],
     assert [
         finding.message for finding in api.findings(final=True) if finding.severity != "note"
     ] == []
-    assert api.look().judged > 2
+    assert api.conduct_report().judged > 2

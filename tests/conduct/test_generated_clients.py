@@ -156,8 +156,8 @@ def _troubled(api: Simulation, random: Random) -> None:
 def test_generated_careful_clients_break_no_rule(seed: int):
     random = Random(seed)
     api = Simulation()
-    api.shared_operation = api.operation()  # type: ignore[attr-defined]
-    api.next_connection()
+    api.shared_operation = api.start_operation()  # type: ignore[attr-defined]
+    api.change_connection()
     _troubled(api, random)
     careful = Careful(api, random)
     for _ in range(random.randint(1, 3)):
@@ -169,7 +169,7 @@ def test_generated_careful_clients_break_no_rule(seed: int):
 
     accused = [finding for finding in api.findings(final=True) if finding.severity != "note"]
     assert [(finding.rule, finding.message) for finding in accused] == []
-    assert api.look().judged > 1
+    assert api.conduct_report().judged > 1
 
 
 # --- Careless clients -----------------------------------------------------------------------------
@@ -267,8 +267,8 @@ CARELESS: dict[str, Callable[[Careful], Worker]] = {
 def test_a_careless_client_breaks_the_rule_of_its_mistake(mistake: str, seed: int):
     random = Random(seed)
     api = Simulation()
-    api.shared_operation = api.operation()  # type: ignore[attr-defined]
-    api.next_connection()
+    api.shared_operation = api.start_operation()  # type: ignore[attr-defined]
+    api.change_connection()
     careful = Careful(api, random)
     others = [Careful.switches_flag, Careful.pages, Careful.applies_domains]
     if mistake.startswith(("retried-not-retryable (m", "new-key", "polled")):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.watched_client import Watched
+from tests.support.judged_world import JudgedWorld
 
 IN_VAIN = "retried-not-retryable"
 TOO_SOON = "retried-too-soon"
@@ -10,7 +10,7 @@ NOWHERE = "0" * 26
 LIMITED = {"abort": {"code": "rate_limited", "retry_after_seconds": 5}}
 
 
-def test_retrying_a_request_that_is_not_retryable_is_a_finding(client: Watched):
+def test_retrying_a_request_that_is_not_retryable_is_a_finding(client: JudgedWorld):
     for _ in range(3):
         client.poll(NOWHERE)
 
@@ -18,14 +18,14 @@ def test_retrying_a_request_that_is_not_retryable_is_a_finding(client: Watched):
     assert (finding.rule, finding.requests) == (IN_VAIN, [1, 2, 3])
 
 
-def test_retrying_a_refused_mutation_with_a_new_key_is_a_finding(client: Watched):
+def test_retrying_a_refused_mutation_with_a_new_key_is_a_finding(client: JudgedWorld):
     client.set_flag(True, user="reader")
     client.set_flag(True, user="reader")
 
-    assert client.broken() == [(IN_VAIN, [1, 2])]
+    assert client.broken_rules() == [(IN_VAIN, [1, 2])]
 
 
-def test_a_changed_body_user_or_token_is_not_a_retry(client: Watched):
+def test_a_changed_body_user_or_token_is_not_a_retry(client: JudgedWorld):
     client.set_flag("yes", key="a")
     client.set_flag("no", key="b")
     client.dns(user="outsider")
@@ -33,74 +33,74 @@ def test_a_changed_body_user_or_token_is_not_a_retry(client: Watched):
     client.dns(token="stale")
     client.dns(token="staler")
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_a_new_key_after_a_reused_key_is_no_finding(client: Watched):
+def test_a_new_key_after_a_reused_key_is_no_finding(client: JudgedWorld):
     client.set_flag(True, key="a")
     client.set_flag(False, key="a")
     client.set_flag(False, key="b")
 
-    assert IN_VAIN not in dict(client.broken())
+    assert IN_VAIN not in dict(client.broken_rules())
 
 
-def test_retrying_after_a_lost_refusal_is_no_finding(client: Watched):
+def test_retrying_after_a_lost_refusal_is_no_finding(client: JudgedWorld):
     client.fault(connection_reset={})
     client.poll(NOWHERE)
     client.poll(NOWHERE)
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_retrying_a_retryable_problem_is_no_finding(client: Watched):
+def test_retrying_a_retryable_problem_is_no_finding(client: JudgedWorld):
     client.fault(abort={"code": "service_unavailable"}, times=3)
     for _ in range(4):
         client.dns()
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_the_same_refused_request_ten_minutes_later_is_no_retry(client: Watched):
+def test_the_same_refused_request_ten_minutes_later_is_no_retry(client: JudgedWorld):
     client.poll(NOWHERE)
     client.pass_time(600)
     client.poll(NOWHERE)
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_the_same_refused_read_after_another_request_is_no_retry(client: Watched):
+def test_the_same_refused_read_after_another_request_is_no_retry(client: JudgedWorld):
     client.poll(NOWHERE)
     client.dns()
     client.poll(NOWHERE)
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_a_new_key_does_not_excuse_retrying_a_refused_body(client: Watched):
+def test_a_new_key_does_not_excuse_retrying_a_refused_body(client: JudgedWorld):
     for key in ("a", "b", "c"):
         client.set_flag("yes", key=key)
 
-    assert client.broken() == [(IN_VAIN, [1, 2, 3])]
+    assert client.broken_rules() == [(IN_VAIN, [1, 2, 3])]
 
 
 @pytest.mark.parametrize("key", [None, "", "k" * 129])
-def test_a_valid_key_after_an_invalid_key_is_no_retry(client: Watched, key: str | None):
+def test_a_valid_key_after_an_invalid_key_is_no_retry(client: JudgedWorld, key: str | None):
     client.set_flag("yes", key=key)
     client.set_flag("yes", key="b")
 
-    assert IN_VAIN not in dict(client.broken())
+    assert IN_VAIN not in dict(client.broken_rules())
 
 
-def test_retrying_a_refused_mutation_between_reads_is_a_finding(client: Watched):
+def test_retrying_a_refused_mutation_between_reads_is_a_finding(client: JudgedWorld):
     for _ in range(3):
         assert client.initialize(99).json["code"] == "etag_mismatch"
         client.dns()
 
-    assert client.broken() == [(IN_VAIN, [1, 3, 5])]
+    assert client.broken_rules() == [(IN_VAIN, [1, 3, 5])]
 
 
-def test_retrying_a_refused_mutation_after_a_change_is_no_finding(client: Watched):
-    operation = client.operation()
+def test_retrying_a_refused_mutation_after_a_change_is_no_finding(client: JudgedWorld):
+    operation = client.start_operation()
     client.initialize(99)
     client.set_flag(True)
     client.initialize(99)
@@ -108,30 +108,30 @@ def test_retrying_a_refused_mutation_after_a_change_is_no_finding(client: Watche
     assert client.poll(operation).json["state"] == "succeeded"
     client.initialize(99)
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS"])
-def test_repeated_head_and_options_requests_are_no_finding(client: Watched, method: str):
+def test_repeated_head_and_options_requests_are_no_finding(client: JudgedWorld, method: str):
     for _ in range(2):
         assert client.call(method, f"/v1/projects/{client.project_id()}/edge-dns").status == 405
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_the_same_refused_read_every_minute_is_no_finding(client: Watched):
+def test_the_same_refused_read_every_minute_is_no_finding(client: JudgedWorld):
     for _ in range(3):
         client.dns(user="outsider")
         client.engine.move_by(60_000)
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
 # --- Retry-After ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("code", ["rate_limited", "service_unavailable"])
-def test_a_retry_before_retry_after_is_a_finding(client: Watched, code: str):
+def test_a_retry_before_retry_after_is_a_finding(client: JudgedWorld, code: str):
     client.fault(abort={"code": code, "retry_after_seconds": 5})
     client.dns()
     client.pass_time(4.9)
@@ -143,47 +143,47 @@ def test_a_retry_before_retry_after_is_a_finding(client: Watched, code: str):
     assert "after 4.90 s" in finding.message
 
 
-def test_a_client_may_wait_for_retry_after_in_real_time(client: Watched):
+def test_a_client_may_wait_for_retry_after_in_real_time(client: JudgedWorld):
     client.fault(**LIMITED)
     client.dns()
     client.pass_time(5)
     client.dns()
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_a_timer_that_ends_a_moment_early_is_no_finding(client: Watched):
+def test_a_timer_that_ends_a_moment_early_is_no_finding(client: JudgedWorld):
     client.fault(**LIMITED)
     client.dns()
     client.pass_time(4.99)
     client.dns()
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
 @pytest.mark.parametrize(("advance_ms", "broken"), [(5000, 0), (4999, 1)])
 def test_a_client_may_wait_for_retry_after_in_world_time(
-    client: Watched, advance_ms: int, broken: int
+    client: JudgedWorld, advance_ms: int, broken: int
 ):
     client.fault(**LIMITED)
     client.dns()
     client.engine.move_by(advance_ms)
     client.dns()
 
-    assert len(client.broken()) == broken
+    assert len(client.broken_rules()) == broken
 
 
 def test_waiting_for_the_rate_limit_of_the_world_is_no_finding():
-    client = Watched("real", rate_limit="1/10s")
+    client = JudgedWorld("real", rate_limit="1/10s")
     client.dns()
     wait_s = int(client.dns().headers["Retry-After"])
     client.pass_time(wait_s)
 
     assert client.dns().status == 200
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_a_loop_without_waiting_is_one_finding(client: Watched):
+def test_a_loop_without_waiting_is_one_finding(client: JudgedWorld):
     client.fault(abort={"code": "rate_limited", "retry_after_seconds": 5}, times=3)
     for _ in range(4):
         client.dns()
@@ -192,7 +192,7 @@ def test_a_loop_without_waiting_is_one_finding(client: Watched):
     assert finding.requests == [1, 2, 3, 4]
 
 
-def test_retry_after_of_a_503_concerns_only_the_same_request(client: Watched):
+def test_retry_after_of_a_503_concerns_only_the_same_request(client: JudgedWorld):
     client.fault(abort={"code": "service_unavailable", "retry_after_seconds": 5})
     client.deployments("?limit=5")
     client.pass_time(1)
@@ -200,10 +200,10 @@ def test_retry_after_of_a_503_concerns_only_the_same_request(client: Watched):
     client.dns()
     client.deployments("?limit=5", user="reader")
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_another_kind_of_request_is_no_retry_of_a_rate_limited_request(client: Watched):
+def test_another_kind_of_request_is_no_retry_of_a_rate_limited_request(client: JudgedWorld):
     client.fault(**LIMITED)
     client.dns()
     client.pass_time(1)
@@ -211,19 +211,19 @@ def test_another_kind_of_request_is_no_retry_of_a_rate_limited_request(client: W
     client.dns(user="reader")
     client.dns(token=client.token(interactive=False))
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_a_rate_limited_request_is_retried_although_others_came_between(client: Watched):
+def test_a_rate_limited_request_is_retried_although_others_came_between(client: JudgedWorld):
     client.fault(**LIMITED)
     client.dns()
     client.deployments()
     client.dns()
 
-    assert client.broken() == [(TOO_SOON, [1, 3])]
+    assert client.broken_rules() == [(TOO_SOON, [1, 3])]
 
 
-def test_many_different_requests_within_a_rate_limit_are_a_finding(client: Watched):
+def test_many_different_requests_within_a_rate_limit_are_a_finding(client: JudgedWorld):
     client.fault(**LIMITED | {"times": 30})
     for size in range(1, 20):
         client.deployments(f"?limit={size}")
@@ -235,7 +235,7 @@ def test_many_different_requests_within_a_rate_limit_are_a_finding(client: Watch
 
 @pytest.mark.parametrize(("mode", "rate"), [("frozen", None), ("scaled", 100)])
 def test_requests_already_sent_when_a_limit_arrives_are_no_finding(mode: str, rate: float | None):
-    client = Watched(mode, rate)
+    client = JudgedWorld(mode, rate)
     client.fault(**LIMITED)
     for connection, ask in enumerate((client.dns, client.deployments, client.dns), 1):
         client.connection = connection
@@ -244,10 +244,10 @@ def test_requests_already_sent_when_a_limit_arrives_are_no_finding(mode: str, ra
     client.pass_time(5)
     client.deployments()
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_a_rate_limit_concerns_only_the_connection_that_received_it(client: Watched):
+def test_a_rate_limit_concerns_only_the_connection_that_received_it(client: JudgedWorld):
     for connection in (1, 2):
         client.connection = connection
         client.dns()
@@ -258,14 +258,14 @@ def test_a_rate_limit_concerns_only_the_connection_that_received_it(client: Watc
             client.dns()
             client.pass_time(1)
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
 @pytest.mark.parametrize(
     ("path", "findings"), [("edge-dns", [(TOO_SOON, "warning")]), ("deployments", [])]
 )
 def test_the_same_request_on_a_new_connection_is_a_retry(
-    client: Watched, path: str, findings: list[tuple[str, str]]
+    client: JudgedWorld, path: str, findings: list[tuple[str, str]]
 ):
     client.fault(**LIMITED)
     for connection, resource in ((1, "edge-dns"), (2, path)):
@@ -276,13 +276,13 @@ def test_the_same_request_on_a_new_connection_is_a_retry(
     assert [(finding.rule, finding.severity) for finding in client.findings()] == findings
 
 
-def test_two_simultaneous_reads_of_a_missing_resource_are_no_retry(client: Watched):
+def test_two_simultaneous_reads_of_a_missing_resource_are_no_retry(client: JudgedWorld):
     for connection in (1, 2):
         client.connection = connection
         client.poll(NOWHERE)
         client.pass_time(0.03)
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
 # --- A connection for each request -----------------------------------------------------------------
@@ -293,11 +293,11 @@ def test_two_simultaneous_reads_of_a_missing_resource_are_no_retry(client: Watch
     ("fault", "rule"), [(LIMITED, TOO_SOON), ({"abort": {"code": "forbidden"}}, IN_VAIN)]
 )
 def test_the_same_key_on_successive_connections_is_a_retry(
-    client: Watched, fault: dict[str, object], rule: str, attempts: int, severities: list[str]
+    client: JudgedWorld, fault: dict[str, object], rule: str, attempts: int, severities: list[str]
 ):
     client.fault(**fault, times=9)
     for _ in range(attempts):
-        client.next_connection()
+        client.change_connection()
         client.apply_domains(key="a")
         client.pass_time(0.002)
 
@@ -306,34 +306,34 @@ def test_the_same_key_on_successive_connections_is_a_retry(
     assert [finding.severity for finding in findings] == severities
 
 
-def test_the_same_key_on_open_connections_may_come_from_two_workers(client: Watched):
+def test_the_same_key_on_open_connections_may_come_from_two_workers(client: JudgedWorld):
     client.fault(abort={"code": "forbidden"}, times=3)
     for connection in (1, 2, 3):
         client.connection = connection
         client.apply_domains(key="a")
         client.pass_time(0.002)
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
 @pytest.mark.parametrize(
     ("asks", "severities"), [(4, ["note"]), (8, ["warning"]), (20, ["warning"])]
 )
 def test_many_refused_reads_on_successive_connections_are_a_warning(
-    client: Watched, asks: int, severities: list[str]
+    client: JudgedWorld, asks: int, severities: list[str]
 ):
     for _ in range(asks):
-        client.next_connection()
+        client.change_connection()
         client.poll(NOWHERE)
         client.pass_time(0.012)
 
     assert [finding.severity for finding in client.findings()] == severities
 
 
-def test_four_rate_limited_reads_on_successive_connections_are_only_a_note(client: Watched):
+def test_four_rate_limited_reads_on_successive_connections_are_only_a_note(client: JudgedWorld):
     client.fault(**LIMITED | {"times": 4})
     for _ in range(4):
-        client.next_connection()
+        client.change_connection()
         client.deployments()
         client.pass_time(0.01)
 
@@ -342,11 +342,11 @@ def test_four_rate_limited_reads_on_successive_connections_are_only_a_note(clien
 
 @pytest.mark.parametrize("fault", [{"abort": {"code": "forbidden"}}, LIMITED])
 def test_two_refused_mutations_with_different_keys_are_only_a_note(
-    client: Watched, fault: dict[str, object]
+    client: JudgedWorld, fault: dict[str, object]
 ):
     client.fault(**fault, times=2)
     for key in ("a", "b"):
-        client.next_connection()
+        client.change_connection()
         client.apply_domains(key=key)
         client.pass_time(0.3)
 
@@ -355,11 +355,11 @@ def test_two_refused_mutations_with_different_keys_are_only_a_note(
 
 @pytest.mark.parametrize(("attempts", "severity"), [(2, "note"), (4, "warning")])
 def test_refused_mutations_with_a_key_and_a_connection_each_are_a_warning_when_repeated(
-    client: Watched, attempts: int, severity: str
+    client: JudgedWorld, attempts: int, severity: str
 ):
     client.fault(abort={"code": "forbidden"}, times=attempts)
     for number in range(attempts):
-        client.next_connection()
+        client.change_connection()
         client.apply_domains(key=f"key-{number}")
         client.pass_time(1.5)
 
@@ -367,7 +367,7 @@ def test_refused_mutations_with_a_key_and_a_connection_each_are_a_warning_when_r
     assert (finding.rule, finding.severity) == ("retried-not-retryable", severity)
 
 
-def test_two_workers_of_a_pool_that_were_refused_once_each_are_only_a_note(client: Watched):
+def test_two_workers_of_a_pool_that_were_refused_once_each_are_only_a_note(client: JudgedWorld):
     client.fault(**LIMITED | {"times": 2})
     client.fault(abort={"code": "forbidden"}, times=2)
     for connection in (1, 2):
@@ -383,11 +383,11 @@ def test_two_workers_of_a_pool_that_were_refused_once_each_are_only_a_note(clien
 
 @pytest.mark.parametrize(("worker_count", "severity"), [(4, "note"), (12, "warning")])
 def test_workers_with_their_own_keys_that_share_a_rate_limit_are_only_a_note(
-    client: Watched, worker_count: int, severity: str
+    client: JudgedWorld, worker_count: int, severity: str
 ):
     client.fault(**LIMITED | {"times": worker_count})
     for number in range(worker_count):
-        client.next_connection()
+        client.change_connection()
         client.apply_domains(key=f"key-{number}")
         client.pass_time(1.5)
 
@@ -395,7 +395,7 @@ def test_workers_with_their_own_keys_that_share_a_rate_limit_are_only_a_note(
     assert (finding.rule, finding.severity) == (TOO_SOON, severity)
 
 
-def test_early_retries_are_counted_anew_after_a_wait_that_was_kept(client: Watched):
+def test_early_retries_are_counted_anew_after_a_wait_that_was_kept(client: JudgedWorld):
     for connection in (1, 2, 1):  # a pool of two workers
         client.connection = connection
         client.dns()
@@ -416,7 +416,7 @@ def test_early_retries_are_counted_anew_after_a_wait_that_was_kept(client: Watch
 @pytest.mark.parametrize(("each_s", "broken"), [(0.01, 1), (0.5, 0)])
 @pytest.mark.parametrize("connections", [1, 99])
 def test_many_retries_without_a_pause_are_a_finding(
-    client: Watched, each_s: float, broken: int, connections: int
+    client: JudgedWorld, each_s: float, broken: int, connections: int
 ):
     client.fault(abort={"code": "service_unavailable"}, times=30)
     for number in range(30):
@@ -433,15 +433,15 @@ def test_many_retries_without_a_pause_are_a_finding(
     )
 
 
-def test_a_few_retries_without_a_pause_are_no_finding(client: Watched):
+def test_a_few_retries_without_a_pause_are_no_finding(client: JudgedWorld):
     client.fault(abort={"code": "service_unavailable"}, times=9)
     for _ in range(20):
         client.dns()
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_a_retry_after_in_a_lost_response_requests_no_wait(client: Watched):
+def test_a_retry_after_in_a_lost_response_requests_no_wait(client: JudgedWorld):
     client.fault(**LIMITED)
     client.fault(truncate={"bytes": 5})
     client.fault(latency={"delay_ms": 3000}, phase="after_commit")
@@ -450,4 +450,4 @@ def test_a_retry_after_in_a_lost_response_requests_no_wait(client: Watched):
     first.lost = "truncate"  # as if the connection had ended early
     client.dns()
 
-    assert client.broken() == []
+    assert client.broken_rules() == []

@@ -9,10 +9,10 @@ import pytest
 from msgspec import to_builtins
 
 from tests.support.in_process import InProcess, fresh_world
-from tests.support.watched_client import Watched
+from tests.support.judged_world import JudgedWorld
 
 
-def secret(client: Watched, kind: str) -> str:
+def secret(client: JudgedWorld, kind: str) -> str:
     if kind == "an access token":
         return client.token("reader")
     if kind == "an API key":
@@ -36,7 +36,7 @@ KINDS = ("an access token", "an API key", "a ticket")
     ],
 )
 def test_a_secret_outside_authorization_is_a_finding_that_does_not_show_it(
-    client: Watched, kind: str, rule: str, where: str
+    client: JudgedWorld, kind: str, rule: str, where: str
 ):
     value = secret(client, kind)
     path = f"/v1/projects/{client.project_id()}/edge-dns"
@@ -50,11 +50,11 @@ def test_a_secret_outside_authorization_is_a_finding_that_does_not_show_it(
 
     findings = [finding for finding in client.findings() if finding.rule == rule]
     assert [kind in finding.message for finding in findings] == [True]
-    assert value not in json.dumps(to_builtins(client.look()))
+    assert value not in json.dumps(to_builtins(client.conduct_report()))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_secret_in_base64_is_a_finding(client: Watched, kind: str):
+def test_a_secret_in_base64_is_a_finding(client: JudgedWorld, kind: str):
     packed = b64encode(f"user:{secret(client, kind)}".encode()).decode()
     client.dns(headers={"X-Auth": f"Basic {packed}"})
     client.dns(headers={"X-Auth": f"Basic {'A' * 61}"})
@@ -82,7 +82,7 @@ def _percent(text: str) -> str:
     ],
 )
 def test_an_encoded_secret_in_a_header_is_a_finding(
-    client: Watched, kind: str, header: str, spell: Callable[[str], str]
+    client: JudgedWorld, kind: str, header: str, spell: Callable[[str], str]
 ):
     client.dns(headers={header: f"next={spell(secret(client, kind))}"})
 
@@ -91,23 +91,23 @@ def test_an_encoded_secret_in_a_header_is_a_finding(
     assert kind in finding.message
 
 
-def test_a_secret_in_either_of_two_equal_headers_is_a_finding(client: Watched):
+def test_a_secret_in_either_of_two_equal_headers_is_a_finding(client: JudgedWorld):
     path = f"/v1/projects/{client.project_id()}/edge-dns"
     signed_in = ("Authorization", f"Bearer {client.token()}")
     client.send("GET", path, [signed_in, ("X-Debug", f"t={client.token()}"), ("X-Debug", "x")])
 
-    assert client.broken() == [("secret-in-header", [1])]
+    assert client.broken_rules() == [("secret-in-header", [1])]
 
 
 @pytest.mark.parametrize("kind", KINDS[:2])
-def test_a_secret_in_authorization_is_no_finding(client: Watched, kind: str):
+def test_a_secret_in_authorization_is_no_finding(client: JudgedWorld, kind: str):
     token = secret(client, kind)
     assert client.deployments(token=token).status == 200
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_text_that_only_looks_like_a_secret_is_no_finding(client: Watched):
+def test_text_that_only_looks_like_a_secret_is_no_finding(client: JudgedWorld):
     elsewhere = InProcess(fresh_world("other", "another seed")).token()
     digest = "0123456789abcdefghijABCDEFGHIJ0123456789_-x"
     client.dns(
@@ -115,16 +115,16 @@ def test_text_that_only_looks_like_a_secret_is_no_finding(client: Watched):
     )
     client.set_flag(True, key=digest)
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
 # --- Tickets --------------------------------------------------------------------------------------
 
 
-def test_redeeming_a_ticket_at_its_address_is_no_finding(client: Watched):
+def test_redeeming_a_ticket_at_its_address_is_no_finding(client: JudgedWorld):
     assert client.redeem(client.ticket().json["redeem_url"]).status == 303
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
     redeemed = client.engine.log.newest(1)[0]
     assert (redeemed.call, redeemed.project, redeemed.status) == (
         "redeem_ticket",
@@ -133,48 +133,48 @@ def test_redeeming_a_ticket_at_its_address_is_no_finding(client: Watched):
     )
 
 
-def test_redeeming_a_ticket_twice_is_a_finding(client: Watched):
+def test_redeeming_a_ticket_twice_is_a_finding(client: JudgedWorld):
     url = client.ticket().json["redeem_url"]
     for _ in range(3):
         client.redeem(url)
 
-    assert client.broken() == [("ticket-redeemed-twice", [3, 4])]
+    assert client.broken_rules() == [("ticket-redeemed-twice", [3, 4])]
 
 
-def test_redeeming_a_ticket_after_ten_minutes_is_a_finding(client: Watched):
+def test_redeeming_a_ticket_after_ten_minutes_is_a_finding(client: JudgedWorld):
     url = client.ticket().json["redeem_url"]
     client.engine.move_by(600_000)
     assert client.redeem(url).status == 404
 
-    assert client.broken() == [("ticket-redeemed-late", [2])]
+    assert client.broken_rules() == [("ticket-redeemed-late", [2])]
 
 
-def test_redeeming_a_ticket_that_an_intervention_expired_is_no_finding(client: Watched):
+def test_redeeming_a_ticket_that_an_intervention_expired_is_no_finding(client: JudgedWorld):
     url = client.ticket().json["redeem_url"]
     client.intervene("expire_ticket", all=True)
 
     assert client.redeem(url).status == 404
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_redeeming_a_replaced_ticket_is_a_finding(client: Watched):
+def test_redeeming_a_replaced_ticket_is_a_finding(client: JudgedWorld):
     old, new = (client.ticket().json["redeem_url"] for _ in range(2))
     assert [client.redeem(old).status, client.redeem(new).status] == [404, 303]
 
-    assert client.broken() == [("replaced-ticket-redeemed", [3])]
+    assert client.broken_rules() == [("replaced-ticket-redeemed", [3])]
 
 
-def test_redeeming_an_unknown_ticket_is_no_finding(client: Watched):
+def test_redeeming_an_unknown_ticket_is_no_finding(client: JudgedWorld):
     url = client.ticket().json["redeem_url"]
     client.redeem(url[:-43] + "A" * 43)
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
 ELSEWHERE = "token-sent-elsewhere"
 
 
-def test_a_token_sent_to_a_dev_origin_is_a_finding(client: Watched):
+def test_a_token_sent_to_a_dev_origin_is_a_finding(client: JudgedWorld):
     headers = {"Host": "dev-a-b-c.dev.localhost", "Authorization": f"Bearer {client.token()}"}
     client.redeem(client.ticket().json["redeem_url"], headers)
 
@@ -185,28 +185,28 @@ def test_a_token_sent_to_a_dev_origin_is_a_finding(client: Watched):
 
 @pytest.mark.parametrize(("sends_token", "broken"), [(True, 1), (False, 0)])
 def test_a_token_sent_to_the_host_of_a_redirect_is_a_finding(
-    client: Watched, sends_token: bool, broken: int
+    client: JudgedWorld, sends_token: bool, broken: int
 ):
     client.fault(redirect={"location": "http://localhost:8080/v1/elsewhere"})
     assert client.dns(headers={"Host": "127.0.0.1:8080"}).status == 307
     user = "owner" if sends_token else None
     client.call("GET", "/v1/elsewhere", user=user, headers={"Host": "localhost:8080"})
 
-    assert [rule for rule, _ in client.broken()] == [ELSEWHERE] * broken
+    assert [rule for rule, _ in client.broken_rules()] == [ELSEWHERE] * broken
 
 
-def test_following_a_redirect_within_the_host_is_no_finding(client: Watched):
+def test_following_a_redirect_within_the_host_is_no_finding(client: JudgedWorld):
     client.fault(redirect={"location": "http://127.0.0.1:8080/v1/elsewhere"})
     for path in (f"/v1/projects/{client.project_id()}/edge-dns", "/v1/elsewhere"):
         client.call("GET", path, headers={"Host": "127.0.0.1:8080"})
 
-    assert client.broken() == []
+    assert client.broken_rules() == []
 
 
-def test_repeating_a_redemption_whose_response_was_lost_is_no_finding(client: Watched):
+def test_repeating_a_redemption_whose_response_was_lost_is_no_finding(client: JudgedWorld):
     url = client.ticket().json["redeem_url"]
     client.fault(connection_reset={}, phase="after_commit", call="redeem_ticket")
     client.redeem(url)
     assert client.redeem(url).status == 404
 
-    assert client.broken() == []
+    assert client.broken_rules() == []

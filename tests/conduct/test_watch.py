@@ -12,7 +12,7 @@ from hosting_emulator.conduct.rules import RULES
 from hosting_emulator.conduct.watch import Watch
 from hosting_emulator.conduct.world_watch import watch_of
 from tests.support.in_process import InProcess
-from tests.support.watched_client import Watched
+from tests.support.judged_world import JudgedWorld
 
 MISSING = "missing-idempotency-key"
 #: How many exchanges the request log keeps.
@@ -44,20 +44,20 @@ def test_a_judged_request_keeps_only_what_is_compared_later():
 
 
 def test_no_request_after_the_first_check_is_missed():
-    api = Watched()
+    api = JudgedWorld()
     api.apply_domains(key=None)
     for _ in range(3 * CAPACITY):
         api.dns()
     api.apply_domains(key="a")
 
-    conduct = api.look()
+    conduct = api.conduct_report()
 
     assert (conduct.judged, conduct.unseen) == (3 * CAPACITY + 2, 0)
-    assert api.broken() == [(MISSING, [1])]
+    assert api.broken_rules() == [(MISSING, [1])]
 
 
 def test_a_judged_request_takes_little_memory():
-    api = Watched()
+    api = JudgedWorld()
     count = 100
     big = "x" * 12_000
     for n in range(count):
@@ -66,7 +66,7 @@ def test_a_judged_request_takes_little_memory():
         api.call("PUT", path, token=f"{n}{big}", key=f"{n}{big}", body=body)
     tracemalloc.start()
 
-    api.look()
+    api.conduct_report()
 
     memory_bytes, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -74,69 +74,69 @@ def test_a_judged_request_takes_little_memory():
 
 
 def test_a_check_judges_no_request_twice():
-    api = Watched()
+    api = JudgedWorld()
     api.apply_domains(key=None)
 
-    assert api.broken() == api.broken() == [(MISSING, [1])]
-    assert api.look().judged == 1
+    assert api.broken_rules() == api.broken_rules() == [(MISSING, [1])]
+    assert api.conduct_report().judged == 1
     assert watch_of(api.engine) is watch_of(api.engine)
 
 
 def test_findings_of_a_rule_are_bounded_and_counted():
-    api = Watched()
+    api = JudgedWorld()
     for n in range(MOST_FINDINGS + 20):
         api.call("GET", f"/v1/projects/{api.project_id()}/edge-dns?p{n}=1")
 
-    conduct = api.look()
+    conduct = api.conduct_report()
 
     assert len(conduct.findings) == MOST_FINDINGS
     assert conduct.counts == {"unread-field": MOST_FINDINGS + 20}
 
 
 def test_findings_outlive_a_reset():
-    api = Watched()
+    api = JudgedWorld()
     api.apply_domains(key=None)
-    assert api.broken() != []
+    assert api.broken_rules() != []
 
     api.engine.replace_world(api.world, "reset")
     api.dns()
 
-    conduct = api.look(final=True)
+    conduct = api.conduct_report(final=True)
     assert (conduct.judged, conduct.unseen) == (2, 0)
     assert [finding.rule for finding in conduct.findings] == [MISSING]
 
 
 def test_requests_after_a_restored_snapshot_are_judged_without_the_past():
-    api = Watched()
+    api = JudgedWorld()
     api.apply_domains(key=None)
-    before = api.turn_back()
+    before = api.save_state()
     api.set_flag(False, key="a")
-    operation = api.operation()
+    operation = api.start_operation()
     api.engine.restore(before)
     api.set_flag(True, key="a")  # the restored world does not contain the first use of this key
     api.poll(operation)
 
-    assert api.broken(final=True) == [(MISSING, [1])]
-    assert api.look().judged == 5
+    assert api.broken_rules(final=True) == [(MISSING, [1])]
+    assert api.conduct_report().judged == 5
 
 
 def test_an_operation_of_a_discarded_past_need_not_be_followed():
-    api = Watched()
-    before = api.turn_back()
-    api.operation()
+    api = JudgedWorld()
+    before = api.save_state()
+    api.start_operation()
     api.engine.restore(before)
 
-    assert api.broken(final=True) == []
+    assert api.broken_rules(final=True) == []
 
 
 def test_rules_can_be_ignored():
-    api = Watched()
+    api = JudgedWorld()
     api.apply_domains(key=None)
 
     conduct = watch_of(api.engine).look([MISSING])
 
     assert (conduct.findings, conduct.counts) == ([], {})
-    assert api.broken() == [(MISSING, [1])]
+    assert api.broken_rules() == [(MISSING, [1])]
 
 
 @pytest.mark.parametrize("id_", RULES)

@@ -5,7 +5,7 @@ import pytest
 from hosting_emulator.engine.keeper import Keeper, StoreFailed
 from hosting_emulator.engine.worlds import Worlds
 from tests.support.in_process import InProcess, Machine, new_worlds, world_origin
-from tests.support.worlds_on_disk import content, open_directory
+from tests.support.worlds_on_disk import open_directory, world_content
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_fork_begins_as_its_source_and_then_changes_independently(worlds):
     fork = worlds.fork(source, "fork", ephemeral=True)
     api_of(fork).engine.move_by(60_000)
 
-    assert content(fork.world)[1:2] == content(source.world)[1:2]
+    assert world_content(fork.world)[1:2] == world_content(source.world)[1:2]
     assert flag(fork) is False
     assert api_of(fork).poll(operation).json["state"] == "succeeded"
     assert api.poll(operation).json["state"] == "queued"
@@ -108,7 +108,7 @@ def test_a_reset_returns_to_the_origin_with_a_later_commit(worlds):
     engine = worlds.create(
         "one", "own seed", world_origin("frozen", None, 5_000_000), ephemeral=True
     )
-    before = content(engine.world)
+    before = world_content(engine.world)
     api = api_of(engine)
     api.set_flag(False)
     engine.move_to(None, "skip")
@@ -116,8 +116,8 @@ def test_a_reset_returns_to_the_origin_with_a_later_commit(worlds):
 
     worlds.reset(engine)
 
-    assert content(engine.world)[:2] == before[:2]
-    assert content(engine.world)[3:] == before[3:]
+    assert world_content(engine.world)[:2] == before[:2]
+    assert world_content(engine.world)[3:] == before[3:]
     assert engine.world.commit > commit
     assert len(engine.log) == 0
 

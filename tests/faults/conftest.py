@@ -14,7 +14,7 @@ from hosting_emulator.faults.usage import EntryUsage
 from hosting_emulator.faults.views import armed_document
 from tests.support.calls import fault_document
 from tests.support.in_process import NOON_MS, fresh_world, new_change
-from tests.support.worlds_on_disk import sound_at_the_end
+from tests.support.worlds_on_disk import assert_transferable_after
 
 
 class Desk:
@@ -90,5 +90,5 @@ class Desk:
 def desk() -> Iterator[Desk]:
     """A desk. After the test, its world must survive an export and import."""
     desk = Desk()
-    with sound_at_the_end(desk):
+    with assert_transferable_after(desk):
         yield desk

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_hosting_emulator import ProcessEmulator, StartError
 from tests.plugin.conftest import Suite
-from tests.support.exec_process import until
+from tests.support.exec_process import wait_until
 
 PROCESS = "--hosting-emulator-server=process"
 OWN_PROCESS = """
@@ -166,7 +166,7 @@ def test_killed_tests_leave_no_emulator_process(suite: Suite, fork: bool):
         tests.wait()
 
         try:
-            assert until(lambda: is_gone(port))
+            assert wait_until(lambda: is_gone(port))
         finally:
             if forked_pid:
                 os.kill(forked_pid, signal.SIGKILL)

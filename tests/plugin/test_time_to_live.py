@@ -11,7 +11,7 @@ from hosting_emulator.sdk import ControlClient
 from pytest_hosting_emulator import RunningEmulator, worlds
 from tests.plugin.conftest import Suite
 from tests.support.control_samples import CLOCK
-from tests.support.exec_process import until
+from tests.support.exec_process import wait_until
 from tests.support.fake_control import FakeControl
 
 TOLD_TTL = """
@@ -66,7 +66,7 @@ def test_open_worlds_are_renewed_while_the_tests_run(
     renewing = Thread(target=open_worlds.renew_until, args=(ended,))
 
     renewing.start()
-    until(lambda: len(control.requests) > 2 or None)
+    wait_until(lambda: len(control.requests) > 2 or None)
     ended.set()
     renewing.join()
 

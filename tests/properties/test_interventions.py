@@ -11,7 +11,7 @@ from hosting_emulator.contract.documents import DocumentRefused
 from tests.support.fault_kinds import fault_examples
 from tests.support.in_process import InProcess
 from tests.support.product_tables import intervention_fields
-from tests.support.worlds_on_disk import assert_sound
+from tests.support.worlds_on_disk import assert_transferable
 
 PROJECTS = st.sampled_from(["shop", "labs", "notes"])
 USERS = st.sampled_from(["owner", "member", "reader", "outsider", "no-organization"])
@@ -113,6 +113,6 @@ def test_a_world_stays_valid_after_any_order_of_calls_faults_and_interventions(
     for step in data.draw(st.lists(st.sampled_from(steps), min_size=5, max_size=30)):
         step(api, data)
 
-    assert_sound(api.world)
+    assert_transferable(api.world)
     for operation in api.records("operations").values():
         assert operation.error is None or operation.state == "failed"

@@ -9,9 +9,9 @@ import pytest
 from hosting_emulator.contract.documents import DocumentRefused
 from tests.support.checked_world import CheckedCalls
 from tests.support.in_process import InProcess
+from tests.support.judged_world import JudgedWorld
 from tests.support.simulated_clients import Request, Simulation, Sleep, Worker
 from tests.support.stories import run_story
-from tests.support.watched_client import Watched
 
 # --- admission_window --------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ def test_a_queue_is_refused_where_the_clock_does_not_run():
 
 
 def test_a_queue_does_not_act_once_the_clock_stands_still():
-    api = Watched("real")
+    api = JudgedWorld("real")
     fault = api.add_fault(admission_queue={"limit": 1})
     api.engine.move_to(None, "frozen")
 
@@ -142,5 +142,5 @@ def test_conduct_does_not_blame_clients_that_wait_for_their_admission(kind: str)
     api.start(reader(), reader(), reader())
     api.run()
 
-    assert api.look().judged > 8
+    assert api.conduct_report().judged > 8
     assert [f.rule for f in api.findings(final=True) if f.severity != "note"] == []

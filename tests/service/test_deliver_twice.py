@@ -9,7 +9,7 @@ from tests.support.calls import Response
 from tests.support.checked_world import CheckedCalls
 from tests.support.http_world import HttpWorld
 from tests.support.in_process import InProcess, fresh_world
-from tests.support.watched_client import Watched
+from tests.support.judged_world import JudgedWorld
 
 TICKET = "create_dev_access_ticket"
 KEY = "create_user_api_key"
@@ -173,41 +173,45 @@ def test_a_retry_waits_as_the_delivered_refusal_says():
     assert api.engine.now_ms() == began_ms + 30_000
 
 
-def test_conduct_judges_the_client_by_the_response_that_it_received(client: Watched):
+def test_conduct_judges_the_client_by_the_response_that_it_received(client: JudgedWorld):
     deliver_twice(client, "second", times=1)
     client.add_fault(abort={"code": "rate_limited", "retry_after_seconds": 30}, times=1)
 
     assert client.dns().status == 429
     client.dns()
 
-    assert client.broken() == [("retried-too-soon", [1, 3])]
-    assert client.look().judged == 2
-    assert client.look().remarks == ["Not checked: 1 request that faults delivered a second time."]
+    assert client.broken_rules() == [("retried-too-soon", [1, 3])]
+    assert client.conduct_report().judged == 2
+    assert client.conduct_report().remarks == [
+        "Not checked: 1 request that faults delivered a second time."
+    ]
 
 
-def test_conduct_does_not_blame_a_client_whose_ticket_a_second_delivery_voided(client: Watched):
+def test_conduct_does_not_blame_a_client_whose_ticket_a_second_delivery_voided(client: JudgedWorld):
     deliver_twice(client, "first", call=TICKET, times=1)
 
     ticket = client.ticket()
     redeem(client, ticket)
 
-    assert client.broken(final=True) == []
+    assert client.broken_rules(final=True) == []
 
 
-def test_conduct_does_not_blame_a_client_that_repeats_a_redemption_it_saw_refused(client: Watched):
+def test_conduct_does_not_blame_a_client_that_repeats_a_redemption_it_saw_refused(
+    client: JudgedWorld,
+):
     ticket = client.ticket()
     deliver_twice(client, "second", call="redeem_ticket", times=1)
 
     redeem(client, ticket)
     redeem(client, ticket)
 
-    assert client.broken(final=True) == []
+    assert client.broken_rules(final=True) == []
 
 
 @pytest.fixture
-def client() -> Watched:
+def client() -> JudgedWorld:
     """A client under watch in a world whose clock stands still."""
-    return Watched()
+    return JudgedWorld()
 
 
 # --- Log and explanations ------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from hosting_emulator.sdk import HostingEmulator
 from tests.support.connection_outcomes import SocketClient
 from tests.support.http_world import HttpWorld
-from tests.support.watched_client import Watched
+from tests.support.judged_world import JudgedWorld
 from tests.support.wire import wire
 
 # --- Over HTTP -------------------------------------------------------------------------------------
@@ -71,11 +71,11 @@ def test_an_unused_fault_names_the_use_of_the_nearest_connection(hosting_emulato
 
 
 def test_conduct_does_not_blame_a_client_that_retries_at_once_on_a_new_connection():
-    client = Watched()
+    client = JudgedWorld()
     client.fault(connection_reset={}, connection="reused", times=1)
     client.dns()
 
     assert client.set_flag(False, key="k").status == 0
     assert client.set_flag(False, key="k").status == 200
 
-    assert client.broken(final=True) == []
+    assert client.broken_rules(final=True) == []

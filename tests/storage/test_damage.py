@@ -17,7 +17,7 @@ import pytest
 
 from hosting_emulator.storage.format import StateRefused
 from tests.support.in_process import InProcess, fresh_world, world_origin
-from tests.support.worlds_on_disk import busy, content, open_directory, worlds_on
+from tests.support.worlds_on_disk import make_changes, open_directory, stored_worlds, world_content
 
 SEED = os.environ.get("HOSTING_EMULATOR_TEST_SEED", "damage")
 #: Damages one file of a store. Older copies of the store and a sister store have the same names.
@@ -43,7 +43,7 @@ class Stores:
         apis = [InProcess(world, directory.keep(world, fresh=True)) for world in worlds]
         shutil.copytree(path, self.older, dirs_exist_ok=True)
         for api in apis:
-            busy(api)
+            make_changes(api)
         directory.forget("again")  # The next world takes the name of a deleted one.
         worlds[-1] = fresh_world("again", seed=path.name)
         apis[-1] = InProcess(worlds[-1], directory.keep(worlds[-1], fresh=True))
@@ -67,10 +67,11 @@ class Stores:
         messages: list[str] = []
         directory = open_directory(path, messages, salvage=salvage)
         try:
-            worlds = worlds_on(directory)
+            worlds = stored_worlds(directory)
             worlds.open("another seed", world_origin())
             contents = {
-                engine.world.name: (engine.now_ms(), *content(engine.world)) for engine in worlds
+                engine.world.name: (engine.now_ms(), *world_content(engine.world))
+                for engine in worlds
             }
             return contents, messages
         except StateRefused as refused:

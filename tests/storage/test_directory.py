@@ -10,7 +10,7 @@ import pytest
 
 from hosting_emulator.storage.format import StateRefused
 from tests.support.in_process import fresh_world
-from tests.support.worlds_on_disk import content, open_directory
+from tests.support.worlds_on_disk import open_directory, world_content
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_stored_worlds_are_loaded_at_the_next_start(directory, tmp_path):
     loaded = [reopened.load(name) for name in reopened.worlds()]
     reopened.close()
 
-    assert sorted(map(content, loaded)) == sorted(map(content, worlds))
+    assert sorted(map(world_content, loaded)) == sorted(map(world_content, worlds))
 
 
 def test_a_data_directory_is_ignored_by_git_and_private(directory):

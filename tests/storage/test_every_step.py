@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.in_process import InProcess, fresh_world
-from tests.support.worlds_on_disk import busy, content, folder, open_directory
+from tests.support.worlds_on_disk import make_changes, open_directory, world_content, world_folder
 
 STEPS = {"open", "os.rename", "os.remove", "os.truncate", "os.mkdir", "os.rmdir"}
 
@@ -90,7 +90,7 @@ def contents_after_two_starts(path):
                 world = opened.load(name)
                 if world is None:
                     continue
-                contents.setdefault(name, content(world))
+                contents.setdefault(name, world_content(world))
                 api = InProcess(world, opened.keep(world, fresh=False))
                 assert api.set_flag(True, key=f"after {round_}").status == 200
         finally:
@@ -100,7 +100,7 @@ def contents_after_two_starts(path):
 
 def make(opened, world):
     api = InProcess(world, opened.keep(world, fresh=True))
-    busy(api)
+    make_changes(api)
     return api
 
 
@@ -143,7 +143,7 @@ def test_a_kill_before_any_step_of_a_change_leaves_the_old_or_the_new_state(
     copies = tmp_path / "copies"
     opened = open_directory(data, durability=durability)
     api = make(opened, fresh_world())
-    before = {"default": content(api.world)}
+    before = {"default": world_content(api.world)}
 
     with every_step(data, copies):
         change(opened, api)
@@ -168,14 +168,14 @@ def test_a_kill_before_any_step_of_a_first_start_leaves_no_world_or_a_whole_one(
     opened.close()
 
     results = result_of_each_copy(contents_after_two_starts)
-    assert all(contents in ({}, {"default": content(world)}) for contents in results)
+    assert all(contents in ({}, {"default": world_content(world)}) for contents in results)
     assert results[-1]
 
 
 def test_a_kill_before_any_step_of_a_start_loses_nothing(tmp_path):
-    with folder(tmp_path / "data" / "worlds" / "default") as stored_world:
-        busy(stored_world.api)
-        before = {"default": content(stored_world.api.world)}
+    with world_folder(tmp_path / "data" / "worlds" / "default") as stored_world:
+        make_changes(stored_world.api)
+        before = {"default": world_content(stored_world.api.world)}
         with stored_world.journal.open("ab") as file:
             file.write(b'{"crc32":"torn')
     with every_step(tmp_path / "data", tmp_path / "copies"):
@@ -191,8 +191,8 @@ def test_a_kill_before_any_step_of_a_start_loses_nothing(tmp_path):
 def test_a_kill_before_any_step_of_a_salvage_loses_nothing(tmp_path):
     data = tmp_path / "data"
     copies = tmp_path / "copies"
-    with folder(data / "worlds" / "default") as stored_world:
-        busy(stored_world.api)
+    with world_folder(data / "worlds" / "default") as stored_world:
+        make_changes(stored_world.api)
         lines = stored_world.journal.read_bytes().splitlines(keepends=True)
         damaged = b"".join([*lines[:4], b"garbage\n", *lines[5:]])
         stored_world.journal.write_bytes(damaged)
@@ -203,11 +203,11 @@ def test_a_kill_before_any_step_of_a_salvage_loses_nothing(tmp_path):
 
     def content_after_salvage(copy):
         opened = open_directory(copy, salvage=True)
-        salvaged_content = content(opened.load("default"))
+        salvaged_content = world_content(opened.load("default"))
         opened.close()
         journals = [path.read_bytes() for path in copy.rglob("journal.ndjson*")]
         assert any(data == damaged or data in damaged for data in journals)
         return salvaged_content
 
     for salvaged_content in result_of_each_copy(content_after_salvage):
-        assert salvaged_content == content(world)
+        assert salvaged_content == world_content(world)

@@ -15,23 +15,29 @@ from hosting_emulator.storage.format import (
     write_marker,
 )
 from hosting_emulator.storage.journal import Journal, JournalLines, encode_line, first_line
-from tests.support.worlds_on_disk import busy, content, folder, numbered_commit, read_world
+from tests.support.worlds_on_disk import (
+    make_changes,
+    numbered_commit,
+    read_world,
+    world_content,
+    world_folder,
+)
 
 
 @pytest.fixture(scope="module")
 def crashed(tmp_path_factory):
     """The folder of a killed process, with a snapshot and a journal of many commits, and its worlds."""
-    with folder(tmp_path_factory.mktemp("crashed") / "default") as stored_world:
-        worlds = [content(stored_world.api.world)]
+    with world_folder(tmp_path_factory.mktemp("crashed") / "default") as stored_world:
+        worlds = [world_content(stored_world.api.world)]
         append = stored_world.keeper.append
 
         def append_and_record(commit):
             append(commit)
-            worlds.append(content(commit.world))
+            worlds.append(world_content(commit.world))
 
         with pytest.MonkeyPatch.context() as monkeypatch:
             monkeypatch.setattr(stored_world.keeper, "append", append_and_record)
-            busy(stored_world.api)
+            make_changes(stored_world.api)
         yield stored_world.path, worlds
 
 
@@ -48,7 +54,7 @@ def journal_of(path):
 def test_a_journal_reads_back_every_commit(crashed, copy):
     world, notices = read_world(copy)
 
-    assert content(world) == crashed[1][-1]
+    assert world_content(world) == crashed[1][-1]
     assert notices == []
 
 
@@ -80,7 +86,7 @@ def test_a_cut_journal_restores_the_world_of_the_last_whole_commit(
     lines = journal_of(copy).read_bytes().splitlines(keepends=True)
     journal_of(copy).write_bytes(b"".join(lines[:-lost_lines]) + lines[-lost_lines][:extra_bytes])
 
-    assert content(read_world(copy)[0]) == crashed[1][-1 - lost_lines]
+    assert world_content(read_world(copy)[0]) == crashed[1][-1 - lost_lines]
 
 
 def test_every_flipped_byte_of_the_last_three_lines_of_a_journal_is_detected(crashed, tmp_path):
@@ -122,7 +128,7 @@ def test_changed_bytes_anywhere_in_a_journal_are_detected(copy, crashed, data):
     journal_of(copy).write_bytes(changed)
 
     if changed == original:
-        assert content(read_world(copy)[0]) == crashed[1][-1]
+        assert world_content(read_world(copy)[0]) == crashed[1][-1]
     else:
         with pytest.raises(StateRefused):
             read_world(copy)
@@ -143,7 +149,7 @@ def test_lines_of_a_journal_that_the_snapshot_contains_are_skipped(crashed, copy
 
     journal_of(copy).write_bytes(data + data.removeprefix(first_line("default")))
 
-    assert content(read_world(copy)[0]) == crashed[1][-1]
+    assert world_content(read_world(copy)[0]) == crashed[1][-1]
 
 
 def test_the_refusal_of_a_damaged_journal_names_the_line_and_the_remedy(copy):

@@ -12,12 +12,18 @@ from hosting_emulator.storage.journal import first_line
 from hosting_emulator.storage.recovery import sweep
 from hosting_emulator.storage.snapshot import write_snapshot
 from tests.support.in_process import InProcess, fresh_world
-from tests.support.worlds_on_disk import Folder, busy, content, folder, read_world
+from tests.support.worlds_on_disk import (
+    WorldFolder,
+    make_changes,
+    read_world,
+    world_content,
+    world_folder,
+)
 
 
 @pytest.fixture
 def stored_world(tmp_path):
-    with folder(tmp_path / "default") as stored_world:
+    with world_folder(tmp_path / "default") as stored_world:
         yield stored_world
 
 
@@ -29,17 +35,17 @@ def failing(number, text):
 
 
 def test_every_commit_can_be_read_from_disk_before_its_response(stored_world):
-    busy(stored_world.api)
+    make_changes(stored_world.api)
 
-    assert content(stored_world.read()) == content(stored_world.api.world)
+    assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 def test_a_clean_close_folds_the_whole_journal_into_the_snapshot(stored_world):
-    busy(stored_world.api)
+    make_changes(stored_world.api)
 
     stored_world.keeper.close()
 
-    assert content(stored_world.read()) == content(stored_world.api.world)
+    assert world_content(stored_world.read()) == world_content(stored_world.api.world)
     assert stored_world.journal.read_bytes() == first_line("default")
 
 
@@ -53,17 +59,17 @@ def test_a_close_without_changes_writes_nothing(stored_world):
 
 def test_a_large_world_keeps_its_journal_at_a_close(stored_world, monkeypatch):
     monkeypatch.setattr(keepers, "ROWS_FOLDED_AT_STOP", 10)
-    busy(stored_world.api)
+    make_changes(stored_world.api)
     before = stored_world.journal.read_bytes()
 
     stored_world.keeper.close()
 
     assert stored_world.journal.read_bytes() == before
-    assert content(stored_world.read()) == content(stored_world.api.world)
+    assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 def test_a_close_does_not_wait_for_a_fold(tmp_path, monkeypatch):
-    with folder(tmp_path / "default", compact_bytes=1) as stored_world:
+    with world_folder(tmp_path / "default", compact_bytes=1) as stored_world:
         fold_started = threading.Event()
         write = write_snapshot
 
@@ -84,27 +90,27 @@ def test_a_close_does_not_wait_for_a_fold(tmp_path, monkeypatch):
 
         assert stored_world.snapshot.read_bytes() == before
         assert list(stored_world.path.glob("*.tmp")) == []
-        assert content(stored_world.read()) == content(stored_world.api.world)
+        assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 # --- folding ------------------------------------------------------------------------------------
 
 
 def test_a_long_journal_is_folded_while_changes_go_on(tmp_path):
-    with folder(tmp_path / "default", compact_bytes=2_000) as stored_world:
+    with world_folder(tmp_path / "default", compact_bytes=2_000) as stored_world:
         size = stored_world.snapshot.stat().st_size
         for number in range(400):
             assert stored_world.api.set_flag(bool(number % 2)).status == 200
-        stored_world.settled()
+        stored_world.wait_for_snapshots()
 
-        assert content(stored_world.read()) == content(stored_world.api.world)
+        assert world_content(stored_world.read()) == world_content(stored_world.api.world)
         journals = sum(path.stat().st_size for path in stored_world.path.glob("journal*"))
         assert journals <= 2 * max(size, stored_world.snapshot.stat().st_size)
         assert stored_world.complaints == []
 
 
 def test_changes_during_a_slow_snapshot_are_all_stored(tmp_path, monkeypatch):
-    with folder(tmp_path / "default", compact_bytes=1) as stored_world:
+    with world_folder(tmp_path / "default", compact_bytes=1) as stored_world:
         may_continue = threading.Event()
         write = write_snapshot
 
@@ -117,16 +123,16 @@ def test_changes_during_a_slow_snapshot_are_all_stored(tmp_path, monkeypatch):
             stored_world.api.set_flag(True)
         for number in range(50):
             stored_world.api.set_flag(bool(number % 2))
-        content_after_a_crash = content(stored_world.read())
+        content_after_a_crash = world_content(stored_world.read())
         may_continue.set()
-        stored_world.settled()
+        stored_world.wait_for_snapshots()
 
-        assert content_after_a_crash == content(stored_world.api.world)
-        assert content(stored_world.read()) == content(stored_world.api.world)
+        assert content_after_a_crash == world_content(stored_world.api.world)
+        assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 def test_a_reset_overtakes_a_slow_snapshot(tmp_path, monkeypatch):
-    with folder(tmp_path / "default", compact_bytes=1) as stored_world:
+    with world_folder(tmp_path / "default", compact_bytes=1) as stored_world:
         write = write_snapshot
         fold_started = threading.Event()
         may_continue = threading.Event()
@@ -143,7 +149,7 @@ def test_a_reset_overtakes_a_slow_snapshot(tmp_path, monkeypatch):
         may_continue.set()
         later = fresh_world(seed="another")
         stored_world.keeper.replace(later.__class__(**{**fields(later), "commit": 10_000}))
-        stored_world.settled()
+        stored_world.wait_for_snapshots()
 
         assert stored_world.read().seed == "another"
         assert list(stored_world.path.glob("journal-*")) == []
@@ -154,25 +160,25 @@ def fields(world):
 
 
 def test_a_snapshot_that_fails_loses_nothing(tmp_path, monkeypatch):
-    with folder(tmp_path / "default", compact_bytes=1) as stored_world:
+    with world_folder(tmp_path / "default", compact_bytes=1) as stored_world:
         monkeypatch.setattr(keepers, "write_snapshot", failing(28, "No space left on device"))
         for number in range(200):
             assert stored_world.api.set_flag(bool(number % 2)).status == 200
-        stored_world.settled()
+        stored_world.wait_for_snapshots()
         monkeypatch.undo()
 
-        assert content(stored_world.read()) == content(stored_world.api.world)
+        assert world_content(stored_world.read()) == world_content(stored_world.api.world)
         assert any("no snapshot could be written" in message for message in stored_world.complaints)
 
 
 def test_the_old_journal_continues_if_a_new_one_cannot_be_created(tmp_path, monkeypatch):
-    with folder(tmp_path / "default", compact_bytes=1) as stored_world:
+    with world_folder(tmp_path / "default", compact_bytes=1) as stored_world:
         monkeypatch.setattr(keepers, "Journal", failing(24, "Too many open files"))
         for number in range(100):
             assert stored_world.api.set_flag(bool(number % 2)).status == 200
         monkeypatch.undo()
 
-        assert content(stored_world.read()) == content(stored_world.api.world)
+        assert world_content(stored_world.read()) == world_content(stored_world.api.world)
         assert [path.name for path in stored_world.path.glob("journal*")] == ["journal.ndjson"]
 
 
@@ -182,7 +188,7 @@ def test_the_old_journal_continues_if_a_new_one_cannot_be_created(tmp_path, monk
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_a_full_disk_refuses_the_change_and_loses_nothing(stored_world, monkeypatch, share):
     stored_world.api.set_flag(False)
-    before = content(stored_world.api.world)
+    before = world_content(stored_world.api.world)
     write = os.write
 
     def full(descriptor, data):
@@ -198,11 +204,11 @@ def test_a_full_disk_refuses_the_change_and_loses_nothing(stored_world, monkeypa
     assert (refused.status, refused.json["code"]) == (503, "service_unavailable")
     assert "Nothing was changed" in refused.json["detail"]
     assert read_only.status == 200
-    assert content(stored_world.api.world) == content(stored_world.read()) == before
+    assert world_content(stored_world.api.world) == world_content(stored_world.read()) == before
 
     later = stored_world.api.set_flag(True, key="again")
     assert (later.status, later.json["enabled"]) == (200, True)
-    assert content(stored_world.read()) == content(stored_world.api.world)
+    assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 def test_an_event_that_is_due_on_a_full_disk_runs_later(stored_world, monkeypatch):
@@ -229,21 +235,21 @@ def test_a_damaged_journal_is_replaced_by_a_snapshot_at_the_next_change(stored_w
     monkeypatch.undo()
 
     assert stored_world.api.set_flag(True).status == 200
-    assert content(stored_world.read()) == content(stored_world.api.world)
+    assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 def test_a_reset_that_cannot_be_written_changes_nothing(stored_world, monkeypatch):
     stored_world.api.set_flag(False)
-    before = content(stored_world.api.world)
+    before = world_content(stored_world.api.world)
     monkeypatch.setattr(keepers, "write_snapshot", failing(28, "No space left on device"))
 
     with pytest.raises(OSError, match="No space left"):
         stored_world.keeper.replace(fresh_world())
     monkeypatch.undo()
 
-    assert content(stored_world.read()) == before
+    assert world_content(stored_world.read()) == before
     stored_world.api.set_flag(True)
-    assert content(stored_world.read()) == content(stored_world.api.world)
+    assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 def test_a_reset_counts_although_its_journal_cannot_be_created(stored_world, monkeypatch):
@@ -260,41 +266,41 @@ def test_a_reset_counts_although_its_journal_cannot_be_created(stored_world, mon
 
     assert "could not be restarted" in stored_world.complaints[0]
     assert [refused.status, accepted.status] == [503, 200]
-    assert content(stored_world.read()) == content(api.world)
+    assert world_content(stored_world.read()) == world_content(api.world)
 
 
 # --- after crashes ------------------------------------------------------------------------------
 
 
 def test_an_unfinished_snapshot_is_deleted_at_the_next_start(stored_world):
-    busy(stored_world.api)
+    make_changes(stored_world.api)
     (stored_world.path / "snapshot.json.4242.tmp").write_text("{half")
 
-    assert content(stored_world.read()) == content(stored_world.api.world)
+    assert world_content(stored_world.read()) == world_content(stored_world.api.world)
     sweep(stored_world.path)
     assert list(stored_world.path.glob("*.tmp")) == []
 
 
 def test_a_fold_that_was_killed_before_its_snapshot_loses_nothing(stored_world):
-    busy(stored_world.api)
+    make_changes(stored_world.api)
     stored_world.journal.rename(stored_world.path / "journal-000000000005.ndjson")
 
-    assert content(stored_world.read()) == content(stored_world.api.world)
+    assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 def test_a_fold_that_was_killed_before_the_old_journal_was_deleted_loses_nothing(stored_world):
-    busy(stored_world.api)
+    make_changes(stored_world.api)
     before = stored_world.journal.read_bytes()
     stored_world.keeper.close()
     (stored_world.path / "journal-000000000005.ndjson").write_bytes(before)
 
-    assert content(stored_world.read()) == content(stored_world.api.world)
+    assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 def test_an_interrupted_fold_is_repeated_at_the_next_start(tmp_path):
     """Otherwise journals would accumulate, and each start would read all of them."""
-    with folder(tmp_path / "default") as stored_world:
-        busy(stored_world.api)
+    with world_folder(tmp_path / "default") as stored_world:
+        make_changes(stored_world.api)
         stored_world.keeper.close(fold=False)
         stored_world.journal.rename(stored_world.path / "journal-000000000005.ndjson")
         world = stored_world.read()
@@ -307,17 +313,17 @@ def test_an_interrupted_fold_is_repeated_at_the_next_start(tmp_path):
             stored_world._executor,
             stored_world.complaints.append,
         )
-        stored_world.settled()
+        stored_world.wait_for_snapshots()
 
         assert list(stored_world.path.glob("journal-*")) == []
         assert stored_world.snapshot.read_bytes() != before
-        assert content(stored_world.read()) == content(world)
+        assert world_content(stored_world.read()) == world_content(world)
         keeper.close()
         assert stored_world.complaints == []
 
 
 def test_a_journal_without_its_snapshot_is_refused(stored_world):
-    busy(stored_world.api)
+    make_changes(stored_world.api)
     stored_world.snapshot.unlink()
 
     with pytest.raises(StateRefused, match=r"snapshot\.json is missing; restore it"):
@@ -334,7 +340,7 @@ def test_an_unfinished_folder_is_no_world(tmp_path, journal):
 @pytest.mark.parametrize("name", ["snapshot.json", "journal.ndjson"])
 @pytest.mark.parametrize("clean", [True, False])
 def test_a_world_with_a_missing_file_is_refused_with_advice(stored_world, name, clean):
-    busy(stored_world.api)
+    make_changes(stored_world.api)
     if clean:
         stored_world.keeper.close()
     (stored_world.path / name).unlink()
@@ -347,7 +353,7 @@ def test_a_world_with_a_missing_file_is_refused_with_advice(stored_world, name, 
 
 def test_remembered_responses_expire_in_the_same_order_after_a_restart(tmp_path):
     world = fresh_world(idempotency_retention="24h")
-    with folder(tmp_path / "default", world) as stored_world:
+    with world_folder(tmp_path / "default", world) as stored_world:
         for key in ("z", "m", "a", "q", "b"):  # all in the same millisecond
             stored_world.api.set_flag(True, key=key)
         stored_world.api.engine.move_by(86_400_000 * 2)
@@ -362,7 +368,7 @@ def test_remembered_responses_expire_in_the_same_order_after_a_restart(tmp_path)
     assert sorted(order) == sorted(stored_world.api.world.tables["remembered_responses"])
     journals = []
     for number, world in enumerate((stored_world.api.world, from_journal, from_snapshot)):
-        with folder(tmp_path / str(number), world) as copy:
+        with world_folder(tmp_path / str(number), world) as copy:
             copy.api.engine.move_by(86_400_000 * 2)
             for ordinal in range(4):
                 assert copy.api.set_flag(True, key=f"new {ordinal}").status == 200
@@ -400,7 +406,7 @@ def test_a_world_that_cannot_be_deleted_stays_intact(stored_world, monkeypatch):
     monkeypatch.undo()
 
     assert stored_world.api.set_flag(False).status == 200
-    assert content(stored_world.read()) == content(stored_world.api.world)
+    assert world_content(stored_world.read()) == world_content(stored_world.api.world)
 
 
 # --- durability disk ----------------------------------------------------------------------------
@@ -408,7 +414,7 @@ def test_a_world_that_cannot_be_deleted_stays_intact(stored_world, monkeypatch):
 
 @pytest.fixture
 def synced_world(tmp_path):
-    with folder(tmp_path / "default", durability="disk") as stored_world:
+    with world_folder(tmp_path / "default", durability="disk") as stored_world:
         yield stored_world
 
 
@@ -428,7 +434,7 @@ class Disk:
         self._fsync(descriptor)
 
 
-async def wait_for_sync(stored_world: Folder):
+async def wait_for_sync(stored_world: WorldFolder):
     sync = stored_world.keeper.durable()
     if sync is not None:
         await sync
@@ -515,12 +521,12 @@ async def test_a_stop_after_a_failed_sync_writes_everything_again(synced_world, 
     synced_world.keeper.close(fold=False)
 
     assert synced_world.journal.read_bytes() == first_line("default")
-    assert content(synced_world.read()) == content(synced_world.api.world)
+    assert world_content(synced_world.read()) == world_content(synced_world.api.world)
 
 
 async def test_simultaneous_syncs_and_folds_lose_nothing(tmp_path, monkeypatch):
     Disk(monkeypatch)
-    with folder(tmp_path / "default", durability="disk", compact_bytes=1) as stored_world:
+    with world_folder(tmp_path / "default", durability="disk", compact_bytes=1) as stored_world:
 
         async def client(number):
             for _ in range(20):
@@ -528,9 +534,9 @@ async def test_simultaneous_syncs_and_folds_lose_nothing(tmp_path, monkeypatch):
                 await wait_for_sync(stored_world)
 
         await asyncio.gather(*(client(number) for number in range(20)))
-        stored_world.settled()
+        stored_world.wait_for_snapshots()
 
-        assert content(stored_world.read()) == content(stored_world.api.world)
+        assert world_content(stored_world.read()) == world_content(stored_world.api.world)
         assert stored_world.complaints == []
 
 
@@ -550,7 +556,7 @@ async def test_simultaneous_resets_and_syncs_lose_nothing(synced_world, monkeypa
         )
         await asyncio.gather(*waiting)
 
-    assert content(synced_world.read()) == content(synced_world.api.world)
+    assert world_content(synced_world.read()) == world_content(synced_world.api.world)
 
 
 def test_process_durability_waits_for_no_sync(stored_world):

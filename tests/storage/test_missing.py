@@ -25,12 +25,12 @@ from hosting_emulator.storage.format import (
 from hosting_emulator.storage.journal import first_line
 from tests.support.in_process import NOON_MS, InProcess, Machine, fresh_world, world_origin
 from tests.support.worlds_on_disk import (
-    busy,
-    content,
-    folder,
+    make_changes,
     open_directory,
     read_world,
-    worlds_on,
+    stored_worlds,
+    world_content,
+    world_folder,
 )
 
 ClockMode = Literal["real", "scaled"]
@@ -55,8 +55,8 @@ DAMAGE: dict[str, Damage] = {
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("durability", ["process", "disk"])
 def test_a_missing_end_of_a_journal_is_detected(tmp_path: Path, damage: str, durability: str):
-    with folder(tmp_path / "default", durability=durability) as stored_world:
-        busy(stored_world.api)
+    with world_folder(tmp_path / "default", durability=durability) as stored_world:
+        make_changes(stored_world.api)
         if durability == "disk":  # A commit counts once it is synced.
             stored_world.keeper._journal.sync()
             stored_world.keeper._progress.store(COMMIT, stored_world.api.world.commit)
@@ -68,21 +68,21 @@ def test_a_missing_end_of_a_journal_is_detected(tmp_path: Path, damage: str, dur
 
 def test_salvage_continues_with_the_commits_that_are_left(tmp_path: Path):
     messages: list[str] = []
-    with folder(tmp_path / "default") as stored_world:
-        busy(stored_world.api)
+    with world_folder(tmp_path / "default") as stored_world:
+        make_changes(stored_world.api)
         without_last_line(stored_world.journal)
 
         world = recovery.salvage(stored_world.path, messages.append)
 
         assert world is not None
         assert world.commit == stored_world.api.world.commit - 1
-        assert content(read_world(stored_world.path)[0]) == content(world)
+        assert world_content(read_world(stored_world.path)[0]) == world_content(world)
         assert list(stored_world.path.glob("progress.damaged-1"))
 
 
 def test_salvage_preserves_the_latest_reported_time(tmp_path: Path):
-    with folder(tmp_path / "default") as stored_world:
-        busy(stored_world.api)
+    with world_folder(tmp_path / "default") as stored_world:
+        make_changes(stored_world.api)
         stored_world.keeper.shown_ms = NOON_MS * 2
         without_last_line(stored_world.journal)
 
@@ -97,8 +97,8 @@ def test_salvage_preserves_the_latest_reported_time(tmp_path: Path):
 
 def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_path: Path):
     """By default commits are not synced: they survive a crash of the process, not of the machine."""
-    with folder(tmp_path / "default") as stored_world:
-        busy(stored_world.api)
+    with world_folder(tmp_path / "default") as stored_world:
+        make_changes(stored_world.api)
         write_marker(stored_world.path, Marker("another run of the machine"), sync=False)
         without_last_line(stored_world.journal)
 
@@ -114,11 +114,11 @@ def test_commits_that_a_crash_of_the_machine_lost_are_reported_and_no_error(tmp_
 
 def test_swapped_journals_are_refused(tmp_path: Path):
     with (
-        folder(tmp_path / "a", fresh_world("a")) as first,
-        folder(tmp_path / "b", fresh_world("b")) as second,
+        world_folder(tmp_path / "a", fresh_world("a")) as first,
+        world_folder(tmp_path / "b", fresh_world("b")) as second,
     ):
-        busy(first.api)
-        busy(second.api)
+        make_changes(first.api)
+        make_changes(second.api)
         first.journal.rename(tmp_path / "aside")
         second.journal.rename(first.journal)
         (tmp_path / "aside").rename(second.journal)
@@ -130,7 +130,7 @@ def test_swapped_journals_are_refused(tmp_path: Path):
         messages: list[str] = []
         world = recovery.salvage(first.path, messages.append)
         assert world is not None
-        assert content(world) == content(fresh_world("a"))
+        assert world_content(world) == world_content(fresh_world("a"))
         assert "journal.ndjson, line 1 (cannot be read)" in " ".join(messages)
 
 
@@ -141,7 +141,7 @@ def test_a_file_of_another_world_of_the_same_name_is_refused(tmp_path: Path, nam
     for folder_name in ("here", "there"):
         directory = open_directory(tmp_path / folder_name)
         world = fresh_world(seed=folder_name)
-        busy(InProcess(world, directory.keep(world, fresh=True)))
+        make_changes(InProcess(world, directory.keep(world, fresh=True)))
         directory._lock.release()  # A killed process releases its lock.
         paths.append(directory.path / "worlds" / "default")
     shutil.copy(paths[1] / name, paths[0] / name)
@@ -167,8 +167,8 @@ def test_snapshot_and_journal_of_another_world_of_the_same_name_are_refused(
 
 def test_every_damage_to_the_progress_file_is_detected(tmp_path: Path):
     """One changed bit of the latest time could advance a world by ten thousand years."""
-    with folder(tmp_path / "default") as stored_world:
-        busy(stored_world.api)
+    with world_folder(tmp_path / "default") as stored_world:
+        make_changes(stored_world.api)
         stored_world.keeper.close(fold=False)
         path = stored_world.path / "progress"
         whole = path.read_bytes()
@@ -191,10 +191,10 @@ def test_every_damage_to_the_progress_file_is_detected(tmp_path: Path):
 
 
 def test_an_older_copy_of_the_progress_file_is_refused(tmp_path: Path):
-    with folder(tmp_path / "default") as stored_world:
+    with world_folder(tmp_path / "default") as stored_world:
         write_marker(stored_world.path, Marker(boot_id()), sync=False)
         older = (stored_world.path / "progress").read_bytes()
-        busy(stored_world.api)
+        make_changes(stored_world.api)
         stored_world.keeper.close(fold=False)
         (stored_world.path / "progress").write_bytes(older)
 
@@ -336,7 +336,7 @@ def test_a_damaged_list_of_worlds_is_set_aside_with_a_message(data: Path):
 
 def worlds_of_killed_process(path: Path, machine: Machine) -> Any:
     """Return the worlds of a process that is about to be killed, without a final write."""
-    worlds = worlds_on(open_directory(path), machine)
+    worlds = stored_worlds(open_directory(path), machine)
     worlds.open("seed", world_origin("scaled", 600.0))
     return worlds
 
@@ -355,7 +355,7 @@ def test_a_restart_continues_from_the_latest_reported_time(
     """This holds after a kill, also if the machine's clock was set back meanwhile."""
     machine = Machine()
     directory = open_directory(tmp_path / "data")
-    worlds = worlds_on(directory, machine)
+    worlds = stored_worlds(directory, machine)
     worlds.open("seed", world_origin(mode, rate))
     engine = worlds.get("default")
     assert engine is not None
@@ -365,7 +365,7 @@ def test_a_restart_continues_from_the_latest_reported_time(
 
     machine.at_ms = NOON_MS + passed_ms - back_ms
     reopened = open_directory(tmp_path / "data")
-    after = worlds_on(reopened, machine)
+    after = stored_worlds(reopened, machine)
     after.open("seed", world_origin(mode, rate))
     engine = after.get("default")
     assert engine is not None
@@ -377,7 +377,7 @@ def test_a_restart_continues_from_the_latest_reported_time(
 
 
 def test_a_replaced_world_may_begin_at_an_earlier_time(tmp_path: Path):
-    with folder(tmp_path / "default") as stored_world:
+    with world_folder(tmp_path / "default") as stored_world:
         stored_world.api.engine.move_by(3_600_000)
         late_ms = stored_world.api.engine.now_ms()
 

@@ -6,22 +6,22 @@ import pytest
 
 from hosting_emulator.storage.format import StateRefused
 from tests.support.in_process import InProcess
-from tests.support.worlds_on_disk import busy, content, folder, open_directory
+from tests.support.worlds_on_disk import make_changes, open_directory, world_content, world_folder
 
 
 @pytest.fixture
 def killed_world(tmp_path, monkeypatch):
     """The data directory of a killed process, and the contents of its world by commit."""
-    with folder(tmp_path / "data" / "worlds" / "default") as stored_world:
-        worlds = {stored_world.api.world.commit: content(stored_world.api.world)}
+    with world_folder(tmp_path / "data" / "worlds" / "default") as stored_world:
+        worlds = {stored_world.api.world.commit: world_content(stored_world.api.world)}
         append = stored_world.keeper.append
 
         def append_and_record(commit):
             append(commit)
-            worlds[commit.number] = content(commit.world)
+            worlds[commit.number] = world_content(commit.world)
 
         monkeypatch.setattr(stored_world.keeper, "append", append_and_record)
-        busy(stored_world.api)
+        make_changes(stored_world.api)
         yield stored_world, worlds
 
 
@@ -62,7 +62,7 @@ def test_salvage_stops_before_the_first_damaged_line_and_reports_the_omitted_com
 
     world, messages = start(stored_world, salvage=True)
 
-    assert content(world) == worlds[3]  # Commits 2 and 3 precede the damaged line.
+    assert world_content(world) == worlds[3]  # Commits 2 and 3 precede the damaged line.
     assert "left out: journal.ndjson, line 4 (cannot be read), and" in messages[0]
     assert f"later commits, 5 to {max(worlds)} (" in messages[0]
     assert "create_user_api_key" in messages[0]
@@ -78,7 +78,7 @@ def test_a_salvaged_world_opens_without_salvage_afterwards(killed_world):
     salvaged, _ = start(stored_world, salvage=True)
     reopened, messages = start(stored_world)
 
-    assert content(reopened) == content(salvaged)
+    assert world_content(reopened) == world_content(salvaged)
     assert messages == []
     assert InProcess(reopened).set_flag(True, key="after").status == 200
 
@@ -148,7 +148,7 @@ def test_salvage_of_a_damaged_marker_loses_only_the_count_of_starts(killed_world
         start(stored_world)
     world, messages = start(stored_world, salvage=True)
 
-    assert content(world) == worlds[max(worlds)]
+    assert world_content(world) == worlds[max(worlds)]
     assert "world.json" in messages[0]
 
 
@@ -157,6 +157,6 @@ def test_salvage_leaves_an_intact_world_alone(killed_world):
 
     world, messages = start(stored_world, salvage=True)
 
-    assert content(world) == worlds[max(worlds)]
+    assert world_content(world) == worlds[max(worlds)]
     assert messages == []
     assert list(stored_world.path.glob("*.damaged-*")) == []

@@ -12,13 +12,13 @@ from hosting_emulator.storage.format import FormatRefused, StateRefused
 from hosting_emulator.storage.rows import read_row, rows_of
 from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
 from tests.support.in_process import InProcess, fresh_world
-from tests.support.worlds_on_disk import busy, content, indexed
+from tests.support.worlds_on_disk import make_changes, world_content, world_indexes
 
 
 @pytest.fixture(scope="module")
 def world():
     api = InProcess(fresh_world(source_profile="timed 1s 4s"))
-    busy(api)
+    make_changes(api)
     return api.world
 
 
@@ -35,8 +35,8 @@ def read(path):
 def test_a_snapshot_reads_back_as_it_was_written(path, world):
     read_world = read(path)
 
-    assert content(read_world) == content(world)
-    assert indexed(read_world) == indexed(world)
+    assert world_content(read_world) == world_content(world)
+    assert world_indexes(read_world) == world_indexes(world)
     assert (read_world.clock, read_world.assumptions) == (world.clock, world.assumptions)
     assert read_world.next_due_ms == world.next_due_ms
 
@@ -46,11 +46,11 @@ def test_a_world_continues_alike_from_memory_and_from_disk(path, world):
     from_disk = InProcess(read(path))
 
     for api in (in_memory, from_disk):
-        busy(api)
+        make_changes(api)
         api.engine.move_by(86_400_000 * 40)
         api.set_flag(True, project="docs")
 
-    assert content(from_disk.world) == content(in_memory.world)
+    assert world_content(from_disk.world) == world_content(in_memory.world)
     assert from_disk.deployments("?limit=100").body == in_memory.deployments("?limit=100").body
 
 
@@ -117,7 +117,7 @@ def test_a_flipped_byte_of_a_snapshot_is_detected_or_changes_nothing(path, world
         return
     finally:
         path.write_bytes(original)
-    assert content(read_world) == content(world)  # For example, a space became a tab.
+    assert world_content(read_world) == world_content(world)  # For example, a space became a tab.
 
 
 @pytest.mark.parametrize(

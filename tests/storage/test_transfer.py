@@ -12,13 +12,13 @@ from hosting_emulator.storage.export import export_state, import_state
 from hosting_emulator.storage.format import StateRefused
 from hosting_emulator.storage.snapshot import read_snapshot, write_snapshot
 from tests.support.in_process import InProcess
-from tests.support.worlds_on_disk import busy, content, indexed
+from tests.support.worlds_on_disk import make_changes, world_content, world_indexes
 
 
 @pytest.fixture(scope="module")
 def world():
     api = InProcess()
-    busy(api)
+    make_changes(api)
     api.apply_domains()
     api.initialize(2)
     api.add_fault(connection_reset={}, times=1)
@@ -34,8 +34,8 @@ def test_an_imported_world_equals_the_exported_one(world, document):
     assert import_state(document, world.name, 0).seed == world.seed
     imported = import_state(document, world.name, 0)
 
-    assert content(imported)[4:] == content(world)[4:]
-    assert indexed(imported) == indexed(world)
+    assert world_content(imported)[4:] == world_content(world)[4:]
+    assert world_indexes(imported) == world_indexes(world)
     assert imported.commit == world.commit + 1
 
 
@@ -227,7 +227,9 @@ def test_every_call_works_in_a_world_of_any_accepted_import(document, tmp_path, 
     api = InProcess(world)
     check_every_call(api)
     write_snapshot(tmp_path / "snapshot.json", api.world)
-    assert content(read_snapshot(tmp_path / "snapshot.json").world()) == content(api.world)
+    assert world_content(read_snapshot(tmp_path / "snapshot.json").world()) == world_content(
+        api.world
+    )
     import_state(json.loads(json.dumps(export_state(api.world))), "default", 0)
 
 

@@ -1,4 +1,4 @@
-"""An emulator process: started by its command, stopped or killed by its pid."""
+"""Starts emulators as processes, and stops or kills them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ TEN_YEARS_S = 10 * 365 * 86_400
 
 
 class Client(HttpClient):
-    """A client of an emulator, which also uses its control API."""
+    """A client of an emulator and of its control API."""
 
     def control(self, method: str, path: str, body: Any = None) -> Any:
-        """Use the control API and return its JSON."""
+        """Send a request to the control API, which must succeed, and return the JSON of the response."""
         response = self.send(method, f"/_emulator/{path}", body)
         assert response.status < 300, response
         return response.json if response.body else None
 
     def token(self, user: str = "owner", world: str = "default") -> str:
-        """Return an access token of a user that outlives every test."""
+        """Return an access token for a user that stays valid for ten years of world time."""
         request = {"user": user, "expires_in_seconds": TEN_YEARS_S}
         return str(self.control("POST", f"worlds/{world}/tokens", request)["access_token"])
 
@@ -36,19 +36,20 @@ class Client(HttpClient):
         return self.control("GET", f"worlds/{world}/state")
 
 
-class DiedEarly(AssertionError):
-    """An emulator that was never ready."""
+class StartFailed(AssertionError):
+    """An emulator process ended before it was ready."""
 
     def __init__(self, code: int, errors: str) -> None:
-        super().__init__(f"it did not start: exit code {code}\n{errors}")
+        super().__init__(f"the emulator did not start: exit code {code}\n{errors}")
         self.code = code
         self.errors = errors
 
 
 class Process:
-    """A running emulator, from the warm interpreter if it can be. `ready` is what it printed then.
+    """A running emulator process, which the warm interpreter forks if it can.
 
-    `command` is what stands before its words. Raises DiedEarly.
+    `command` is the command that precedes the word `start`. `ready` is the JSON object that the emulator
+    printed when it was ready. Raises StartFailed if the process ends before that.
     """
 
     def __init__(self, *arguments: str, command: tuple[str, ...] = (COMMAND,), **options: Any):
@@ -65,7 +66,7 @@ class Process:
             raise
 
     def _announcement(self) -> str:
-        """Wait until it is ready, and return the JSON object that it then prints."""
+        """Wait until the emulator is ready, and return the JSON text that it prints then."""
         assert self.popen.stdout is not None
         lines: list[str] = []
         for line in self.popen.stdout:
@@ -73,29 +74,29 @@ class Process:
             if line == "}\n":
                 return "".join(lines)
         errors = self.popen.communicate()[1]
-        raise DiedEarly(self.popen.returncode, errors)
+        raise StartFailed(self.popen.returncode, errors)
 
     @property
     def base_url(self) -> str:
         return str(self.ready["base_url"])
 
     def client(self) -> Client:
-        """Return a new client, which is closed when the process ends."""
+        """Return a new client, which is closed when the process is stopped or killed."""
         self._clients.append(Client(self.base_url))
         return self._clients[-1]
 
     def kill(self) -> str:
-        """End it without any warning; return what it wrote to stderr."""
+        """Kill the process, and return what it wrote to stderr."""
         self.popen.kill()
-        return self._ended()
+        return self._wait_for_end()
 
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """Ask it to end; return its exit code and what it wrote to stderr."""
+        """Stop the process with a signal. Return its exit code and what it wrote to stderr."""
         os.kill(self.popen.pid, number)
-        errors = self._ended()
+        errors = self._wait_for_end()
         return self.popen.returncode, errors
 
-    def _ended(self) -> str:
+    def _wait_for_end(self) -> str:
         errors = self.popen.communicate(timeout=30)[1]
         for client in self._clients:
             client.close()
@@ -104,7 +105,7 @@ class Process:
 
 @contextmanager
 def emulator(*arguments: str, **options: Any) -> Iterator[Process]:
-    """Run an emulator for the time of a block; whatever happens, it ends with it."""
+    """Run an emulator process during a block. At the end of the block, the process is killed."""
     process = Process(*arguments, **options)
     try:
         yield process
@@ -114,5 +115,5 @@ def emulator(*arguments: str, **options: Any) -> Iterator[Process]:
 
 
 def failed_start(*arguments: str, **options: Any) -> CompletedProcess[str]:
-    """Start an emulator that should give up by itself."""
+    """Run an emulator that must refuse to start, and return the ended process."""
     return warm.run([COMMAND, "start", *arguments], **options)

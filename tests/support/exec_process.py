@@ -1,7 +1,7 @@
-"""`hosting-emulator exec` as a process, and a look at what is left of it.
+"""Runs `hosting-emulator exec` as a process, and finds the processes that it has started.
 
-Every process it starts carries a mark in its environment, whatever becomes of its parents; so does
-it itself where it is started from nothing.
+Every process that `exec` starts has a unique mark in its environment, so that it can be found even if
+its parent has ended. `exec` itself also has the mark, unless the warm interpreter forked it.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _MARK = "HOSTING_EMULATOR_TEST_MARK"
 
 
 class Execution:
-    """One `exec` that runs, and its processes.
+    """A running `exec` and its processes.
 
-    It comes from the warm interpreter; one that is `cold`, or has words `before` it, from nothing.
-    `command` are the words that it is started by.
+    The warm interpreter forks `exec`, unless it is `cold` or `wrapper` is given. `wrapper` is a command
+    that runs `exec`, such as `script`. `command` is the command that precedes the word `exec`.
     """
 
     def __init__(
         self,
         *arguments: str,
-        before: tuple[str, ...] = (),
+        wrapper: tuple[str, ...] = (),
         command: tuple[str, ...] = (COMMAND,),
         cold: bool = False,
         **options: Any,
@@ -42,8 +42,8 @@ class Execution:
         self._mark = uuid.uuid4().hex
         self.was_rescued = False
         self.popen = warm.start(
-            [*before, *command, "exec", *arguments],
-            cold=cold or bool(before),
+            [*wrapper, *command, "exec", *arguments],
+            cold=cold or bool(wrapper),
             env=environment() | {_MARK: self._mark},
             **options,
         )
@@ -54,7 +54,7 @@ class Execution:
             self.popen.send_signal(number)
 
     def processes(self) -> dict[int, str]:
-        """Look at what carries the mark: command lines by pid. Linux only."""
+        """Return the command lines of the processes with the mark, by pid. Works only on Linux."""
         commands = {}
         for folder in Path("/proc").iterdir():
             if folder.name.isdigit():
@@ -62,32 +62,35 @@ class Execution:
                     if self._mark.encode() in (folder / "environ").read_bytes():
                         words = (folder / "cmdline").read_bytes().split(b"\0")
                         commands[int(folder.name)] = b" ".join(words).decode().strip()
-                except OSError:  # it has ended, or is not ours
+                except OSError:  # the process has ended, or belongs to another user
                     continue
         return commands
 
-    def supervisor(self) -> int:
-        """Wait for the supervisor, and return its pid."""
-        return until(
-            lambda: next(
-                (p for p, line in self.processes().items() if "supervisor.main" in line), None
-            )
-        )
+    def supervisor_pid(self) -> int:
+        """Wait for the supervisor process, and return its pid."""
 
-    def ended(self) -> int:
-        """Wait until it has ended, and all of it; return its exit code."""
+        def find_supervisor() -> int | None:
+            for pid, command_line in self.processes().items():
+                if "supervisor.main" in command_line:
+                    return pid
+            return None
+
+        return wait_until(find_supervisor)
+
+    def wait_for_end(self) -> int:
+        """Wait until `exec` and all of its processes have ended. Return the exit code of `exec`."""
         code = self.popen.wait(PATIENCE_S)
-        until(lambda: not self.processes() or None)
+        wait_until(lambda: not self.processes() or None)
         assert not self.was_rescued, "processes were left until the watchdog killed them"
         return code
 
     def rescue(self) -> None:
-        """End all of it, because it took too long. Then `ended` fails."""
+        """Kill all processes, because they took too long. `wait_for_end` then fails."""
         self.was_rescued = True
         self.close()
 
     def close(self) -> None:
-        """End what a failed test left."""
+        """Kill all processes that are still running, for example after a failed test."""
         for pid in (*self.processes(), self.popen.pid):
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -97,15 +100,16 @@ class Execution:
 
 
 def environment() -> dict[str, str]:
-    """Return this process's environment without what an outer emulator put there."""
-    return {k: v for k, v in os.environ.items() if not k.startswith("HOSTING_")}
+    """Return the environment of this process without the variables of an outer emulator."""
+    variables = os.environ.items()
+    return {name: value for name, value in variables if not name.startswith("HOSTING_")}
 
 
 @contextmanager
 def execution(*arguments: str, **options: Any) -> Iterator[Execution]:
-    """Run `exec` for the time of a block; whatever happens, all of it ends with the block."""
+    """Run `exec` during a block. At the end of the block, all of its processes are killed."""
     running = Execution(*arguments, **options)
-    # A test that reads its output does not wait forever.
+    # Without the watchdog, a test that reads the output could wait forever.
     watchdog = threading.Timer(PATIENCE_S, running.rescue)
     watchdog.start()
     try:
@@ -119,15 +123,20 @@ def execution(*arguments: str, **options: Any) -> Iterator[Execution]:
 
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run `exec` to its end."""
+    """Run `exec`, wait for its end, and capture its output."""
     options = {"env": environment(), "timeout": PATIENCE_S, **options}
     return warm.run([COMMAND, "exec", *arguments], **options)
 
 
-def until(look: Callable[[], Any]) -> Any:
-    """Look again and again until there is something; return it."""
+def wait_until(check: Callable[[], Any]) -> Any:
+    """Call `check` repeatedly until it returns a value other than None, and return the value.
+
+    Raises AssertionError after 30 seconds.
+    """
     deadline = time.monotonic() + PATIENCE_S
-    while (result := look()) is None:
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)  # between two looks at other processes
+    result = check()
+    while result is None:
+        assert time.monotonic() < deadline, f"no result within {PATIENCE_S} s"
+        time.sleep(0.01)  # the interval between checks of other processes
+        result = check()
     return result

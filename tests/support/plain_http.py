@@ -1,8 +1,7 @@
-"""What a client program uses that tests start hundreds of times: a quick start, and HTTP with few imports.
+"""An HTTP client with few imports, for client programs that tests start hundreds of times.
 
-Such a program cannot use the other clients of this folder: `json`, `socket` and `http.client` alone take
-four times as long to import as Python takes to start. So this module imports only what is built into
-Python, and returns a tuple in place of a `Response`.
+Importing `json`, `socket` and `http.client` takes four times as long as starting Python. Therefore this
+module imports only built-in modules, and returns a tuple instead of a `Response`.
 """
 
 from __future__ import annotations
@@ -12,16 +11,16 @@ import sys
 import time
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # it takes as long to import as all the rest
+if TYPE_CHECKING:  # because importing `typing` takes as long as all other imports
     from typing import Any
 
-#: Runs `main` of a module beside this one, which is compiled once, as a script would not be.
+#: Runs `main` of a module. Python caches the compiled code of a module, but not of a script.
 _RUN = "import sys; sys.path.append(sys.argv.pop(1)); from {0} import main; main()"
-_NAMES = {"__builtins__": {}, "true": True, "false": False, "null": None}
+_JSON_NAMES = {"__builtins__": {}, "true": True, "false": False, "null": None}
 
 
-def quick_start(module: str) -> tuple[str, ...]:
-    """Return the words that start a client; its own come after them."""
+def client_command(module: str) -> tuple[str, ...]:
+    """Return the command that starts the client program in a module. Its arguments must follow."""
     return (sys.executable, "-IS", "-c", _RUN.format(module), __file__.rsplit("/", 3)[0])
 
 
@@ -35,25 +34,27 @@ def send(
     piece_s: float | None = None,
     whole_s: float | None = None,
 ) -> tuple[int, dict[str, str], Any]:
-    """Send a request; return its answer's status, headers (in lower case) and document.
+    """Send a request, and return the status, the headers with lowercase names, and the JSON document.
 
-    `address` is a URL; what it has before `path` goes there, too. No piece of an answer may take
-    longer than `piece_s`, and no answer longer than `whole_s`. Raises OSError or ValueError when the
-    answer is lost.
+    `address` is a URL, whose path precedes `path`. The client waits at most `piece_s` for each piece of
+    the response, and at most `whole_s` for the whole response, both in seconds. Raises OSError or
+    ValueError if no complete response arrives.
     """
-    place, _, prefix = address.removeprefix("http://").partition("/")
-    host, _, port = place.rpartition(":")
-    until = None if whole_s is None else time.monotonic() + whole_s
+    authority, _, prefix = address.removeprefix("http://").partition("/")
+    host, _, port = authority.rpartition(":")
+    deadline = None if whole_s is None else time.monotonic() + whole_s
     text = b""
     connection = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     try:
         connection.settimeout(piece_s)
         connection.connect((host, int(port)))
-        connection.sendall(_request(place, method, f"/{prefix}{path}", headers, body))
-        while piece := connection.recv(65536):
+        connection.sendall(_request(authority, method, f"/{prefix}{path}", headers, body))
+        piece = connection.recv(65536)
+        while piece:
             text += piece
-            if until is not None and time.monotonic() > until:
+            if deadline is not None and time.monotonic() > deadline:
                 raise TimeoutError
+            piece = connection.recv(65536)
     finally:
         connection.close()
     return _parse_response(text)
@@ -66,7 +67,7 @@ def _request(
     lines += [f"{name}: {value}" for name, value in headers.items()]
     content = ""
     if body is not None:
-        # Of texts and truth values, which Python writes alike but for these letters.
+        # The repr of a dict of strings and bools differs from JSON only in the quotes and the bools.
         content = repr(body).replace("'", '"').replace("True", "true").replace("False", "false")
         lines.append("Content-Type: application/json")
     lines += [f"Content-Length: {len(content)}", "Connection: close", "", ""]
@@ -84,8 +85,8 @@ def _parse_response(text: bytes) -> tuple[int, dict[str, str], Any]:
     if len(content) != int(headers["content-length"]):
         raise ValueError("cut off")
     try:
-        # The emulator's JSON is Python's but for these names; anything else is a broken answer.
-        document = eval(content.strip(), _NAMES)
+        # JSON differs from a Python literal only in these names. Other errors mean a broken response.
+        document = eval(content.strip(), _JSON_NAMES)
     except (SyntaxError, NameError) as error:
         raise ValueError("no JSON") from error
     return int(lines[0].split()[1]), headers, document

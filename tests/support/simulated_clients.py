@@ -21,7 +21,7 @@ from hosting_emulator.engine.driver import run_exchange
 from hosting_emulator.engine.effects import Delay
 from hosting_emulator.engine.exchange import ExchangeContext
 from tests.support.calls import Response
-from tests.support.watched_client import Watched
+from tests.support.judged_world import JudgedWorld
 
 #: How long a response takes to its client, in milliseconds of the machine's clock.
 _TRIP_MS = 2
@@ -61,7 +61,7 @@ class _Program:
         self.idle: list[Connection] = []
 
 
-class Simulation(Watched):
+class Simulation(JudgedWorld):
     """A world whose clients are generators. Time moves to whatever happens next."""
 
     def __init__(self, **assumptions: Any) -> None:

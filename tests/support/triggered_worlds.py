@@ -20,7 +20,7 @@ from tests.support.fault_kinds import Noun, fault_examples, outcome_examples
 from tests.support.in_process import Machine, fresh_world
 from tests.support.journaled_worlds import JournalKeeper
 from tests.support.world_changes import ControlledWorld
-from tests.support.worlds_on_disk import content
+from tests.support.worlds_on_disk import world_content
 
 Mode: TypeAlias = Literal["frozen", "real", "scaled", "skip"]
 MODES: tuple[Mode, ...] = ("frozen", "real", "scaled", "skip")
@@ -221,7 +221,7 @@ class TriggeredWorld:
     @property
     def state(self) -> tuple[Any, ...]:
         """All rows of the world in a form that can be compared, but for the anchor of its clock."""
-        _, _, _, _, *rows = content(self.api.world)
+        _, _, _, _, *rows = world_content(self.api.world)
         return tuple(row for row in rows if row[0] != CLOCK.name)
 
     def mark(self) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Worlds in a folder of this test's own: kept, closed, damaged and read again."""
+"""Worlds that are stored in a folder of a test, for tests that damage the files and read them again."""
 
 from __future__ import annotations
 
@@ -24,19 +24,22 @@ from hosting_emulator.world.value import World, empty_world
 from tests.support.in_process import InProcess, Machine, fresh_world
 
 
-def content(world: World | None) -> tuple[Any, ...]:
-    """Return all that a world says, in a form that can be compared."""
+def world_content(world: World | None) -> tuple[Any, ...]:
+    """Return all records of a world, in a form that can be compared."""
     assert world is not None
     return (world.name, world.seed, world.commit, world.at_ms, *rows_of(world))
 
 
-def indexed(world: World) -> dict[str, Any]:
-    """Return a world's indexes in a form that can be compared."""
+def world_indexes(world: World) -> dict[str, Any]:
+    """Return the indexes of a world, in a form that can be compared."""
     return dict(world.indexes.items())
 
 
 def read_world(path: Path) -> tuple[World | None, list[str]]:
-    """Read a world as a start would, and what is then said of it; mends a torn line."""
+    """Read a stored world like a starting emulator, which also repairs an incomplete last line.
+
+    Return the world, or None if there is none, and the notices about it.
+    """
     recovery = recover(path)
     if recovery is None:
         return None, []
@@ -45,8 +48,8 @@ def read_world(path: Path) -> tuple[World | None, list[str]]:
     return recovery.world, recovery.notices
 
 
-class Folder:
-    """A world's folder, and a keeper on it."""
+class WorldFolder:
+    """The folder of a world, with a keeper that stores the world in it."""
 
     def __init__(self, path: Path, world: World | None = None, **options: Any) -> None:
         self.path = path
@@ -71,13 +74,13 @@ class Folder:
         return self.path / "snapshot.json"
 
     def read(self) -> World:
-        """Read what is there now, as a start would after a crash."""
+        """Return the world that an emulator would read after a crash at this moment."""
         world, _ = read_world(self.path)
         assert world is not None
         return world
 
-    def settled(self) -> None:
-        """Wait until snapshots that were begun are written."""
+    def wait_for_snapshots(self) -> None:
+        """Wait until all snapshots that were started are written."""
         self._executor.submit(lambda: None).result()
 
     def close(self) -> None:
@@ -85,16 +88,16 @@ class Folder:
 
 
 @contextmanager
-def folder(path: Path, world: World | None = None, **options: Any) -> Iterator[Folder]:
-    opened = Folder(path, world, **options)
+def world_folder(path: Path, world: World | None = None, **options: Any) -> Iterator[WorldFolder]:
+    opened = WorldFolder(path, world, **options)
     try:
         yield opened
     finally:
         opened.close()
 
 
-def busy(api: InProcess) -> None:
-    """Make changes of every kind the journal can hold."""
+def make_changes(api: InProcess) -> None:
+    """Make changes of every kind that the journal can contain."""
     api.set_flag(False)
     api.set_flag(True)
     first = api.initialize(1).json["id"]
@@ -110,19 +113,19 @@ def busy(api: InProcess) -> None:
     api.set_flag(True, project="blog", user="owner", key="é😀")
 
 
-def worlds_on(directory: DataDirectory, machine: Machine | None = None) -> Worlds:
-    """Return the worlds of a process that stores them in a directory. None is open yet."""
+def stored_worlds(directory: DataDirectory, machine: Machine | None = None) -> Worlds:
+    """Return the worlds that a process stores in a directory. None of them is open yet."""
     return Worlds(directory, machine or Machine())
 
 
 def numbered_commit(number: int, tables: dict[str, Any]) -> Commit:
-    """Return a commit of an otherwise empty world that changes rows of tables."""
+    """Return a commit that changes these rows of an empty world."""
     world = replace(empty_world("w", "seed"), commit=number, at_ms=number)
     return Commit("test", tables, world, world)
 
 
 def table_kinds() -> dict[str, type]:
-    """Return the type of the records of each table of a world."""
+    """Return the record type of each table of a world."""
     return {name: table.kind for name, table in TABLES.items()}
 
 
@@ -134,23 +137,23 @@ def open_directory(
 
 
 class HasWorld(Protocol):
-    """Whatever changes a world."""
+    """An object that has a world and changes it."""
 
     @property
     def world(self) -> World: ...
 
 
 @contextmanager
-def sound_at_the_end(holder: HasWorld) -> Iterator[None]:
-    """Assert after the block that its world, if it changed, survives an export and import."""
-    beginning = holder.world
+def assert_transferable_after(holder: HasWorld) -> Iterator[None]:
+    """If a block changes the world, assert after the block that the world can be transferred."""
+    previous_world = holder.world
     yield
-    if holder.world is not beginning:
-        assert_sound(holder.world)
+    if holder.world is not previous_world:
+        assert_transferable(holder.world)
 
 
-def assert_sound(world: World) -> None:
-    """Whatever was done to a world, it can be exported, taken in again, and is the same."""
+def assert_transferable(world: World) -> None:
+    """Assert that a world can be exported and imported, and is the same afterwards."""
     imported = import_state(json.loads(json.dumps(export_state(world))), world.name, 0)
 
-    assert content(imported)[4:] == content(world)[4:]
+    assert world_content(imported)[4:] == world_content(world)[4:]

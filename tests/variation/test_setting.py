@@ -18,7 +18,7 @@ from tests.support.checked_world import CheckedWorld
 from tests.support.exported_worlds import exported, imported
 from tests.support.in_process import InProcess, fresh_world, new_worlds, world_origin
 from tests.support.varied_worlds import new_varied_world
-from tests.support.worlds_on_disk import Folder, content
+from tests.support.worlds_on_disk import WorldFolder, world_content
 
 #: A seed that changes an assumption at every point. It was found by trial.
 SEED = "everything"
@@ -51,14 +51,14 @@ def test_a_variation_is_shown_with_its_seed_points_and_assumptions():
 
 def test_a_removed_variation_leaves_the_world_as_it_was_before():
     api = InProcess(fresh_world(ticket_created_status=200))
-    rows = content(api.world)[4:]
+    rows = world_content(api.world)[4:]
     api.vary(SEED)
     api.vary("another")
-    assert content(api.world)[4:] != rows
+    assert world_content(api.world)[4:] != rows
 
     assert api.unvary()
 
-    assert content(api.world)[4:] == rows
+    assert world_content(api.world)[4:] == rows
     assert not api.unvary()
 
 
@@ -118,7 +118,7 @@ def test_a_fork_and_a_reset_keep_the_variation():
 
 
 def test_a_restart_from_journal_or_snapshot_keeps_the_variation(tmp_path):
-    folder = Folder(tmp_path / "default")
+    folder = WorldFolder(tmp_path / "default")
     folder.api.vary(SEED)
     page = folder.api.deployments("?limit=7").json
     from_journal = folder.read()

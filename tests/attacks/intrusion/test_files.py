@@ -152,7 +152,7 @@ def test_a_killed_ephemeral_emulator_leaves_no_private_key(
         assert running.popen.stdout is not None
         assert running.popen.stdout.readline() == "ready\n"
         running.send(signal.SIGKILL)
-        running.ended()
+        running.wait_for_end()
 
     assert [path.name for path in tmp_path.rglob("ca.*")] == ["ca.pem"]
     assert files_with_a_private_key(tmp_path) == []

@@ -20,7 +20,7 @@ from subprocess import PIPE
 
 import pytest
 
-from tests.support.exec_process import Execution, execution, until
+from tests.support.exec_process import Execution, execution, wait_until
 from tests.support.sampling import rotating
 
 pytestmark = pytest.mark.skipif(
@@ -109,11 +109,11 @@ def test_a_killed_exec_leaves_no_process_and_no_file(number: int, tmp_path: Path
     ):
         has_output = random.random() < 0.5
         if has_output:
-            until(lambda: output.read_text() or None)
+            wait_until(lambda: output.read_text() or None)
         for _ in range(random.randrange(most_checks // 2 if has_output else most_checks)):
             running.processes()
         running.send(ending_signal)
-        code = running.ended()
+        code = running.wait_for_end()
 
     assert code != 0
     if ending_signal == signal.SIGKILL:
@@ -131,9 +131,9 @@ def is_open(port: int) -> bool:
 def test_a_killed_supervisor_leaves_no_process(command: tuple[str, ...]):
     with execution("--quiet", "--", *command, stdout=PIPE) as running:
         port = int(line(running).rpartition(":")[2])
-        os.kill(running.supervisor(), signal.SIGKILL)
+        os.kill(running.supervisor_pid(), signal.SIGKILL)
 
-        assert running.ended() == 128 + signal.SIGKILL
+        assert running.wait_for_end() == 128 + signal.SIGKILL
 
     assert not is_open(port)
 
@@ -142,7 +142,7 @@ def test_processes_that_the_command_leaves_behind_are_ended():
     leaves = "(setsid sleep 1000 &); trap '' TERM; sleep 1000 & exit 7"
 
     with execution("--quiet", "--", "sh", "-c", leaves) as running:
-        assert running.ended() == 7
+        assert running.wait_for_end() == 7
 
 
 # --- signals --------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_the_command_gets_each_signal_once(group: bool, number: signal.Signals):
             running.send(signal.SIGTERM)
             assert line(running) == "came 15"
 
-        assert running.ended() == 0
+        assert running.wait_for_end() == 0
 
 
 def test_ctrl_c_in_a_terminal_reaches_the_command_once():
@@ -177,7 +177,7 @@ def test_ctrl_c_in_a_terminal_reaches_the_command_once():
                 running.send(signal.SIGTERM)
                 assert screen.readline() == b"came 15\r\n"
 
-        assert running.ended() == 0
+        assert running.wait_for_end() == 0
 
 
 def test_the_exit_code_after_ctrl_c_is_that_of_the_command():
@@ -188,7 +188,7 @@ def test_the_exit_code_after_ctrl_c_is_that_of_the_command():
             assert screen.readline() == b"ready\r\n"
         os.write(key, b"\x03")
 
-        assert running.ended() == 0
+        assert running.wait_for_end() == 0
 
 
 @contextmanager
@@ -226,7 +226,7 @@ def test_other_signals_are_passed_on(number: signal.Signals):
         assert line(running) == "ready"
         running.send(number)
 
-        assert running.ended() == 128 + number
+        assert running.wait_for_end() == 128 + number
 
 
 def test_a_command_that_ignores_a_signal_is_killed_after_the_grace_period():
@@ -237,7 +237,7 @@ def test_a_command_that_ignores_a_signal_is_killed_after_the_grace_period():
 
         assert line(running) == "int"
         assert line(running) == "term"
-        assert running.ended() == 128 + signal.SIGKILL
+        assert running.wait_for_end() == 128 + signal.SIGKILL
 
 
 def test_a_second_ctrl_c_ends_the_command_at_once():
@@ -249,7 +249,7 @@ def test_a_second_ctrl_c_ends_the_command_at_once():
             running.popen.wait(0.3)  # By then, the next signal counts as a second one.
         running.send(signal.SIGINT)
 
-        assert running.ended() == 128 + signal.SIGKILL
+        assert running.wait_for_end() == 128 + signal.SIGKILL
         assert running.popen.stderr is not None
         assert running.popen.stderr.read() == ""
 
@@ -273,8 +273,8 @@ def test_the_command_inherits_the_signal_handling_of_exec(trap: str):
         "print(signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
     )
     script = ("/bin/sh", "-c", f'{trap}exec "$@"', "sh") if trap else ()
-    with execution(*python(code), before=script, stdout=PIPE) as running:
+    with execution(*python(code), wrapper=script, stdout=PIPE) as running:
         # Python itself ignores SIGPIPE.
         ignored = "SIGINT SIGHUP SIGPIPE" if trap else "SIGPIPE"
         assert (line(running), line(running)) == (ignored, "set()")
-        assert running.ended() == 0
+        assert running.wait_for_end() == 0

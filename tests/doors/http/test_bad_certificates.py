@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.calls import Response
-from tests.support.emulator_process import Client, DiedEarly, Process, emulator
+from tests.support.emulator_process import Client, Process, StartFailed, emulator
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_a_scenario_with_a_bad_certificate_does_not_start_without_a_tls_port(tmp
     path = tmp_path / "expired.yaml"
     path.write_text(SCENARIO)
 
-    with pytest.raises(DiedEarly, match="acts at the TLS port: start with --tls-port"):
+    with pytest.raises(StartFailed, match="acts at the TLS port: start with --tls-port"):
         Process("--ephemeral", "--scenario", str(path))
     with emulator("--ephemeral", "--scenario", str(path), "--tls-port", "0") as process:
         assert verification_error(process, "localhost") == "certificate has expired"

@@ -8,7 +8,7 @@ import pytest
 from tests.support.calls import Response
 from tests.support.in_process import InProcess
 from tests.support.response_checks import check_response
-from tests.support.worlds_on_disk import sound_at_the_end
+from tests.support.worlds_on_disk import assert_transferable_after
 
 
 class Stage(InProcess):
@@ -52,5 +52,5 @@ class Stage(InProcess):
 def stage() -> Iterator[Stage]:
     """A stage. After the test, its world must survive an export and import."""
     stage = Stage()
-    with sound_at_the_end(stage):
+    with assert_transferable_after(stage):
         yield stage

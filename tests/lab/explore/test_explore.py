@@ -18,8 +18,8 @@ import pytest
 from hosting_emulator_lab.explore.plan import KINDS
 from tests.lab.explore.samples import met_line
 from tests.support import warm
-from tests.support.exec_process import environment, until
-from tests.support.plain_http import quick_start
+from tests.support.exec_process import environment, wait_until
+from tests.support.plain_http import client_command
 from tests.support.warm import COMMAND
 
 PATIENCE_S = 60.0
@@ -32,7 +32,7 @@ _MARK = "HOSTING_EMULATOR_TEST_MARK"
 
 
 def client(manner: str, requests: int = 2) -> tuple[str, ...]:
-    return ("--", *quick_start("tests.lab.explore.explored"), manner, str(requests))
+    return ("--", *client_command("tests.lab.explore.explored"), manner, str(requests))
 
 
 def sh(code: str) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ def test_ctrl_c_ends_every_run_and_prints_the_results_so_far():
 
     with begin(*arguments, mark=mark) as process:
         # Two refused runs end; then the first run with a timeout waits forever.
-        until(lambda: len(processes(mark)) >= 2 or None)  # a supervisor and a run
+        wait_until(lambda: len(processes(mark)) >= 2 or None)  # a supervisor and a run
         assert process.stderr is not None
         assert "runs" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
@@ -245,10 +245,10 @@ def test_killing_explore_leaves_no_process_behind():
     with begin(*arguments, mark=mark) as process:
         assert process.stderr is not None
         assert "runs" in process.stderr.readline()
-        until(lambda: len(processes(mark)) >= 4 or None)  # two supervisors, two runs
+        wait_until(lambda: len(processes(mark)) >= 4 or None)  # two supervisors, two runs
         process.kill()
 
-    until(lambda: not processes(mark) or None)
+    wait_until(lambda: not processes(mark) or None)
 
 
 def test_explore_continues_after_an_interruption(tmp_path: Path):
@@ -256,7 +256,7 @@ def test_explore_continues_after_an_interruption(tmp_path: Path):
     options = ("--faults", "connection_reset,empty_response", "-j", "1", "--results", str(state))
 
     with begin(*options, *client("careful", 1)) as process:
-        until(lambda: state.exists() or None)
+        wait_until(lambda: state.exists() or None)
         process.send_signal(signal.SIGINT)
         interrupted_report, _ = process.communicate(timeout=PATIENCE_S)
     finished_count = len(json.loads(state.read_text())["results"])

@@ -11,7 +11,7 @@ from hosting_emulator.sdk import HostingEmulator
 from hosting_emulator_lab.explore.runs import State, Visit
 from tests.lab.explore.outcomes_client import CORRECT, FAULTY
 from tests.lab.explore.test_explore import explored, run, sh
-from tests.support.plain_http import quick_start
+from tests.support.plain_http import client_command
 from tests.support.sampling import sampled
 
 ASK = (
@@ -46,7 +46,7 @@ ACCUSED_OF_NOTHING = {"survived", "gave up", "waits", "unclear"}
 
 
 def client(manner: str) -> tuple[str, ...]:
-    return ("--", *quick_start("tests.lab.explore.outcomes_client"), manner)
+    return ("--", *client_command("tests.lab.explore.outcomes_client"), manner)
 
 
 @pytest.mark.parametrize("manner", sampled(CORRECT, 5))

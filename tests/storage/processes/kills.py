@@ -28,7 +28,7 @@ from tests.storage.processes.clients import (
     WritingClient,
 )
 from tests.support.calls import Response
-from tests.support.emulator_process import Client, DiedEarly, Process
+from tests.support.emulator_process import Client, Process, StartFailed
 
 #: A kill waits for at most so many acknowledged changes.
 MOST_ACKNOWLEDGED = 60
@@ -110,7 +110,7 @@ class EmulatorRun:
     process: Process | None = None
 
     def start(self, fold_bytes: int = COMPACT_BYTES, kill_at: int = 0) -> Process:
-        """Start the emulator. Raises DiedEarly."""
+        """Start the emulator. Raises StartFailed."""
         command = (sys.executable, "-c", SELF_KILLING_EMULATOR, str(fold_bytes), str(kill_at))
         self.process = Process(*self.options, command=command)
         return self.process
@@ -133,7 +133,7 @@ class EmulatorRun:
         tally.at_a_step += 1
         try:
             process = self.start(1, step)
-        except DiedEarly as dead:
+        except StartFailed as dead:
             tally.before_ready += 1
             if dead.code == -signal.SIGKILL:
                 return dead.errors

@@ -1,4 +1,4 @@
-"""A client in this process, and what the watch says of it."""
+"""One world in this process, whose requests the rules of conduct judge."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.support.in_process import InProcess, Machine, fresh_world
 SECOND_MS = 1000
 
 
-class Watched(InProcess):
-    """The calls of one world, with time and faults in the test's hands, under watch from the start."""
+class JudgedWorld(InProcess):
+    """The calls of one world, judged from its first request. The test controls time and faults."""
 
     def __init__(self, mode: str = "frozen", rate: float | None = None, **assumptions: Any) -> None:
         machine = Machine()
@@ -27,37 +27,40 @@ class Watched(InProcess):
         super().__init__(world, machine=machine)
         watch_of(self.engine)
 
-    # --- What happens to it ---------------------------------------------------------------------
+    # --- What happens to the client ---------------------------------------------------------------
 
     def pass_time(self, seconds: float) -> None:
-        """Let real time pass; a frozen world's stands still."""
+        """Let real time pass. The time of a frozen world does not move."""
         self.machine.at_ms += round(seconds * SECOND_MS)
 
     def fault(self, **fault: Any) -> None:
-        """Arm a fault, once unless told otherwise."""
+        """Arm a fault that acts once, unless `times` is given."""
         self.add_fault(**{"times": 1, **fault})
 
-    def lose(self, **fault: Any) -> None:
-        """Lose the next answer; what was asked is done."""
+    def lose_response(self, **fault: Any) -> None:
+        """Lose the response to the next request, which still takes effect."""
         self.fault(connection_reset={}, phase="after_commit", **fault)
 
-    def turn_back(self) -> SavedState:
-        """Keep the world as it is, to be put back."""
+    def save_state(self) -> SavedState:
+        """Return the current state of the world, so that the test can restore it."""
         return SavedState(self.world, self.engine.now_ms())
 
-    def next_connection(self) -> None:
-        """End the connection, and go on by a new one, as who opens one for each request."""
+    def change_connection(self) -> None:
+        """Close the current connection, and use a new connection for later requests."""
         if self.connection in self.opened:
             self.close(self.opened[self.connection])
         self.connection += 1
 
-    def send_late(self, delay_ms: int, method: str, path: str, **options: Any) -> Response:
-        """Send a request that a fault holds up for so long, in real time, before it is done."""
-        sent = [("Authorization", f"Bearer {self.token()}")]
+    def send_delayed(self, delay_ms: int, method: str, path: str, **options: Any) -> Response:
+        """Send a request that a fault delays by `delay_ms` of real time before it takes effect.
+
+        If `between` is given, this function is called during the delay.
+        """
+        headers = [("Authorization", f"Bearer {self.token()}")]
         if "key" in options:
-            sent.append(("Idempotency-Key", options["key"]))
+            headers.append(("Idempotency-Key", options["key"]))
         self.fault(latency={"delay_ms": delay_ms})
-        context = self._context(method, path, sent)
+        context = self._context(method, path, headers)
         self.arrive(context)
         exchange = run_exchange(self.engine, context)
         assert exchange.send(None) == Delay(delay_ms)
@@ -69,28 +72,28 @@ class Watched(InProcess):
         self.depart(context)
         return Response(reply.status, CIMultiDict(reply.headers), reply.body)
 
-    def _context(self, method: str, path: str, sent: list[tuple[str, str]]) -> ExchangeContext:
+    def _context(self, method: str, path: str, headers: list[tuple[str, str]]) -> ExchangeContext:
         return ExchangeContext(
             method=method,
             path=path,
             query="",
             docs_url=lambda: "http://docs",
-            headers=CIMultiDict(sent),
-            raw_headers=[(k.encode(), v.encode()) for k, v in sent],
+            headers=CIMultiDict(headers),
+            raw_headers=[(name.encode(), value.encode()) for name, value in headers],
         )
 
-    # --- What is said of it ---------------------------------------------------------------------
+    # --- How the rules judge the client -----------------------------------------------------------
 
-    def look(self, *, final: bool = False) -> ConductReport:
+    def conduct_report(self, *, final: bool = False) -> ConductReport:
         return watch_of(self.engine).look(final=final)
 
     def findings(self, *, final: bool = False) -> list[ConductFinding]:
-        return self.look(final=final).findings
+        return self.conduct_report(final=final).findings
 
-    def broken(self, *, final: bool = False) -> list[tuple[str, list[int]]]:
-        """Return which rules were broken by which requests."""
+    def broken_rules(self, *, final: bool = False) -> list[tuple[str, list[int]]]:
+        """Return the id of the broken rule, and the numbers of the requests, of each finding."""
         return [(finding.rule, finding.requests) for finding in self.findings(final=final)]
 
-    def operation(self) -> str:
-        """Begin an operation and return its id."""
+    def start_operation(self) -> str:
+        """Start an operation, and return its id."""
         return str(self.apply_domains().json["id"])
