@@ -121,7 +121,9 @@ def _unknown_part(kind: ValueType, name: str, path: Path) -> Impossible:
         hint = comparison_hint(name)
         message = f"{name!r} is neither the index of a list item nor a comparison{hint}"
         return Impossible(message, path, key=True)
-    hint = nearest(name, (*field_names, *COMPARISONS)) or f"; there are {', '.join(field_names)}"
+    hint = (
+        nearest(name, (*field_names, *COMPARISONS)) or f"; the fields are {', '.join(field_names)}"
+    )
     return Impossible(f"there is no field {name!r} here{hint}", path, key=True)
 
 
@@ -240,7 +242,7 @@ def _check_optional(kind: ValueType, operand: Any, path: Path, variables: bool) 
 
 
 _WordCheck: TypeAlias = Callable[[ValueType, Any, Path, bool], None]
-#: The operand checks of the words in `COMPARISONS`.
+#: The functions that check the operands of the words in `COMPARISONS`.
 _WORD_CHECKS: dict[str, _WordCheck] = {
     **{word: partial(_check_order, word) for word in ORDERS},
     "not": _check_not,

@@ -63,7 +63,10 @@ def is_comparison(expected: Any) -> bool:
 
 
 def match(kind: ValueType, expected: Any, actual: Any) -> Result:
-    """Tell whether an actual value matches an expected value. None if they cannot be compared."""
+    """Tell whether an actual value matches an expected value.
+
+    Return None if the values cannot be compared.
+    """
     if is_comparison(expected):
         results = [match_word(word, kind, operand, actual) for word, operand in expected.items()]
         if None in results:
@@ -114,7 +117,7 @@ def _match_parts(kind: ValueType, expected: Any, actual: Any) -> Result:
 
 
 def parts_of(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | None:
-    """Return an object's fields, or a list's items by index. None for any other value.
+    """Return an object's fields, or a list's items by index. Return None for any other value.
 
     A list's items are returned only if all names in `expected` are indexes.
     """
@@ -128,7 +131,7 @@ def parts_of(expected: Mapping[str, Any], actual: Any) -> Mapping[str, Any] | No
 def _compare_order(
     order: Callable[[float, float], bool], kind: ValueType, limit: Any, actual: Any
 ) -> Result:
-    """Compare a value with a limit by rank, or return None if they have no common order."""
+    """Compare a value with a limit by rank. Return None if the two are of different kinds."""
     if actual is MISSING:
         return None
     limit_rank = kind.rank(limit)
@@ -140,7 +143,7 @@ def _compare_order(
 
 def _compare_not(kind: ValueType, expected: Any, actual: Any) -> Result:
     result = match(kind, expected, actual)
-    # `not` requires a value, so a missing value does not meet it.
+    # A missing value must not match, because `not` requires a value.
     if result is None or (actual is MISSING and not result):
         return None
     return not result
@@ -222,7 +225,10 @@ def names_counted_items(operand: Any) -> bool:
 
 
 def _compare_list(word: str, kind: ValueType, operand: Any, actual: Any) -> Result:
-    """Tell whether a list meets `sorted_by` or `distinct`. None if this cannot be decided."""
+    """Tell whether a list meets `sorted_by` or `distinct`.
+
+    Return None if the items cannot be compared.
+    """
     if not isinstance(actual, list):
         return None
     finding = ITEM_FINDERS[word](kind.items() or ANY, operand, actual)
@@ -253,7 +259,7 @@ def _compare_optional(kind: ValueType, expected: Any, actual: Any) -> Result:
     return actual is MISSING or match(kind, expected, actual)
 
 
-#: The type of an expected `item_count`.
+#: The type of the number of items that `item_count` expects.
 ITEM_COUNT = Number("a number of items from 0", whole=True, least=0)
 _WordComparison: TypeAlias = Callable[[ValueType, Any, Any], Result]
 _WORDS: dict[str, _WordComparison] = {
@@ -270,8 +276,8 @@ _WORDS: dict[str, _WordComparison] = {
 }
 #: The comparison words that apply to the items of a list.
 LIST_WORDS = ("has", "each", "item_count", *ITEM_FINDERS)
-#: All comparison words. A value matches a mapping such as `{at_least: 3, below: 10}` only if it
-#: meets every word. The module `checks` defines the valid operands of each word.
+#: All comparison words. A value matches a mapping such as `{at_least: 3, below: 10}` only if the
+#: value meets every word. The module `checks` defines the valid operands of each word.
 COMPARISONS = tuple(_WORDS)
 
 

@@ -28,8 +28,8 @@ _ANY_TEXT = Text()
 class NameSet(ValueType):
     """A set of names, such as the id and the alias of a project.
 
-    An expected value matches the set if it matches any of the names. With `not`, the expected value
-    must match none of the names.
+    An expected value matches the set if the value matches any of the names. With `not`, the
+    expected value must match none of the names.
     """
 
     form: str = "a name"
@@ -56,7 +56,7 @@ class NameSet(ValueType):
 
 @dataclass(frozen=True)
 class Array(ValueType):
-    """A list. All items have the same type, and there are at most `most` items."""
+    """A list of at most `most` items of the same type."""
 
     form: str = "a list"
     item: ValueType = ANY

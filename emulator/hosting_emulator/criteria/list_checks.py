@@ -20,7 +20,7 @@ def item_type(word: str, kind: ValueType, path: Path) -> ValueType:
 def no_field(kind: ValueType, name: str, path: Path, *, key: bool = True) -> Impossible:
     """Return the error for a missing field. The message suggests the nearest field name."""
     names = kind.field_names()
-    hint = nearest(name, names) or f"; there are {', '.join(names) or 'none'}"
+    hint = nearest(name, names) or f"; the fields are {', '.join(names) or 'none'}"
     return Impossible(f"there is no field {name!r} here{hint}", path, key=key)
 
 

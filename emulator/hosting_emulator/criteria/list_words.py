@@ -1,7 +1,7 @@
 """Finds misplaced and repeated items of a list.
 
-`comparisons` uses these functions for the words `sorted_by` and `distinct`. `list_checks` checks
-the operands of both words.
+The module `comparisons` uses this module for the words `sorted_by` and `distinct`. The module
+`list_checks` checks the operands of both words.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ListFinding:
     """A value in a list that violates the expected order or distinctness.
 
     `at` is the path of the value in the list, such as `[2].created_at`. With `is_undecidable`, the
-    value cannot be compared, as with the order of plain words.
+    value cannot be compared, for example because plain words have no order.
     """
 
     at: str
@@ -74,7 +74,7 @@ def read_sort_keys(operand: Any, path: Path = ()) -> list[SortKey]:
                 raise Impossible(message, (*path, field))
         return [SortKey(str(field), word == DESCENDING) for field, word in operand.items()]
     message = (
-        "sorted_by needs a field, such as created_at or {created_at: descending}. For a list of "
+        "sorted_by needs a field such as created_at, or {created_at: descending}. For a list of "
         "plain values, use ascending or descending"
     )
     raise Impossible(message, path)
@@ -145,7 +145,7 @@ def find_repetition(item_kind: ValueType, path: str, items: Sequence[Any]) -> Li
     for index, item in enumerate(items):
         value = _value_at(item, path)
         if value is MISSING:
-            expected = "a value to compare with the values of other items"
+            expected = "a value that can be compared with the values of other items"
             return _finding(index, path, expected, value, is_undecidable=True)
         first_index = first_indexes.setdefault(identity_of(value_kind, value), index)
         if first_index != index:
@@ -155,7 +155,9 @@ def find_repetition(item_kind: ValueType, path: str, items: Sequence[Any]) -> Li
 
 
 def identity_of(kind: ValueType, value: Any) -> Hashable:
-    """Return a hashable key. Two values have equal keys only if the values are the same.
+    """Return a hashable key for a value.
+
+    Two values have equal keys only if the values are the same.
 
     Timestamps are the same if they denote the same time. Numbers are the same if they are equal.
     """

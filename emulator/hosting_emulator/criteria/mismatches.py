@@ -41,10 +41,10 @@ class Mismatch:
     path: Path = ()
 
     def below(self, at: str, path: Path = ()) -> Mismatch:
-        """Return the same mismatch with paths that start at a containing value and expectation.
+        """Return the same mismatch with both paths extended at their start.
 
-        `at` is the path of this part in the containing value. `path` is the path of the part's
-        expectation in the containing expectation.
+        `at` is prepended to the path of the actual value, and `path` to the path of the expected
+        value.
         """
         return replace(self, at=f"{at}.{self.at}", path=(*path, *self.path))
 
@@ -53,7 +53,7 @@ class Mismatch:
         return replace(self, path=(*path, *self.path))
 
     def report(self) -> dict[str, Any]:
-        """Return the mismatch as a story's report shows it, without a position in the file."""
+        """Return the mismatch in the form of a story's report, without the position in the file."""
         return {"at": self.at, "expected": self.expected, "found": self.actual}
 
 
@@ -151,7 +151,7 @@ def _word_mismatches(
 def _unordered_value(
     kind: ValueType, word: str, limit: Any, actual: Any, at: str
 ) -> list[Mismatch]:
-    """Return a mismatch if a value and a limit cannot be compared, and an empty list otherwise."""
+    """Return a list with a mismatch if a value and a limit cannot be compared, or an empty list."""
     if match_word(word, kind, limit, actual) is not None:
         return []
     rank = kind.rank(limit)

@@ -1,9 +1,8 @@
 """Compiles and runs all regular expressions that users write.
 
-A pattern must have the syntax of Python's `re`, but the `regex` package runs the pattern, because
-its searches can have a time limit. In `re`, a pattern such as `^(a+)+$` would block the whole
-process. A search that reaches the time limit raises an error. The search then counts neither as a
-match nor as a mismatch.
+A pattern must be valid for Python's `re`. The `regex` package runs the pattern, because a search of
+`regex` can have a time limit. In `re`, a pattern such as `^(a+)+$` would block the whole process. A
+search that reaches the time limit raises an error, and counts neither as a match nor as a mismatch.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from typing import Any, Final
 #: The time limit of a search, in seconds of the searching thread's CPU time. Ordinary searches take
 #: microseconds.
 SEARCH_LIMIT_S: Final = 0.05
-#: The number of times that a search must reach the time limit before it is refused. If a virtual
-#: machine pauses, a single short search can look long.
+#: The number of times that a search must reach the time limit before the search is refused. If a
+#: virtual machine pauses, a single short search can look long.
 LONG_SEARCHES: Final = 2
 #: The limits of a pattern are its length in characters, the depth of its nested groups, and the
 #: product of its repetition counts. Beyond such limits, the `regex` compiler can use exponential
@@ -50,7 +49,7 @@ class Expression:
         """Return the first match in a string, or None if there is no match.
 
         Raises PatternError if the search uses more CPU time than SEARCH_LIMIT_S. Load on the
-        machine, or from other threads, does not count.
+        machine, or from other threads, does not count toward the limit.
         """
         timeout_s = SEARCH_LIMIT_S
         long_searches = 0
@@ -64,8 +63,8 @@ class Expression:
                 )
                 return match
             except TimeoutError:
-                # `regex` measures the CPU time of the whole process. This search reached the limit
-                # only if its own thread used that time.
+                # `regex` measures the CPU time of the whole process. The search reached the limit
+                # only if this thread itself used that time.
                 if time.thread_time() - began_s >= SEARCH_LIMIT_S:
                     long_searches += 1
                 else:
@@ -84,7 +83,7 @@ def compile_pattern(pattern: str) -> Expression:
 
     Raises PatternError if the expression is invalid or exceeds a limit.
     """
-    import regex  # imported here because most worlds use no pattern
+    import regex  # imported lazily, because most worlds use no pattern
 
     if len(pattern) > LONGEST_PATTERN:
         raise PatternError(
@@ -136,7 +135,7 @@ def _within_limits(pattern: str) -> str:
 
 
 def _quoted(pattern: str) -> str:
-    """Return the repr of a pattern, truncated to 80 characters of the pattern."""
+    """Return the repr of a pattern, with the pattern truncated to 80 characters."""
     if len(pattern) > _LONGEST_QUOTE:
         pattern = pattern[: _LONGEST_QUOTE - 1] + "…"
     return repr(pattern)

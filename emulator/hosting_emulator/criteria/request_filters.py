@@ -1,7 +1,7 @@
 """The request filters: the type and the possible values of each filter.
 
-Stories (`log`), the SDK (`assert_made`), the CLI (`requests list`) and the control API use these
-filters.
+Stories (`log`), the SDK (`assert_made`), the CLI (`requests list`) and the control API use the
+request filters.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ class CallWord(Word):
 class LostWord(Word):
     """The fault kind that lost a response.
 
-    true matches every lost response. false or null matches a response that was not lost.
+    The value `true` matches every lost response. The values `false` and null match a response that
+    was not lost.
     """
 
     form: str = "a kind of lost response"
@@ -188,8 +189,7 @@ def _path_expression(pattern: str) -> re.Pattern[str]:
     first, *parts = (
         re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(part)) for part in pattern.split("*")
     )
-    # Atomic groups prevent backtracking, with which the time would grow exponentially with the
-    # number of stars.
+    # Atomic groups prevent backtracking, which would take exponential time in the number of stars.
     between = "".join(f"(?>.*?{part})" for part in parts[:-1])
     return re.compile(first + between + "".join(f".*{part}" for part in parts[-1:]), re.DOTALL)
 
@@ -234,8 +234,8 @@ def request_filters(
 ) -> dict[str, ValueType]:
     """Return the type of each request filter, by filter name.
 
-    `users` and `projects` are the aliases and ids in the world. If one of them is None, the filter
-    accepts any name.
+    `users` and `projects` are the aliases and ids in the world. If `users` or `projects` is None,
+    its filter accepts any name.
     """
 
     def names(form: str, aliases: Iterable[str] | None, *more: str) -> ValueType:

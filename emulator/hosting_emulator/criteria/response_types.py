@@ -1,4 +1,4 @@
-"""The types of responses, and of the words with which a story expects a response.
+"""The types of responses, and of the keys with which a story describes an expected response.
 
 The types of response bodies are derived from the contract's resources.
 """
@@ -61,8 +61,8 @@ EXPECTED: dict[str, ValueType] = {
 }
 #: The type of an expected header.
 HEADER = HeaderText()
-#: Headers that depend on the connection. A story cannot expect them, because it runs without HTTP
-#: connections.
+#: Headers that depend on the connection. A story cannot expect these headers, because a story runs
+#: without HTTP connections.
 CONNECTION_HEADERS = ("connection", "content-length", "server", "transfer-encoding")
 #: Headers that responses of the emulator can have.
 KNOWN_HEADERS = (
@@ -101,7 +101,7 @@ def _fields_of(name: str, words: OpenWords) -> ValueType:
 
 def _field_type(field: Field, words: OpenWords) -> ValueType:
     kind = _kind_type(field.name, field.kind, field.keywords, words, field.assumption)
-    # The assumption `last_page_cursor` allows null here.
+    # Under the assumption `last_page_cursor`, the field can be null.
     is_nullable = field.nullable or field.assumption == "last_page_cursor"
     if is_nullable:
         return or_null(kind)
@@ -151,7 +151,7 @@ def _number_form(is_whole: bool, schema: Mapping[str, Any]) -> str:
 def open_words(*sets: Mapping[str, Any]) -> OpenWords:
     """Return the possible words of open sets, by assumption.
 
-    They are the words of the default assumptions, and the words in the mappings `sets`.
+    The result contains the words of the default assumptions and the words in the mappings `sets`.
     """
     words: dict[str, tuple[str, ...]] = {}
     for resource in RESOURCES.values():
@@ -196,9 +196,9 @@ def response_document_type(body: ValueType) -> ValueType:
 def possible_statuses(status: Any, code: Any) -> list[int]:
     """Return the statuses that an expectation allows.
 
-    If the expectation names neither a status nor a problem code, it allows success statuses. If it
-    names a problem code, it allows error statuses. If it names a problem code but also allows its
-    absence, it allows both.
+    An expectation with neither a status nor a problem code allows success statuses. An expectation
+    with a problem code allows error statuses. If the expectation also allows a missing code, all
+    statuses are allowed.
     """
     if status is not MISSING:
         return list(_matching_statuses(msgspec.json.encode(status)))
@@ -230,7 +230,7 @@ def allows_no_code(code: Any) -> bool:
 def allows_a_code(code: Any) -> bool:
     """Tell whether an expected code may allow a problem code.
 
-    The result is true for a string with a variable, because its value is not known yet.
+    The result is true for a string with a variable, because the value is not known yet.
     """
     if code is MISSING:
         return False
@@ -242,7 +242,7 @@ def allows_a_code(code: Any) -> bool:
 def allows_loss(lost: Any) -> bool:
     """Tell whether an expected `lost` may allow a lost response.
 
-    The result is true for a string with a variable, because its value is not known yet.
+    The result is true for a string with a variable, because the value is not known yet.
     """
     if lost is MISSING:
         return False
@@ -260,7 +260,7 @@ def find_field(kind: ValueType, path: str) -> ValueType:
             names = inner.field_names()
             hint = nearest(name, names)
             if names and not hint:
-                hint = f"; there are {', '.join(names)}"
+                hint = f"; the fields are {', '.join(names)}"
             raise Impossible(f"the response cannot have the field {path!r}{hint}")
         inner = field_type
     return inner

@@ -29,7 +29,7 @@ from hosting_emulator.criteria.value_types import (
     timestamp_rank,
 )
 
-#: The largest range of a number type whose values `possible_values` lists.
+#: The largest range of numbers for which `possible_values` returns all values.
 _FEW_VALUES = 1000
 #: The maximum number of words that a message lists.
 _MOST_CHOICES = 12

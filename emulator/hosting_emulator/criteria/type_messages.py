@@ -15,7 +15,8 @@ _LONGEST_WORD_QUOTE = 80
 def display_value(value: Any) -> str:
     """Return a refused value as text for a message.
 
-    A mapping or a list is only named. Other values are truncated to 60 characters.
+    A mapping becomes `a mapping`, and a list becomes `a list`. Other values are truncated to 60
+    characters.
     """
     if isinstance(value, Mapping):
         return "a mapping"
@@ -37,6 +38,6 @@ def unknown_word(form: str, word: str, words: Sequence[str]) -> str:
     The message suggests the nearest word, or lists all words if none is near.
     """
     listed = ", ".join(words) or "none"
-    hint = nearest(word, words) or f"; there are {listed}"
+    hint = nearest(word, words) or f"; the possible values are {listed}"
     noun = form.removeprefix("a ").removeprefix("an ")
     return f"there is no {noun} {word[:_LONGEST_WORD_QUOTE]!r}{hint}"

@@ -14,11 +14,11 @@ _LARGE_COUNT = 10**12
 
 
 def is_met_by_every_count(kind: Number, expected: Any) -> bool:
-    """Tell whether every whole number from 0 matches an expected count without variables.
+    """Tell whether every count matches an expected count, which must contain no variables.
 
     `kind` is the type of the count. The result of a comparison can change only at a number that the
-    comparison names. Therefore the check tries only these numbers, their neighbors, 0 and a very
-    large count.
+    comparison names. Therefore the check tries only the named numbers, their neighbors, 0 and a
+    very large count.
     """
     counts = {0, _LARGE_COUNT}
     for number in _numbers_in(expected):
@@ -27,7 +27,7 @@ def is_met_by_every_count(kind: Number, expected: Any) -> bool:
 
 
 def _numbers_in(expected: Any) -> Iterator[int]:
-    """Yield the numbers in an expectation as integers, without their fractions."""
+    """Yield the numbers in an expectation, truncated to integers."""
     if isinstance(expected, Mapping):
         for operand in expected.values():
             yield from _numbers_in(operand)

@@ -52,8 +52,8 @@ class Rank(NamedTuple):
 class Impossible(ValueError):
     """An expected value can never match. The message gives the reason.
 
-    `path` is the path of the value in the document. With `key`, the name at the path is wrong, and
-    not the value.
+    `path` is the path of the value in the document. If `key` is true, the error is about the key at
+    this path, instead of the value.
     """
 
     def __init__(self, message: str, path: Path = (), *, key: bool = False) -> None:
@@ -77,7 +77,10 @@ class ValueType:
         return False
 
     def is_list(self) -> bool:
-        """Tell whether values are lists. For other values, an expected list contains alternatives."""
+        """Tell whether values of the type are lists.
+
+        If not, an expected list contains alternatives.
+        """
         return False
 
     def is_mapping(self) -> bool:
@@ -89,7 +92,7 @@ class ValueType:
         return len(text) > 2 and text[0] == text[-1] == "/"
 
     def is_null_when_absent(self) -> bool:
-        """Tell whether an expected null means that the value is missing."""
+        """Tell whether an expected null matches a missing value."""
         return False
 
     def means_nothing(self, expected: Any) -> bool:
@@ -125,7 +128,10 @@ class ValueType:
             raise Impossible(f"a pattern matches only strings, but this is {self.form}", path)
 
     def search(self, pattern: Expression, actual: Any) -> Result:
-        """Tell whether a regular expression matches in an actual value. None if it is not a string."""
+        """Tell whether a regular expression matches in an actual value.
+
+        Return None if the value is not a string.
+        """
         if not isinstance(actual, str):
             return None
         return pattern.search(actual) is not None
@@ -137,7 +143,7 @@ class ValueType:
     def field(self, name: str) -> ValueType | None:
         """Return the type of a field or a list item by its name or index.
 
-        None if the type has no such field.
+        Return None if the type has no such field.
         """
         return None
 
@@ -210,7 +216,10 @@ ANY = AnyValue()
 
 
 def any_result(results: Iterable[Result]) -> Result:
-    """Tell whether any result is True. None if there is no result, or if all results are None."""
+    """Tell whether any result is True.
+
+    Return None if there are no results, or if all results are None.
+    """
     distinct = set(results)
     if True in distinct:
         return True
@@ -265,7 +274,7 @@ def id_rank(value: Any) -> Rank | None:
 
 
 def moment_ms(value: Any) -> int | None:
-    """Parse a timestamp to milliseconds since 1970. None if the value is not a timestamp."""
+    """Parse a timestamp to milliseconds since 1970. Return None if the value is not a timestamp."""
     if not isinstance(value, str):
         return None
     try:

@@ -1,1 +1,1 @@
-"""Scenarios: reads YAML documents, builds their worlds, and runs their stories."""
+"""Reads scenarios from YAML documents, builds their worlds, and runs their stories."""

@@ -34,8 +34,9 @@ class PageRequest:
     own_url: str = OWN_URL
 
 
-#: The handling of a request to a page. The generator yields each delay in milliseconds. It returns
-#: the response, and the fault that breaks the response in transit or None.
+#: The handling of a request to a page. The generator yields each delay in milliseconds. The result
+#: is the response, and the fault that breaks the response in transit. The fault is None if the
+#: response arrives intact.
 PageVisit: TypeAlias = Generator[int, None, tuple[Reply, FaultKind | None]]
 #: A function that starts to handle a request to a page.
 PageHandler: TypeAlias = Callable[[Engine, PageRequest], PageVisit]
@@ -65,7 +66,7 @@ class Arrival:
         return str(self.reply.status)
 
     def report(self) -> dict[str, Any]:
-        """Return the main values of the response, for the step's report."""
+        """Return the response's entry in the step's report."""
         code = self.at("code")
         detail = self.at("detail")
         return {
@@ -122,7 +123,10 @@ class Arrival:
         return headers.get(name.lower())
 
     def at(self, path: str) -> Any:
-        """Return the value at a path such as `key.id` or `headers.Location`, or UNSET if it is absent."""
+        """Return the value at a path, such as `key.id` or `headers.Location`.
+
+        Return UNSET if the response has no value at the path.
+        """
         if path.startswith("headers."):
             value = self.header(path.removeprefix("headers."))
             return UNSET if value is None else value

@@ -1,7 +1,7 @@
 """Builds the world of a scenario, with its armed faults and outcomes and its timeline.
 
-The build also checks everything that can be checked before the story runs. It reports all mistakes
-together.
+The build also checks everything that can be checked before the story runs. All mistakes are
+reported together.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _world_source(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
 
 
 def _text_without_key_values(scenario: Scenario) -> str:
-    """Return a scenario's text without the values of API keys. It is JSON if a value was removed."""
+    """Return the text of a scenario, as JSON without API key values if the scenario has any."""
     if "keys" not in scenario.text:
         return scenario.text
     document = without_key_values(scenario.source.data)
@@ -203,7 +203,8 @@ def _variation(scenario: Scenario, mistakes: Mistakes) -> Variation | None:
         return None
     section = scenario.location / "vary"
     with mistakes.collect(section / "seed"):
-        read_variation(str(vary.seed))  # report a mistake in the seed before those in `only`
+        # Check the seed alone first, so that a mistake in `only` does not hide a mistake in the seed.
+        read_variation(str(vary.seed))
         for index, point in enumerate(vary.only or ()):
             (section / "only" / index).check_word("variation point", point, POINTS)
         return read_variation(str(vary.seed), vary.only)

@@ -25,10 +25,10 @@ from hosting_emulator.scenario.variables import Variables
 
 
 def compare_value(kind: ValueType, expected: Any, actual: Any, at: str) -> list[Mismatch]:
-    """Return the differences between an actual value and an expected value without variables.
+    """Return the differences between an actual value and an expected value.
 
-    An expected value that can never match counts as a difference. `at` is the path of the actual
-    value in the reported differences.
+    The expected value must contain no variables. An expected value that can never match counts as a
+    difference. `at` is the path of the actual value in the reported differences.
     """
     try:
         check(kind, expected)

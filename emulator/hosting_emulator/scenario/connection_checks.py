@@ -17,7 +17,7 @@ _UNNAMED = (
 _IDENTITY_PROVIDER = "in a story, requests to the identity provider have no connection"
 #: The error message for a request to a page that names its connection.
 PAGE_WITHOUT_CONNECTION = (
-    "in a story, only requests to the API have a connection, and requests to pages have none"
+    "in a story, only requests to the API have a connection: remove `connection`"
 )
 
 
@@ -69,7 +69,7 @@ def _step_faults(
 
 
 def check_step_connection(location: Location, step: StepPart) -> None:
-    """Raise ScenarioError if a step's request names a connection that it cannot have."""
+    """Raise ScenarioError if a step's request names a connection that the request cannot have."""
     if step.connection is not None and step.request is not None:
         _, _, url = step.request.partition(" ")
         if is_page(url) and not url.startswith("$"):

@@ -1,8 +1,8 @@
 """Simulates the connections of a story's requests, without opening real connections.
 
 Requests whose steps name the same connection share one simulated connection. The first such request
-opens the connection, and a fault that loses a response closes it. A request whose step names no
-connection has none.
+opens the connection, and a fault that loses a response closes the connection. A request whose step
+names no connection is sent without a connection.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class StoryConnections:
         self._connections: dict[str, Connection] = {}
 
     def assign(self, context: ExchangeContext, name: str | None) -> None:
-        """Set a request's connection to the one with this name. No connection is set if it is None."""
+        """Assign a request to the connection with a name. Do nothing if `name` is None."""
         if name is None:
             return
         connection = self._connections.get(name)

@@ -10,9 +10,9 @@ from hosting_emulator.world.value import World
 def default_alias(world: World, kind: str) -> str | None:
     """Return the alias that a step uses by default for a kind such as `project`.
 
-    This is the usual alias (`shop`, `acme` or `owner`), if it exists, or else the alias of the only
-    record of the kind. Return None if the world has no record of the kind, or several without the
-    usual alias. A step must then name a record.
+    The default is `shop`, `acme` or `owner` if a record has this alias. Otherwise, the default is
+    the alias of the only record of the kind. Return None if a step must name a record, because the
+    world has no record of the kind, or several records.
     """
     usual_alias = DEFAULT_ALIASES[kind]
     if world.indexes.get(f"{kind}:{usual_alias}") is not None:

@@ -1,4 +1,4 @@
-"""The parts of a scenario file as types.
+"""The types of the parts of a scenario file.
 
 The module `shape` reports every value in a file that does not fit these types.
 """
@@ -132,12 +132,12 @@ class ActionPart(Part):
 class StepPart(ActionPart, rename={"with_": "with"}):
     """A step of `story`: a request, a manual change such as moving the clock, or a check.
 
-    A request carries a new access token for `user`, unless `token` sets another token.
-    `user: nobody` sends no token. `sign_in` creates an access token for a user, and `api_key`
-    creates an API key. Later steps can use both through saved values. `request` is a method
-    followed by a path or a URL, and is sent unchanged. The path belongs to the API or the identity
-    provider, and the URL to a dev origin. A header in `headers` whose value is null is not sent,
-    not even Authorization or an Idempotency-Key.
+    A request carries a new access token for `user`, unless `token` sets another token. With the
+    user `nobody`, no token is sent. `sign_in` creates an access token for a user, and `api_key`
+    creates an API key. Later steps can use a token or an API key that is saved. `request` is a
+    method followed by a path or a URL, and is sent unchanged. A path leads to the API or the
+    identity provider, and a URL to a dev origin. A header in `headers` whose value is null is not
+    sent, not even Authorization or an Idempotency-Key.
 
     The requests in `together` all arrive before the first response is sent. A request with `tries`
     is repeated with its Idempotency-Key until the response is as expected. The wait before a retry

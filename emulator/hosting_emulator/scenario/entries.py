@@ -21,8 +21,8 @@ def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) 
     """Return the counts of each entry of a story, with the reason if the entry never acted.
 
     `top` is the location of the scenario. `armed_at` maps the id of each entry that a step armed to
-    the location of the step. All other entries were armed at the top level of the scenario or by
-    its timeline.
+    the location of the step. Entries at the top level of the scenario and in its timeline are not
+    in `armed_at`.
     """
     timeline = sorted((entry for _, entry in engine.world.rows(TIMELINE)), key=attrgetter("order"))
     locations = dict(armed_at)

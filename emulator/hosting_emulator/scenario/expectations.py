@@ -125,8 +125,8 @@ class ResponseTypes:
     def _check_other_fields(self, expectation: _Expectation, body: ValueType) -> None:
         """Raise Impossible if the expected body has a field that the expected statuses exclude.
 
-        With a success status, these are fields of a problem. With an error status, these are fields
-        of the call's resource.
+        A success status excludes the fields of a problem. An error status excludes the fields of
+        the call's resource.
         """
         expected_fields = expectation.words["body"]
         other_statuses = [status for status in _ALL_STATUSES if status not in expectation.statuses]
@@ -175,7 +175,7 @@ class ResponseTypes:
         check(HEADER, value, path, variables=True)
 
     def _resource(self, step: StepPart) -> str | None:
-        """Return the name of the resource in a step's response, or None if its body can be anything."""
+        """Return the name of the resource in a step's response, or None if any body is possible."""
         call = self._call(step)
         if call is None or None in self._altered_calls or call in self._altered_calls:
             return None
@@ -217,7 +217,7 @@ def _may_be_lost(expect: ExpectPart) -> bool:
 
 
 def _check_loss(step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
-    """Raise Impossible if a step expects more of a response that may be lost, or saves values."""
+    """Raise Impossible if the response may be lost, but the step expects or saves other values."""
     if "lost" in words:
         check(EXPECTED["lost"], words["lost"], ("lost",), variables=True)
     if not _may_be_lost(expect):

@@ -88,7 +88,7 @@ def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[s
         return hint
     if part is StepPart:
         return f"; the actions of a step are {', '.join(ACTIONS)}"
-    return f"; there are {', '.join(keys)}"
+    return f"; the keys are {', '.join(keys)}"
 
 
 def _is_body_field(name: str) -> bool:

@@ -31,7 +31,8 @@ _MOST_NEAREST = 5
 class LogResult:
     """The result of a `log` step.
 
-    If the step fails, `nearest` describes the matching requests or, without any, the nearest ones.
+    If the step fails, `nearest` describes the matching requests or, if none match, the nearest
+    requests.
     """
 
     message: str
@@ -52,7 +53,9 @@ def count_requests(engine: Engine, expected: dict[str, Any]) -> Slices[LogResult
         _check_filter(world, name, filters[name], value)
     entries = engine.log.after(0)
     if len(entries) == CAPACITY:
-        raise ValueError(f"the request log keeps only the last {CAPACITY} requests")
+        raise ValueError(
+            f"requests may be missing, because the log stores only the last {CAPACITY}"
+        )
     views = []
     count = 0
     for entry in entries:
@@ -90,13 +93,11 @@ def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
         if name == "fault" and number != text and number.isdecimal():
             armed_count = world.get(STREAMS, "fault order") or 0
             if int(number) > armed_count:
-                raise ValueError(
-                    f"there is no fault {text}; {armed_count} faults were armed so far"
-                )
+                raise ValueError(f"there is no fault {text}; faults armed so far: {armed_count}")
 
 
 def _log_view(world: World, entry: Entry) -> dict[str, Any]:
-    """Return the values of a logged request, by filter name, that the filters compare."""
+    """Return the values of a logged request that the filters compare, by filter name."""
     view = summary_members(world, entry)
     project = world.get(PROJECTS, view["project"] or "")
     names = (view["project"], project.alias if project else None)
@@ -111,7 +112,7 @@ def _log_view(world: World, entry: Entry) -> dict[str, Any]:
 
 
 def _value_text(value: Any) -> str:
-    """Return the value that a filter compares as text for a message."""
+    """Format the value that a filter compares, for a message."""
     if isinstance(value, tuple):
         return " or ".join(map(str, value))
     return "none" if value is None else str(value)

@@ -20,7 +20,7 @@ _Change = Mapping[str, Any]
 
 
 class ManualChanges:
-    """Makes the manual changes of a story's world. Each method returns text for the step's report."""
+    """Makes the manual changes of a story. Each method returns text for the step's report."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -40,7 +40,7 @@ class ManualChanges:
     def move_until_ended(self, operation_id: str) -> str:
         """Move the world's clock until an operation ends.
 
-        Raises ValueError if the operation does not exist, or cannot end with time alone.
+        Raises ValueError if the operation does not exist, or cannot end without intervention.
         """
         engine = self._engine
         if engine.world.get(OPERATIONS, operation_id) is None:
@@ -63,7 +63,7 @@ class ManualChanges:
         return message
 
     def arm(self, change_document: _Change, location: Location) -> str:
-        """Arm a fault or an outcome. Return the id of the fault or outcome."""
+        """Arm a fault or an outcome, and return the new id."""
         ((noun, document),) = change_document.items()
         change = self._engine.begin_change()
         id_ = arm(change, document, _category(noun)).id
@@ -72,7 +72,10 @@ class ManualChanges:
         return id_
 
     def remove(self, change_document: _Change) -> str:
-        """Remove a fault or an outcome by id. Raises ValueError if no such fault or outcome is armed."""
+        """Remove a fault or an outcome by id.
+
+        Raises ValueError if no such fault or outcome is armed.
+        """
         ((action, id_),) = change_document.items()
         category = _category(action.removeprefix("remove_"))
         noun = category.noun

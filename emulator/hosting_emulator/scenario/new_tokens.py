@@ -22,8 +22,8 @@ _CODES_OF_KEPT_TOKENS = ("unauthenticated", "interactive_login_required")
 def new_token_hint(step: StepPart, arrival: Arrival, variables: Variables) -> str:
     """Return the hint with a leading semicolon, or an empty string if the hint does not apply.
 
-    The hint applies to a step that creates a new token for its request and expects the problem of
-    an old token, if the request succeeds.
+    The hint applies if the step expects the problem of an old token, but the request carries a new
+    token and succeeds.
     """
     if not _signs_in(step) or arrival.lost or arrival.gave_up:
         return ""

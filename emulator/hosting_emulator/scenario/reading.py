@@ -32,7 +32,7 @@ class Scenario:
 
     @property
     def kind(self) -> Literal["world", "story"]:
-        """`world` if the scenario describes a world, or `story` if its story uses the default world."""
+        """`world` if the scenario describes a world, or `story` if it uses the default world."""
         if self.source.data.keys() - _SECTIONS_WITHOUT_WORLD:
             return "world"
         return "story"
@@ -65,7 +65,7 @@ def _read(text: str, file: str) -> Scenario:
     return scenario_of(read_yaml(text, file), text)
 
 
-#: The cache must hold the whole library, and the scenarios of tests that start with one.
+#: The cache must hold the whole library, and the scenarios with which tests start.
 _read_cached = lru_cache(maxsize=128)(_read)
 
 
@@ -92,7 +92,7 @@ def readable_rest(text: str, file: str) -> Scenario | None:
 
 
 def without_seed(text: str) -> str:
-    """Return the text of a scenario as JSON without its seed.
+    """Return the text of a scenario as JSON without the seed.
 
     The text of a scenario that has no seed, or that is invalid, is returned unchanged.
     """

@@ -30,7 +30,7 @@ from hosting_emulator.world.fault_records import Rule
 Schema: TypeAlias = dict[str, Any]
 
 _ASSUMPTIONS: Schema = {"$ref": "#/$defs/Assumptions"}
-#: The schemas of faults, outcomes and interventions, by the key that contains each in a scenario.
+#: The schemas of faults, outcomes and interventions, by key.
 _CHANGES: dict[str, Schema] = {
     "fault": {"$ref": "#/$defs/Fault"},
     "outcome": {"$ref": "#/$defs/Outcome"},
@@ -166,7 +166,7 @@ def _complete_step(schema: Schema) -> None:
         "clear_faults": {"enum": [True, None]},
         "clear_outcomes": {"enum": [True, None]},
     }
-    # Refuse empty values, because they would not omit the header as their author may expect.
+    # Refuse empty values, because an empty value does not omit the header.
     schema["properties"] |= {
         name: {"type": "string", "minLength": 1} for name in ("key", "token", "user")
     }

@@ -39,7 +39,7 @@ from hosting_emulator.scenario.step_keys import (
 from hosting_emulator.scenario.variable_syntax import NOBODY, WHOLE_RESPONSE
 
 _LONGEST_QUOTE = 60
-#: The maximum number of conversions of one entry that search for values with a wrong type.
+#: The maximum number of times that an entry is converted in the search for values of a wrong type.
 _MOST_TYPE_ERRORS = 20
 #: The paths of texts on which nothing else in a scenario depends. A placeholder replaces an invalid
 #: text, so that the rest of the scenario can be checked.
@@ -69,8 +69,8 @@ def check_shape(top: Location) -> None:
 def without_shape_errors(top: Location) -> Source | None:
     """Return the source of a scenario that failed `check_shape`, without the fields with errors.
 
-    Only errors in the name, the description and the expectations of steps can be removed. For other
-    errors the result is None, because later checks would report mistakes that do not exist.
+    The result is None if an error is not in the name, the description or the expectation of a step.
+    In this case, later checks would report mistakes that do not exist.
     """
     if not isinstance(top.value, dict) or any(_field_errors(top, ScenarioPart)):
         return None
@@ -141,7 +141,9 @@ def _type_errors(location: Location, kind: Any) -> tuple[list[ScenarioError], li
 
 
 def _leave_out(entry: Location, excluded: Sequence[Location]) -> bool:
-    """Remove fields from an entry. Return False if `excluded` is empty or contains the entry itself.
+    """Remove fields from an entry.
+
+    Return False if `excluded` is empty or contains the entry itself.
 
     If a field is a list item, the whole list is removed, because the indexes of later items must not
     change.
@@ -182,9 +184,10 @@ def _errors_at(
 def _value_error(
     location: Location, reason: str, part: type[msgspec.Struct], words: Sequence[str]
 ) -> ScenarioError:
-    """Return the error for a value that msgspec refused for a reason.
+    """Return the error for a value that msgspec refused.
 
-    If the value is in a mapping whose values must be words, `words` contains the possible words.
+    `reason` is the first part of msgspec's message. If the value is in a mapping whose values must
+    be words, `words` contains the possible words.
     """
     field = next(name for name in reversed(location.path) if isinstance(name, str))
     subject = field if field == location.path[-1] else f"an entry of {field}"
@@ -242,7 +245,8 @@ def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[Sc
 def _display(value: Any) -> str:
     """Return a refused value as text for a message.
 
-    A mapping or a list is only named. Other values are truncated to 60 characters.
+    A mapping becomes `a mapping`, and a list becomes `a list`. Other values are truncated to 60
+    characters.
     """
     if isinstance(value, dict):
         return "a mapping"

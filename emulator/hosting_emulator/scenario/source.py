@@ -13,7 +13,7 @@ from hosting_emulator.scenario.errors import ScenarioError
 
 #: The keys and indexes that lead from the top of the data to a value.
 KeyPath: TypeAlias = tuple[str | int, ...]
-#: A line and a column. Both count from 1.
+#: A line and a column, which count from 1.
 Position: TypeAlias = tuple[int, int]
 
 _START_OF_FILE: Position = (1, 1)
@@ -48,7 +48,7 @@ class Location:
         return Location(self.source, (*self.path, *path))
 
     def copy(self) -> Location:
-        """Return the location with a deep copy of its value, in a source that shares all other data."""
+        """Return the same location in a new source, which has its own deep copy of the value."""
         data = {"": self.source.data}
         parent: Any = data
         for name in ("", *self.path):
@@ -75,7 +75,7 @@ class Location:
     def position(self) -> Position:
         """The line and column of this location, which count from 1.
 
-        They are the position of the plain value, or of the nearest key if there is no plain value.
+        The position is that of the plain value or, if there is no plain value, of the nearest key.
         """
         error = self.error("")
         return error.line, error.column
@@ -139,7 +139,7 @@ def _items_of(value: Any) -> list[tuple[Any, Any]]:
 
 
 def walk(value: Any) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield a value and every value inside it, together with the path of each."""
+    """Yield a value and all values inside it, each with its path."""
     yield (), value
     for name, child in _items_of(value):
         for path, inner in walk(child):

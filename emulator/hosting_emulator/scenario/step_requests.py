@@ -1,7 +1,7 @@
 """Sends the requests of a story's steps, including concurrent requests.
 
-The engine handles these requests in the same way as requests from a socket, but without waiting in
-real time. Instead, the delays are added up, and a running clock advances by their sum.
+The engine handles the requests of a story like requests from a socket, but without waiting in real
+time. Delays are added up instead, and a running clock advances by their sum.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class StepRequests:
         """Advance world time by the time for which a fault holds back the response.
 
         The story must advance the clock here, because no step can do so while the response is
-        pending. Return the real time that this takes, in milliseconds.
+        pending. Return the real time that passes, in milliseconds.
         """
         pause_ms = 0 if effect is None else effect.world_pause_ms()
         clock = self._engine.world.clock
@@ -268,8 +268,8 @@ class StepRequests:
     def _headers(self, step: StepPart, spec: CallSpec | None, usual_user: str) -> dict[str, str]:
         """Return the headers of a step's request.
 
-        They are the headers that the step lists, and the usual headers that the step does not list.
-        A header that the step sets to null is not sent.
+        The result contains the headers that the step lists, and the usual headers that the step
+        does not list. A header that the step sets to null is not sent.
         """
         headers = {name.lower(): value for name, value in step.headers.items()}
         user = step.user or usual_user
@@ -299,8 +299,8 @@ class StepRequests:
     def user_and_organization(self, name: str, step: StepPart) -> tuple[User, str | None]:
         """Return a user, and the id of the organization for the user's token.
 
-        This is the organization that the step names or, by default, the user's own organization. The
-        id is None if the user has no organization. Raises ValueError if the user does not exist.
+        The organization is the one that the step names or, by default, the user's own. The id is
+        None if the user has no organization. Raises ValueError if the user does not exist.
         """
         world = self._engine.world
         user = world.get(USERS, self._variables.id_of("user", name))
@@ -315,7 +315,7 @@ class StepRequests:
 
 
 def _abandoned_passage() -> Passage:
-    """Return the passage of a request whose client closes the connection before the response."""
+    """Return the passage of a request whose client does not wait for the response."""
     connection = Connection()
     connection.closed_by_client = 1
     return Passage(connection, arrival=0)

@@ -111,9 +111,10 @@ class StoryRun:
     def run(self, judged_step: KeyPath | None = None) -> dict[str, Any]:
         """Run the steps until a step fails, and return the report.
 
-        The story also fails if a fault, an outcome or a timeline entry never acted, unless it is
-        `optional`. `judged_step` is the path of the only step whose differences count. All other
-        steps pass if they can be carried out. By default, the differences of all steps count.
+        The story also fails if a fault, an outcome or a timeline entry never acted, unless the
+        entry is `optional`. `judged_step` is the path of the only step whose differences count.
+        Every step except `judged_step` passes if the step can be carried out. By default, the
+        differences of all steps count.
         """
         return run_slices(self.run_in_slices(judged_step))
 
@@ -158,7 +159,7 @@ class StoryRun:
                     yield from self._steps(part_steps, part.steps)
 
     def _step(self, number: int, location: Location, step: StepPart) -> Slices[dict[str, Any]]:
-        """Run a step `times` times, and return the report of the step."""
+        """Run a step as often as its `times` requires, and return the step's report."""
         action = _action_of(step)
         message = ""
         differences: list[Mismatch] = []
@@ -237,7 +238,7 @@ class StoryRun:
 
 
 def _describe_counts(counts: Mapping[str, int]) -> str:
-    """Describe how often the requests of a repeated step ended in each way, by first occurrence."""
+    """Describe how often the requests of a repeated step ended in each way, in order of occurrence."""
     total = sum(counts.values())
     return ", ".join(f"{result} in {count} of {total}" for result, count in counts.items())
 
@@ -259,7 +260,7 @@ def _action_of(step: StepPart) -> str:
 def _pause_ms(step: StepPart, response: Arrival) -> int:
     """Return the wait before a retry, in milliseconds.
 
-    This is the step's `pause` or, by default, the time that the last response asks for.
+    The wait is the step's `pause` or, by default, the time that the last response asks for.
     """
     if step.pause is not None:
         return parse_duration_ms(step.pause)

@@ -93,8 +93,8 @@ class StoryActions:
         self.requests = StepRequests(engine, variables, page_handler)
         self.changes = ManualChanges(engine)
         self._digest = sha256()
-        #: Warnings about assumptions that contradict the contract and applied during the story. The keys
-        #: are the warnings, in order.
+        #: Warnings about assumptions that contradicted the contract at some time in the story. The
+        #: keys are the warnings, in order.
         self.warnings: dict[str, None] = {}
         self._note_warnings()
 

@@ -180,7 +180,7 @@ class StoryCheck:
 def _count_steps(
     location: Location, steps: Iterable[StepPart], step_counts: Mapping[str, int]
 ) -> int:
-    """Return the number of steps, in which each use of a part counts all its steps.
+    """Return the number of steps. The steps of a part count at each use of the part.
 
     Raises ScenarioError if there are more than 20,000 steps.
     """

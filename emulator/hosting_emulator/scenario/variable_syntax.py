@@ -10,7 +10,7 @@ from typing import Any
 from hosting_emulator.criteria.patterns import Expression, compile_pattern
 from hosting_emulator.scenario.source import KeyPath, texts_in
 
-#: The variable for the world's time.
+#: The name of the variable for the world's time.
 NOW = "now"
 #: The path in `save` and `collect` that stands for the whole response.
 WHOLE_RESPONSE = "response"
@@ -45,7 +45,8 @@ def saved_response_name(text: str) -> str:
 class SavedValue:
     """A value to save or collect from a response.
 
-    This is the value at `path`, or only the part of the value that `pattern` matches.
+    The value is at `path` in the response. With `pattern`, only the part of the value that matches
+    is saved or collected.
     """
 
     path: str

@@ -212,8 +212,8 @@ def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
 def _matching_part(value: Any, saved: SavedValue) -> Any:
     """Return the part of a value that a step saves.
 
-    With a pattern, this is the first group or, without groups, the whole match. UNSET if the pattern
-    does not match.
+    If `saved` has a pattern, the part is the first group of the match, or the whole match if there
+    are no groups. Return UNSET if the pattern does not match.
     """
     if saved.pattern is None or value is UNSET:
         return value

@@ -1,7 +1,7 @@
 """Parses YAML to plain data with positions, and writes plain data as YAML.
 
-The accepted YAML 1.2 consists of mappings with string keys, lists and plain scalars. Aliases are
-refused, because no scenario needs them and a few aliases can expand to gigabytes.
+The accepted subset of YAML 1.2 consists of mappings with string keys, lists and plain scalars.
+Aliases are refused, because no scenario needs them and a few aliases can expand to gigabytes.
 """
 
 from __future__ import annotations
@@ -116,10 +116,10 @@ def _plain_variable(text: str, mark: Any) -> str:
 
 
 class _LimitedParser(Parser):
-    """A parser that refuses a document that is too large, before the document is converted."""
+    """A parser that refuses an oversized document before the document is converted."""
 
     file = ""
-    _count = -1  # the event for the start of the document must not count
+    _count = -1  # not 0, because the first event has no value
     _depth = 0
     _documents = 0
 
@@ -190,7 +190,7 @@ def _integer(node: Any, source: Source) -> int:
     digits = text.replace("_", "")
     base = 10
     if digits[:2] in ("0x", "0o"):
-        base = 0  # the prefix determines the base
+        base = 0  # let the prefix determine the base
     try:
         number = int(digits, base)
     except ValueError:

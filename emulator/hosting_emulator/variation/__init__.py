@@ -1,1 +1,1 @@
-"""Variation: draws other responses that the contract also allows, based on a seed."""
+"""Varies responses within the limits of the contract, based on a seed."""

@@ -1,7 +1,7 @@
 """Varies the body, the headers and the media type of a response by seeded random draws.
 
 The draw at a variation point does not depend on other points. A failure can therefore be traced to
-the point that caused it.
+the point that caused the failure.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def draw_number(seed: str, point: str, *thing: str) -> int:
 
 
 class Draws:
-    """The draws for a response.
+    """The random draws for one response.
 
     `response_name` identifies the response. `varied` contains the points that changed the response.
     The methods accept names in `thing` to draw for one part of the response, instead of the whole.
@@ -91,9 +91,10 @@ class ResponseObject:
     def identity(self, whole: dict[str, Any]) -> tuple[str, ...]:
         """Return names that identify the object, for use in draws.
 
-        They are the object's id, or the id of the response object `whole`, or the project and the
-        environment of `whole`. An id is represented by its position among all ids. A recording
-        contains no seed, so this makes its replay produce the same responses.
+        The names are the id of the object, the id of the response object `whole`, or the project
+        and the environment of `whole`, whichever exists first. An id is represented by its position
+        among all ids. With positions, the replay of a recording, which contains no seed, gets the
+        same responses.
         """
         for document in (self.members, whole):
             if "id" in document:
@@ -250,7 +251,7 @@ def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
         document["instance"] = f"/problems/{document['request_id'].encode().hex()[:24]}"
 
 
-#: Members that the contract does not name, so no client knows them.
+#: Members that no client knows, because the contract does not name them.
 _EXTRA: tuple[tuple[str, Any], ...] = (
     ("revision", 7),
     ("labels", {"tier": "standard", "größe": "groß"}),
@@ -284,7 +285,7 @@ def _vary_absent(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> N
 def _vary_extra(draws: Draws, part: ResponseObject) -> None:
     """Add an unknown member at the start or the end of an object.
 
-    An object to which the contract allows no additional properties does not change.
+    An object that must not have additional properties does not change.
     """
     if part.resource.closed:
         return

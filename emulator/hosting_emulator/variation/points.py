@@ -1,7 +1,7 @@
 """The points at which responses can vary. Each point is a choice that the contract leaves open.
 
-Names of parameters, the path for polling, roles, zones and a token's claims do not vary. A client
-must know these before its first request, because no response can teach them.
+Names of parameters, the path for polling, roles, zones and a token's claims do not vary, because a
+client must know them before its first request.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Responses: TypeAlias = Callable[[CallSpec], bool]
 
 
 class VariationRefused(ValueError):
-    """A variation has an invalid seed or an unknown point. The message says what is valid."""
+    """A variation has an invalid seed or an unknown point. The message describes the valid values."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenWords:
     """The words that a point can write into a field whose set of words the contract leaves open.
 
-    `contract_word` is the field's word that has a meaning in the contract. A response that contains
-    this word keeps it.
+    `contract_word` is the field's word that has a meaning in the contract. The point never replaces
+    this word.
     """
 
     resource: str
@@ -48,9 +48,10 @@ class Point:
     choice open. `assumptions` are drawn once for the whole world. A point without assumptions is
     drawn separately for each response.
 
-    `varies` selects the calls whose responses the point can vary. If `varies` is None, these are
-    the calls that the assumptions affect. A point with neither `varies` nor assumptions can vary
-    every call and every problem. A point can draw from `statuses`, by problem code, or `words`.
+    `varies` selects the calls whose responses the point can vary. If `varies` is None, the point
+    can vary the calls that the assumptions affect. A point with neither `varies` nor assumptions
+    can vary every call and every problem. A point can draw from `statuses`, by problem code, or
+    `words`.
     """
 
     id: str
@@ -128,11 +129,14 @@ def list_points() -> list[VariationPoint]:
 def read_points(names: Iterable[str]) -> tuple[str, ...]:
     """Return the distinct point names in the order of POINTS.
 
-    Raises VariationRefused if there is no point with a name.
+    Raises VariationRefused if a name is not the id of a point.
     """
     chosen_names = set(names)
     for name in sorted(chosen_names - POINTS.keys()):
-        hint = nearest(name, POINTS) or "; `hosting-emulator contract variation-points` lists them"
+        hint = (
+            nearest(name, POINTS)
+            or "; `hosting-emulator contract variation-points` lists all points"
+        )
         raise VariationRefused(f"there is no variation point {name[:60]!r}{hint}")
     return tuple(name for name in POINTS if name in chosen_names)
 

@@ -24,7 +24,7 @@ _EXAMPLE_OPERATIONS = 3
 def document_absent(variation: Variation | None) -> dict[str, tuple[str, ...]]:
     """Return, by resource, the fields that the variation may omit from responses.
 
-    The OpenAPI document must not require these fields.
+    The OpenAPI document must not require a field that the variation may omit.
     """
     if variation is None or "absent-fields" not in (variation.only or ("absent-fields",)):
         return {}
@@ -50,7 +50,7 @@ def world_document(world: World, server_url: str, dev_port: int | None = None) -
 
 
 def default_document() -> dict[str, Any]:
-    """Return the OpenAPI document of the default world. It needs no running emulator."""
+    """Return the OpenAPI document of the default world, without a running emulator."""
     world = new_world(DEFAULT_WORLD, DEFAULT_SEED, WorldSource(), 0)
     return world_document(world, "http://127.0.0.1:4620")
 

@@ -1,8 +1,8 @@
 """Varies a world as a whole by drawing its assumptions.
 
-Some parts of responses must be the same in all responses of a world. Their variation draws
-assumptions from the seed. An assumption that a user has set is never drawn. A drawn value always
-differs from the default.
+Some parts of responses must be the same in all responses of a world. To vary such parts,
+assumptions are drawn from the seed. An assumption that a user has set is never drawn. A drawn value
+always differs from the default.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def set_variation(
 ) -> Variation:
     """Vary a world, and return the variation with the drawn assumptions.
 
-    The variation replaces an earlier variation, and continues after a reset. It does not change
-    assumptions in `fixed_names` or assumptions that differ from their defaults. The same variation
-    of the same world always draws the same assumptions.
+    The variation replaces an earlier variation, and continues after a reset. Assumptions in
+    `fixed_names`, and assumptions that differ from their defaults, do not change. The same
+    variation of the same world always draws the same assumptions.
     """
     before = change.get(VARIATION, SINGLETON_KEY)
     assumptions = _without(change.assumptions, before)
@@ -92,7 +92,7 @@ def varied_world(
 def _without(assumptions: Assumptions, before: Variation | None) -> Assumptions:
     """Return the assumptions with the variation's drawn values reset to their defaults.
 
-    A drawn assumption that a user has changed since then keeps the user's value.
+    A drawn assumption that a user has changed after the draw keeps the user's value.
     """
     if before is None:
         return assumptions

@@ -22,7 +22,7 @@ class RecordedConnections:
         self._names: dict[Connection, str] = {}
 
     def name(self, entry: Entry) -> str | None:
-        """Return the name of a request's connection, or None if the step need not name a connection.
+        """Return the name of a request's connection, or None if the step needs no name.
 
         Raises NotRecordable if the connection was used before the recording, because a story cannot
         repeat the earlier use.

@@ -47,8 +47,8 @@ class FileHead:
     """The head of a recorded file.
 
     `rule_ids` maps the ids of faults and outcomes in the recorded world to their ids in the world
-    that the file describes. The latter id is empty if the file omits a fault or an outcome that is
-    used up.
+    that the file describes. An id maps to an empty string if the file omits the fault or outcome
+    because it is used up.
     """
 
     document: Document
@@ -75,7 +75,7 @@ def original_head(world: World, name: str) -> FileHead | None:
 
 
 def head_of_state(world: World, at_ms: int, name: str) -> FileHead:
-    """Return the head that describes a world's current state, as far as a file can express the state."""
+    """Return the head that describes a world's current state, as far as a file can do so."""
     document = _basic_head(world, at_ms, name)
     document["world"] = _without_empty(msgspec.to_builtins(describe_world(world)))
     rule_ids: dict[str, str] = {}
@@ -134,8 +134,8 @@ def _named_assumptions(world: World) -> dict[str, Any]:
     """Return the assumptions that a user set, without those that a variation drew."""
     source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     assumptions: dict[str, Any] = world.assumptions.changes()
-    # List an assumption that a user set even if it has its default value, because a variation must
-    # not change it.
+    # List an assumption that a user set even if the value is the default, because a variation must
+    # not change the assumption.
     for name in source.chosen:
         assumptions.setdefault(name, msgspec.to_builtins(getattr(world.assumptions, name)))
     if world.variation is not None:
@@ -145,7 +145,7 @@ def _named_assumptions(world: World) -> dict[str, Any]:
 
 
 def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Document:
-    """Return a fault or an outcome as a file contains it, with its remaining counts."""
+    """Return the document of a fault or an outcome for the file, with the remaining counts."""
     refuse_running_clock([fault.kind])
     document = written_document(world, fault)
     if category is OUTCOME or commit_phase_of(fault) is not None:
@@ -159,7 +159,7 @@ def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Docum
 
 
 def _remaining_timeline(world: World) -> Iterator[Document]:
-    """Yield the timeline entries that have not acted and still can, as a file contains them."""
+    """Yield the documents of the timeline entries that can still act, for the file."""
     due_ms = {event.subject: event.due_ms for _, event in world.rows(SCHEDULE)}
     for key, entry in sorted(world.rows(TIMELINE), key=lambda row: row[1].order):
         document = _timeline_entry(entry, due_ms.get(key))
@@ -168,7 +168,7 @@ def _remaining_timeline(world: World) -> Iterator[Document]:
 
 
 def _timeline_entry(entry: TimelineEntry, due_ms: int | None) -> Document | None:
-    """Return a timeline entry as a file contains it, or None if the entry can no longer act."""
+    """Return the document of a timeline entry for the file, or None if it can no longer act."""
     document: Document = {}
     if due_ms is not None:
         document["at"] = moment_text(due_ms)

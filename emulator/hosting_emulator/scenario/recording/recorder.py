@@ -34,7 +34,7 @@ from hosting_emulator.world.value import World
 _MOST_LEFT_OUT = 50
 #: The maximum number of differences of a failed step that an error message lists.
 _MOST_DIFFERENCES = 3
-#: If a story passes with each of these seeds, its file needs no seed.
+#: A file needs no seed if the story also passes with each of these seeds.
 _OTHER_SEEDS = (DEFAULT_SEED, "another")
 
 
@@ -54,8 +54,8 @@ class RecordedFile:
 class _Plan:
     """A plan for a recorded file, with a head and the events that the story repeats.
 
-    The responses to the first `unjudged_count` events are not judged. These events only recreate
-    the state in which the recorded span starts.
+    The responses to the first `unjudged_count` events are not judged. The unjudged events only
+    recreate the state in which the recorded span starts.
     """
 
     head: FileHead
@@ -84,8 +84,9 @@ def record_session(
     """Record a session, or a span of the session, as a scenario.
 
     `first` and `last` are the number of a request (`12`) or of a commit (`commit:40`). The file for
-    a span starts with the state of the world at the start of the span. If no file can describe that
-    state, the story first repeats the earlier events, without judging their responses.
+    a span starts with the state of the world at the start of the span. If no file can describe the
+    state at the start of a span, the story first repeats the earlier events, without judging their
+    responses.
 
     Raises NotRecordable if a scenario cannot express the session or the span.
     """
@@ -101,7 +102,7 @@ def record_session(
     if beginning is None:
         reason += (
             "; the initial state of this world is no longer stored, and a file can express only a "
-            "part of its later state: record after a reset"
+            "part of the later state: record after a reset"
         )
     raise NotRecordable(reason)
 
@@ -130,7 +131,7 @@ def _plans(session: Session, span: range, name: str, beginning: FileHead | None)
 
 
 def _write_file(world: World, plan: _Plan, *, exact: bool) -> RecordedFile:
-    """Return the file for a plan, with a story that passes.
+    """Return the recorded file for a plan. The story of the file passes.
 
     Raises NotRecordable if the story cannot pass.
     """
@@ -163,7 +164,7 @@ def _description(world: World, plan: _Plan) -> str:
 
 
 def _cut_requests(plan: _Plan) -> dict[int, str]:
-    """Return the reasons to leave out requests whose body was only partly stored, by number.
+    """Return the requests whose body was only partly stored, with the reason to leave them out.
 
     A request that changed the world is never left out.
     """
@@ -217,7 +218,7 @@ def _requests_to_leave_out(
     *,
     exact: bool,
 ) -> dict[int, str]:
-    """Return the reasons to leave out further requests so that the story may pass, by number.
+    """Return further requests to leave out so that the story may pass, with the reasons.
 
     Raises NotRecordable if the failed step cannot be left out.
     """
@@ -254,7 +255,7 @@ def _mark_unused(document: Document, seed: str) -> None:
 
 
 def _shortest_text(document: Document) -> str:
-    """Return the text of a file. The seed is left out if the story also passes with other seeds."""
+    """Return the text of a file, without the seed if the story also passes with other seeds."""
     text = write_yaml(document)
     if "probability:" in text:
         return text

@@ -1,7 +1,7 @@
 """Replaces values from responses, such as ids, secrets, cursors and URLs, with variables.
 
-A value becomes a variable only if a later step needs the value. The earlier step then saves the
-value.
+A value becomes a variable only if a later step needs the value. The step whose response contains
+such a value saves the value.
 """
 
 from __future__ import annotations
@@ -59,7 +59,10 @@ class References:
         self._values[value] = producer
 
     def alias(self, id_: str) -> str | None:
-        """Return the alias of a record by its id. None if the head of the file lacks the record."""
+        """Return the alias of a record by its id.
+
+        Return None if the head of the file lacks the record.
+        """
         text = self._values.get(id_)
         if not isinstance(text, str):
             return None
@@ -68,7 +71,7 @@ class References:
     def value_ending_with(self, ending: str) -> str | None:
         """Return the first value with an ending, such as the URL that ends with a path.
 
-        None if no value has this ending.
+        Return None if no value has this ending.
         """
         return next((value for value in self._values if value.endswith(ending)), None)
 

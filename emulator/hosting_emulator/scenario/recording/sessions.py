@@ -51,8 +51,8 @@ class SessionEvent:
 class Session:
     """The events of a world in order, from the world `base` to the current world `world`.
 
-    `base` is the initial state, if the request log and the history still contain every event since
-    then. If they do not, `base` is the earliest state from which all events are known.
+    `base` is the initial state if the request log and the history are complete. If one of the two
+    is incomplete, `base` is the earliest state from which all events are known.
     """
 
     world: World
@@ -181,8 +181,9 @@ def session_of(engine: Engine) -> Session:
     base = lineage.base
     log_is_complete = engine.log.count == len(engine.log)
     if requests and not log_is_complete:
-        # The log no longer contains earlier requests, so the session must start with the known ones.
-        # Take the minimum, because a delayed request may have been handled in a later world.
+        # The log no longer contains earlier requests, so the session must start with the earliest
+        # known request. Take the minimum, because a delayed request may have been handled in a
+        # later world.
         base = min((event.before for event in requests), key=lambda world: world.commit)
     manual_changes = _manual_change_events(lineage, base)
     events = sorted([*requests, *manual_changes], key=lambda event: event.order)

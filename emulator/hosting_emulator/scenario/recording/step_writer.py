@@ -34,8 +34,8 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import API_KEYS, FAULTS, ORGANIZATIONS, OUTCOMES, PROJECTS, USERS
 from hosting_emulator.world.value import Change, World
 
-#: Matches headers that a step need not list. Either clients send them without changing the response,
-#: or other keys of a step set them.
+#: Matches headers that a step need not list. Such a header does not change the response, or another
+#: key of the step sets the header.
 _CLIENT_HEADER = re.compile(
     r"host|user-agent|accept(-.*)?|connection|content-length|transfer-encoding|cookie|origin|referer"
     r"|sec-.*|x-forwarded-.*|forwarded|via|priority|dnt|cache-control|pragma|traceparent|tracestate"
@@ -57,7 +57,7 @@ class StepWriter:
     """Writes the steps of a story to `steps`.
 
     With `exact`, the story repeats the time between events to the millisecond. Without `exact`,
-    times are rounded to seconds.
+    times are rounded down to seconds.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class StepWriter:
         return step
 
     def _body(self, body: bytes) -> Document:
-        """Return the step's key that sends a body. The key is `body` for JSON, and `text` otherwise."""
+        """Return the key `body` for a JSON body, or the key `text` for any other body."""
         try:
             text = body.decode()
         except UnicodeDecodeError:
