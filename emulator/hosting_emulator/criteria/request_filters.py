@@ -235,7 +235,7 @@ def request_filters(
     """Return the type of each request filter, by filter name.
 
     `users` and `projects` are the aliases and ids in the world. If `users` or `projects` is None,
-    its filter accepts any name.
+    the corresponding filter accepts any name.
     """
 
     def names(form: str, aliases: Iterable[str] | None, *more: str) -> ValueType:

@@ -103,7 +103,7 @@ def _compare_success(response: _Response) -> list[Mismatch]:
         return [Mismatch("status", "a success status", status)]
     if response.field("code") is MISSING:
         # An expected code requires an error to have a code, even if success without a code is allowed.
-        return [Mismatch("status", "the status of a problem with a code", status)]
+        return [Mismatch("status", "an error status, with a problem code in the body", status)]
     return []
 
 

@@ -69,8 +69,8 @@ def check_shape(top: Location) -> None:
 def without_shape_errors(top: Location) -> Source | None:
     """Return the source of a scenario that failed `check_shape`, without the fields with errors.
 
-    The result is None if an error is not in the name, the description or the expectation of a step.
-    In this case, later checks would report mistakes that do not exist.
+    If an error is not in the name, the description or the expectation of a step, the result is
+    None, because later checks would report false mistakes.
     """
     if not isinstance(top.value, dict) or any(_field_errors(top, ScenarioPart)):
         return None

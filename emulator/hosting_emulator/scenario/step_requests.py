@@ -199,7 +199,7 @@ class StepRequests:
         self._engine.pass_real_time(ms)
 
     def _request(self, step: StepPart) -> tuple[ExchangeContext, Sequence[Step]]:
-        """Return the request of a step, and the engine's steps that handle this request."""
+        """Return the request of a step, and the engine's steps that handle the request."""
         if step.redeem is not None:
             return self._redemption(step, step.redeem), REDEEM_STEPS
         method, url = self._target(step)
@@ -299,7 +299,7 @@ class StepRequests:
     def user_and_organization(self, name: str, step: StepPart) -> tuple[User, str | None]:
         """Return a user, and the id of the organization for the user's token.
 
-        The organization is the one that the step names or, by default, the user's own. The id is
+        The step can name the organization. The default is the user's own organization. The id is
         None if the user has no organization. Raises ValueError if the user does not exist.
         """
         world = self._engine.world

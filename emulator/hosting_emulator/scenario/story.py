@@ -238,7 +238,7 @@ class StoryRun:
 
 
 def _describe_counts(counts: Mapping[str, int]) -> str:
-    """Describe how often the requests of a repeated step ended in each way, in order of occurrence."""
+    """Describe, for a repeated step, how many requests ended in each way."""
     total = sum(counts.values())
     return ", ".join(f"{result} in {count} of {total}" for result, count in counts.items())
 

@@ -83,7 +83,7 @@ def write_yaml(document: Any) -> str:
 def _syntax_error(error: MarkedYAMLError, text: str, file: str) -> ScenarioError:
     """Return the error for invalid YAML, at the position that the user must correct.
 
-    For an unclosed quote or bracket, this is the position of the opening quote or bracket.
+    An unclosed quote or bracket is reported at its start.
     """
     problem = error.problem or error.context or "the text cannot be parsed"
     problem_mark = error.problem_mark

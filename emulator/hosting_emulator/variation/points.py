@@ -31,7 +31,7 @@ class OpenWords:
     """The words that a point can write into a field whose set of words the contract leaves open.
 
     `contract_word` is the field's word that has a meaning in the contract. The point never replaces
-    this word.
+    `contract_word`.
     """
 
     resource: str

@@ -168,7 +168,7 @@ def _remaining_timeline(world: World) -> Iterator[Document]:
 
 
 def _timeline_entry(entry: TimelineEntry, due_ms: int | None) -> Document | None:
-    """Return the document of a timeline entry for the file, or None if it can no longer act."""
+    """Return the document of a timeline entry, or None if the entry can no longer act."""
     document: Document = {}
     if due_ms is not None:
         document["at"] = moment_text(due_ms)

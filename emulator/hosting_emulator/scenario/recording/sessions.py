@@ -41,7 +41,10 @@ class SessionEvent:
 
     @property
     def order(self) -> tuple[int, int]:
-        """The sort key of the event. A request follows the commit in whose world it was handled."""
+        """The sort key of the event.
+
+        A request follows the commit in whose world the request was handled.
+        """
         if self.entry is None:
             return self.first_commit, 0
         return self.entry.world.commit, self.entry.n

@@ -265,8 +265,8 @@ class StepWriter:
     def _with_valid_token(self, entry: Entry, user: User, options: Document) -> Document:
         """Return the keys of a step that sends a valid token.
 
-        While the clock of the identity provider is skewed, a new token may not be valid. The step
-        then sends a token that an earlier step creates.
+        While the clock of the identity provider is skewed, a new token may not be valid, so the
+        step sends a token from an earlier step.
         """
         if _is_valid_token(entry.world, entry.at_ms, entry.at_ms):
             return options
