@@ -38,6 +38,8 @@ _BATCH_TIMEOUT_S = 2400
 _UNRECORDED = {
     "hosting_emulator.supervisor:Supervisor.": "hosting_emulator.supervisor:ChildCommand.begin",
 }
+#: Compares each declared sentence of the contract with the contract's text.
+_TEST_OF_SENTENCES = "tests/lab/contract_check/test_sentences.py"
 
 
 @dataclass(frozen=True)
@@ -250,28 +252,35 @@ class CoverageMap:
         """Return the tests that run the changed code.
 
         Code that runs when its module is imported runs in no test: it has the tests of the functions
-        that mention its name, or else of the functions beside it.
+        that mention its name, or else of the functions beside it. The tests that read all declarations
+        of a package are added, because no function that they call mentions a name.
         """
         function = mutant.identity.function
-        if mutant.change.runs_at_import:
-            ids = self._tests_of_declaration(function, renames)
-        else:
+        ids: set[str] = set()
+        if not mutant.change.runs_at_import:
             ids = self._tests_of_line(function, mutant.change.line, renames)
-            if not ids and self._runs_at_import(function, renames):
-                ids = self._tests_of_declaration(function, renames)
+        if not ids and (mutant.change.runs_at_import or self._runs_at_import(function, renames)):
+            ids = self._tests_of_declaration(function, renames)
+            ids |= {test.id for test in self.tests.values() if reads_declarations(test, function)}
         for prefix, caller in _UNRECORDED.items():
             if function.startswith(prefix):
                 ids |= self._tests_of_function(caller, renames)
         return [self.tests[test] for test in ids if test in self.tests]
 
-    def tests_beside(self, tests: Sequence[Test]) -> list[Test]:
-        """Return the other tests of the same files.
+    def tests_beside(self, mutant: Mutant, renames: Renames, tests: Sequence[Test]) -> list[Test]:
+        """Return the other tests of the mutant's module, and those of the same files.
 
-        What a file computes once, for instance in a cached function, is recorded for its first test.
+        What is computed once, for instance in a cached function or at the first import of a module, is
+        recorded only for the first test that needs it.
         """
+        module = mutant.identity.function.partition(":")[0]
+        ids: set[str] = set()
+        for name in self._functions_of(module):
+            ids |= self._tests_of_function(f"{module}:{name}", renames)
         files = {test.file for test in tests}
-        known = {test.id for test in tests}
-        return [test for test in self.tests.values() if test.file in files and test.id not in known]
+        ids |= {test.id for test in self.tests.values() if test.file in files}
+        ids -= {test.id for test in tests}
+        return [self.tests[test] for test in ids if test in self.tests]
 
     def _tests_of_line(self, function: str, line: int, renames: Renames) -> set[str]:
         module, _, name = function.partition(":")
@@ -381,6 +390,17 @@ class CoverageMap:
             if path.is_file():
                 return path.read_text("utf-8")
         return ""
+
+
+def reads_declarations(test: Test, function: str) -> bool:
+    """Return whether a test is one of those that may read any declaration of a function's package.
+
+    These are the tests in the package's own folder, and the tests of the texts and documents that are
+    generated from declarations.
+    """
+    package = function.partition(":")[0].split(".")[1:2]
+    folders = {"docs", "openapi", *package}
+    return test.file.split("/")[1] in folders or test.file == _TEST_OF_SENTENCES
 
 
 def _test_files(repository: Path) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from queue import Empty, Queue
 from threading import Lock, Thread
 
-from mutants.coverage_map import CoverageMap, Test
+from mutants.coverage_map import CoverageMap, Test, reads_declarations
 from mutants.product import Mutant, Renames
 from mutants.samples import Outcome, Result
 from mutants.working_copy import WorkingCopy
@@ -55,12 +55,13 @@ class Executor:
         covering = self._without_excluded(self._coverage.tests_of(mutant, self._renames))
         ordinary = [test for test in covering if test.file not in RECORD_TESTS]
         record = [test for test in covering if test.file in RECORD_TESTS]
-        beside = self._without_excluded(self._coverage.tests_beside(ordinary))
+        neighbors = self._coverage.tests_beside(mutant, self._renames, ordinary)
+        beside = self._without_excluded([t for t in neighbors if t.file not in RECORD_TESTS])
         tests_run = 0
         outcome = Outcome.SURVIVED if covering else Outcome.NOT_COVERED
         killer = ""
         with self._copy.changed(mutant.file, mutant.changed_source):
-            for tests in runs_of(ordinary, beside, self._budget_s):
+            for tests in runs_of(_nearest_first(ordinary, mutant), beside, self._budget_s):
                 tests_run += len(tests)
                 killer = self._repeated_failure(tests)
                 if killer:
@@ -144,13 +145,13 @@ class Executor:
 def runs_of(
     covering: Sequence[Test], beside: Sequence[Test], budget_s: float
 ) -> Iterator[list[Test]]:
-    """Divide tests into runs: a few fast ones, then some of each file, then the rest.
+    """Divide tests into runs: a few fast ones, then some of each file, then the rest as they come.
 
     The tests that stand beside the covering ones come last: they may share what was computed once.
     """
-    waiting = sorted(covering, key=lambda test: (test.seconds, test.id))
+    waiting = list(covering)
     for select in (_fastest, _two_of_each_file):
-        run = select(waiting)
+        run = select(sorted(waiting, key=lambda test: (test.seconds, test.id)))
         if run:
             yield run
             budget_s -= _seconds(run)
@@ -162,6 +163,14 @@ def runs_of(
         yield run
         budget_s -= _seconds(run)
         waiting = waiting[len(run) :]
+
+
+def _nearest_first(tests: Sequence[Test], mutant: Mutant) -> list[Test]:
+    """Return tests with those that read the declarations of the mutant's package first, then by time."""
+    function = mutant.identity.function
+    return sorted(
+        tests, key=lambda test: (not reads_declarations(test, function), test.seconds, test.id)
+    )
 
 
 def _fastest(tests: Sequence[Test]) -> list[Test]:
