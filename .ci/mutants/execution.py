@@ -24,6 +24,8 @@ BUDGET_S = 120.0
 _FIRST_COUNT = 30
 _FIRST_S = 4.0
 _RUN_S = 40.0
+#: A slower test does not run before the others, even if it reads the declarations of the package.
+_NEAR_S = 0.5
 #: A run counts as endless after this time and this many times what its tests usually take.
 _PATIENCE_S = 60.0
 _PATIENCE_FACTOR = 8
@@ -166,11 +168,14 @@ def runs_of(
 
 
 def _nearest_first(tests: Sequence[Test], mutant: Mutant) -> list[Test]:
-    """Return tests with those that read the declarations of the mutant's package first, then by time."""
+    """Return tests by time, with the fast ones that read the package's declarations first."""
     function = mutant.identity.function
-    return sorted(
-        tests, key=lambda test: (not reads_declarations(test, function), test.seconds, test.id)
-    )
+
+    def order(test: Test) -> tuple[bool, float, str]:
+        is_near = test.seconds < _NEAR_S and reads_declarations(test, function)
+        return not is_near, test.seconds, test.id
+
+    return sorted(tests, key=order)
 
 
 def _fastest(tests: Sequence[Test]) -> list[Test]:

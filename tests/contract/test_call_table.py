@@ -1,5 +1,8 @@
 """The table of calls: exactly the paths of the contract, and a description of every call."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from hosting_emulator.contract import call_table
@@ -12,6 +15,12 @@ from hosting_emulator.contract.problems import Refused
 from hosting_emulator.contract.resources import OperationResource
 
 TABLE = CallTable()
+CONTRACT = (Path(__file__).parents[1] / "support" / "contract.txt").read_text(encoding="utf-8")
+#: The summary and the purpose of each call, by its number in the contract.
+OPERATIONS = {
+    int(number): (summary, purpose)
+    for number, summary, purpose in re.findall(r"(?m)^\| (\d) \| ([^|]+) \| ([^|]+) \|$", CONTRACT)
+}
 
 
 @pytest.mark.parametrize("spec", TABLE.specs, ids=lambda spec: spec.call_id)
@@ -140,8 +149,29 @@ def test_an_assumption_shapes_the_calls_that_it_names_and_those_whose_row_names_
     assert shaped("flag_reenabled") == ["set_project_powered_by_flag"]
     assert shaped("accepted_status") == ["initialize_managed_source", "apply_project_domains"]
     assert shaped("idempotency_scope") == [spec.call_id for spec in TABLE if spec.idempotent]
+    assert shaped("source_generation") == ["initialize_managed_source"]
+    assert shaped("domains_plan") == ["apply_project_domains"]
     assert shaped("default_page_size") == ["list_deployments"]
     assert shaped("docs_url") == []
+
+
+def test_the_summaries_and_purposes_of_calls_are_the_contracts():
+    described = {number: (spec.summary, spec.description) for number, spec in enumerate(ROWS, 1)}
+
+    assert OPERATIONS.keys() == set(range(1, 9))
+    for number, (summary, purpose) in OPERATIONS.items():
+        own_summary, description = described[number]
+        if number == 1:
+            assert (
+                own_summary == "Show or hide the flag"
+            )  # the contract only has the function's name
+        else:
+            assert own_summary == summary
+        if number == 7:
+            # The rest quotes the section of the call.
+            assert description.startswith("Issue a single-use, ten-minute ticket for the project's")
+        else:
+            assert description.startswith(f"{purpose}.")
 
 
 def test_every_call_is_described():
