@@ -55,14 +55,14 @@ class FieldSpec(Struct, frozen=True, kw_only=True):
     `contract_word` is this word, and takes the place of a description. `essential` means that a
     client cannot continue without the field, so no variation omits the field. `assumption` names
     the assumption that sets the field's value, or the words of an open set. `our_bounds` are bounds
-    that the contract does not state. `may_differ` says which value a single response may contain
-    instead: another `word` of an open set, or any `value` of the type. `may_differ` is empty if
-    other responses show the same value, because a single changed response would contradict the
-    others. The contract gives each word in `meaningful_words` a meaning, so no other word can
-    replace such a word. Neither a word in `meaningful_words` nor `contract_word` can replace
-    another word. The contract check uses `related_keys` and `bound_key`. `related_keys` are the
-    keys of further sentences that an incorrect value breaks. `bound_key` is the key of the sentence
-    that states the bounds.
+    that the contract does not state. `may_differ` allows a single response to contain a different
+    value: another `word` of an open set, or any `value` of the type. `may_differ` is empty if other
+    responses show the same value, because a single changed response would contradict the others.
+    The contract gives each word in `meaningful_words` a meaning, so no other word can replace such
+    a word. Neither a word in `meaningful_words` nor `contract_word` can replace another word. The
+    contract check uses `related_keys` and `bound_key`. `related_keys` are the keys of further
+    sentences that an incorrect value breaks. `bound_key` is the key of the sentence that states the
+    bounds.
     """
 
     sentence: str | Sentence = ""

@@ -331,8 +331,8 @@ ROWS: Final = (
             "version. Decide again, and send the request with the current version."
         ),
         meaning=(
-            "The request was made for a version of the resource that is no longer current. Our "
-            "choice of status is 409 rather than 412."
+            "The request was made for a version of the resource that is no longer current. The "
+            "contract names no status, and we chose 409 rather than 412."
         ),
         when=(
             "`initialize_managed_source` returns this code if `expected_source_generation` is "
