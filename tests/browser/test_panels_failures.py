@@ -155,7 +155,7 @@ def test_the_triggers_panel_shows_what_waits_and_why_it_has_not_acted_as_it_happ
 
     with dashboard(panel("triggers")) as page:
         page.read("a request of list_deployments with project blog")
-        page.read("there was no request while it was armed")
+        page.read("there was no request while the fault was armed")
         api.deployments()
         page.read("which differs in project (shop instead of blog)")
         page.find("link", "Open request 1")

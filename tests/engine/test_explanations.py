@@ -228,7 +228,7 @@ def test_a_replay_commits_nothing():
         ({"abort": {"code": "rate_limited"}, "skip_first": 1}, "it skips the first 1"),
         (
             {"abort": {"code": "rate_limited"}, "probability": 0.000001},
-            "it was not drawn this time",
+            "the draw did not select it",
         ),
         ({"abort": {"code": "rate_limited"}, "from": "2030-01-01T00:00:00Z"}, "acts from 2030"),
         ({"rate_limit": {"limit": 5, "window": "1m"}}, "its limit has not been reached"),

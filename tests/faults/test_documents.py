@@ -45,7 +45,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"abort": {"code": "forbidden", "status": 410}, "call": "set_project_powered_by_flag"},
         "abort.status",
-        ["never returns 410", "400, 401, 403, 404, 409, 503", "leave status out for 403"],
+        ["never returns 410", "400, 401, 403, 404, 409, 503", "leave out status to send 403"],
     ),
     (
         {
@@ -53,7 +53,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
             "path": "/v1/projects/*/powered-by-flag",
         },
         "abort.status",
-        ["set_project_powered_by_flag never returns 429", "leave status out for 400"],
+        ["set_project_powered_by_flag never returns 429", "leave out status to send 400"],
     ),
     (
         {"abort": {"code": "forbidden", "status": "403"}},
@@ -194,7 +194,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         "phase",
         ["only act before_commit"],
     ),
-    ({"timeout": {}, "pauses": ["30s"]}, "pauses", ["a beginning and an end"]),
+    ({"timeout": {}, "pauses": ["30s"]}, "pauses", ["a start and an end"]),
     ({"timeout": {}, "pauses": ["30s", "20s"]}, "pauses", ["later than the one before it"]),
     ({"timeout": {}, "pauses": ["30s", "soon"]}, "pauses", ["'soon' is neither a timestamp"]),
     (
@@ -233,7 +233,11 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         ["never act", "list_deployments", "writes always see the current state"],
     ),
     ({"stale_read": {"age": "1s"}, "method": "PUT"}, "method", ["never act", "reads"]),
-    ({"stale_read": {"age": "1s"}, "call": "redeem_ticket"}, "call", ["redeem_ticket is none"]),
+    (
+        {"stale_read": {"age": "1s"}, "call": "redeem_ticket"},
+        "call",
+        ["redeem_ticket is not a read"],
+    ),
     (
         {"stale_read": {"age": "1s"}, "call": "read_database_compute"},
         "call",
@@ -392,7 +396,7 @@ def test_a_fault_is_shown_as_it_was_written(desk: Desk):
         "seen": 0,
         "hits": 0,
         "spent": False,
-        "unused": "there was no request while it was armed",
+        "unused": "there was no request while the fault was armed",
     }
 
 

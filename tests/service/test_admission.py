@@ -109,7 +109,7 @@ def test_a_scaled_clock_shortens_the_waiting():
 
 
 def test_a_queue_is_refused_where_the_clock_does_not_run():
-    with pytest.raises(DocumentRefused, match="their turn would never come"):
+    with pytest.raises(DocumentRefused, match="the requests would wait forever"):
         InProcess().add_fault(admission_queue={"limit": 1})
 
 

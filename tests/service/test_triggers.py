@@ -63,8 +63,8 @@ def trigger_of(world: HostingEmulator, id_: str) -> Trigger:
             {"timeout": {}, "pauses": ["2025-12-31T00:00:00Z", "20s"]},
             "a request, after its pause, which ends at 2026-01-01T00:00:20.000Z",
         ),
-        ({"timeout": {}, "skip_first": 1}, "a request, after 1 more that matches"),
-        ({"timeout": {}, "skip_first": 1, "every": 3}, "a request, after 3 more that match"),
+        ({"timeout": {}, "skip_first": 1}, "a request, after 1 more match"),
+        ({"timeout": {}, "skip_first": 1, "every": 3}, "a request, after 3 more matches"),
         ({"timeout": {}, "probability": 0.5}, "a request, with probability 0.5"),
         ({"timeout": {}, "times": 3}, "a request, 3 more times"),
         ({"timeout": {}, "times": 1}, "a request"),
@@ -92,8 +92,8 @@ def test_a_fault_waits_for_fewer_requests_after_each_that_matches(
         awaited.append(trigger_of(hosting_emulator, "fault-1").waits_for)
 
     assert awaited == [
-        "a request, after 2 more that match, 2 more times",
-        "a request, after 1 more that matches, 2 more times",
+        "a request, after 2 more matches, 2 more times",
+        "a request, after 1 more match, 2 more times",
         "a request, 2 more times",
         "a request",
         None,

@@ -1,1 +1,1 @@
-"""Faults make a call's response go wrong on purpose. This package decides, and the server acts on it."""
+"""Decides how armed faults change the responses of calls. The server carries out the decisions."""

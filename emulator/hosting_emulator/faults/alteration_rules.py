@@ -31,12 +31,12 @@ _PARTIAL = (
 
 
 def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None:
-    """Raise DocumentRefused for an alteration that is not possible in any response.
+    """Raise DocumentRefused if an alteration is not possible in any response.
 
-    If the contract forbids the alteration, the message names the contract's sentence.
+    If the contract forbids the alteration, the message quotes the contract.
     """
     if rule.call in DOORS:
-        message = f"alter changes only responses of the API, and {rule.call} is not part of it; use respond"
+        message = f"alter changes only responses of the API, and {rule.call} is another endpoint; use respond"
         raise DocumentRefused(message, "call")
     code = "unauthenticated" if rule.credentials in ("none", "invalid") else None
     specs = possible_calls(rule, calls_at(assumptions.operation_path))
@@ -48,9 +48,9 @@ def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None
 
 
 def _refusal(alter: Alter, reason: str) -> DocumentRefused:
-    """Return the error for an impossible alteration, with the position of the pointer at fault.
+    """Return the error for an impossible alteration, located at the pointer that causes the error.
 
-    If the reason names none of several pointers, the error has the position of the change.
+    If the reason names none of several pointers, the error is located at the change.
     """
     change = next(word for word in CHANGES if getattr(alter, word) is not None)
     named_pointers = [pointer for pointer in alter.pointers if pointer and pointer in reason]
@@ -69,14 +69,14 @@ def _refusal(alter: Alter, reason: str) -> DocumentRefused:
 
 
 def _check_acts_always(alter: Alter, rule: Rule) -> None:
-    """Raise DocumentRefused if a fault would change an operation's end in only some of its responses."""
+    """Raise DocumentRefused if a rule would alter an operation's final values in only some responses."""
     usual = Rule()
     for name in _PARTIAL:
         if getattr(rule, name) == getattr(usual, name):
             continue
         word = name.removesuffix("_")
         message = (
-            f"{alter.pointers[0]} of an operation that has ended never changes, so all responses "
+            f"{alter.pointers[0]} of a finished operation never changes, so all responses "
             f"must show the same value; leave out {word}, or write `breaking: true`"
         )
         raise DocumentRefused(message, word)

@@ -1,6 +1,6 @@
 """Alters a response with the armed faults, in the order in which they were armed.
 
-Each fault alters the result of the previous fault, and no fault prevents another from acting. A fault
+Each fault alters the result of the previous fault. No fault prevents another fault from acting. A fault
 that matches a request but does not act on the response still counts the request as seen.
 """
 
@@ -30,15 +30,13 @@ from hosting_emulator.world.streams import draw
 from hosting_emulator.world.tables import FAULTS
 from hosting_emulator.world.value import Change, World
 
-#: The stream of random numbers for alterations.
+#: The random stream for alterations.
 _STREAM = "alterations"
-_A_REPLAY = (
-    "the response was a replay, which equals the first one; `breaking: true` alters replays too"
-)
+_A_REPLAY = "a replay must equal the first response; write `breaking: true` to alter replays too"
 
 
 class AlteredBy(msgspec.Struct, frozen=True):
-    """A fault that altered a response, with its counts, and the parts that it changed."""
+    """A fault that altered a response, with the fault's new counts and the changed parts."""
 
     fault: Fault
     changes: tuple[PartChange, ...]
@@ -47,7 +45,7 @@ class AlteredBy(msgspec.Struct, frozen=True):
 class AlterationDecision(msgspec.Struct, frozen=True):
     """A response after the armed faults have altered it.
 
-    `reasons` maps the id of a fault that matched the request to the reason why it did not act.
+    `reasons` maps the id of a fault that matched the request to the reason why the fault did not act.
     """
 
     response: SentResponse
@@ -56,9 +54,9 @@ class AlterationDecision(msgspec.Struct, frozen=True):
 
 
 def altering_faults(world: World, *, breaking: bool) -> list[Fault]:
-    """Return the armed faults that alter responses beyond the contract (`breaking`) or within it.
+    """Return the faults that alter responses, in the order in which the faults were armed.
 
-    They are in the order in which they were armed.
+    With `breaking`, return the faults that go beyond the contract, and without it the other faults.
     """
     return [
         fault
@@ -80,9 +78,9 @@ def decide_alterations(
     spec: CallSpec,
     response: SentResponse,
 ) -> AlterationDecision:
-    """Count a request for alteration faults, and return the response after their alterations.
+    """Count a request for faults that alter responses, and return the altered response.
 
-    `response` is the call's own response, before any of these alterations.
+    `response` is the call's response before the `faults` alter it.
     """
     acted: list[AlteredBy] = []
     reasons: dict[str, str] = {}
@@ -120,9 +118,11 @@ def _alter(
     spec: CallSpec,
     response: SentResponse,
 ) -> Altered | Unaltered:
-    """Return the response as altered by a fault, or the reason why the fault does not alter it."""
+    """Return the response as altered by a fault, or the reason why the fault alters nothing."""
     if alter.changes_lasting_part and not alter.breaking and _was_shown(fault, response):
-        reason = "the operation ended before the fault was armed, so other responses show its end"
+        reason = (
+            "the operation ended before the fault was armed, so other responses show the true end"
+        )
         return Unaltered(reason)
 
     def draw_below(bound: int) -> int:

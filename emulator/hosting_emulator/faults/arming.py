@@ -1,9 +1,9 @@
-"""Arms a fault or an outcome from a document in the form that people write.
+"""Arms a fault or an outcome from a document as written in a scenario.
 
     {"abort": {"code": "service_unavailable"}, "call": "apply_project_domains", "times": 2}
     {"fail": {"phase": "deploying"}, "project": "blog"}
 
-Arming refuses a document with a kind, call, code, project or field that does not exist.
+A document that names an unknown kind, call, code, project or field is refused.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ _PHASE_REASONS: Mapping[Stage | None, str] = {
 
 
 def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT) -> Fault:
-    """Arm a fault or outcome, after all armed entries of the world. Raises DocumentRefused."""
+    """Arm a fault or outcome after all entries that are already armed.
+
+    Raises DocumentRefused for an invalid document.
+    """
     fault = read_fault(change, document, category)
     change.put(category.table, fault.id, fault)
     return fault
@@ -62,7 +65,10 @@ def arm(change: Change, document: Mapping[str, Any], category: RuleCategory = FA
 def read_fault(
     change: Change, document: Mapping[str, Any], category: RuleCategory = FAULT
 ) -> Fault:
-    """Read and check a fault or an outcome. An outcome acts once by default. Raises DocumentRefused."""
+    """Read and check a fault or an outcome without arming it. By default, an outcome acts once.
+
+    Raises DocumentRefused for an invalid document.
+    """
     check_field_names(document, category)
     kind = only_kind(document, category)
     options = read_effect(kind, document[kind], category)
@@ -82,12 +88,12 @@ def read_fault(
 
 
 def _check_stage(kind: str, options: Mapping[str, Any], rule: Rule, world: World) -> None:
-    """Raise DocumentRefused for a rule that does not fit the kind, or the stage in which it acts."""
+    """Raise DocumentRefused if a rule does not fit the kind of fault or the stage of this kind."""
     if needs_running_clock(kind) and world.clock.mode not in RUNNING_CLOCKS:
         message = (
-            f"{kind} keeps requests waiting in real time, and the world's clock is "
-            f"{world.clock.mode}: their turn would never come. Use admission_window, or let the "
-            "clock run (real or scaled)"
+            f"{kind} keeps requests waiting in real time, but the world's clock is "
+            f"{world.clock.mode}, so the requests would wait forever. Use admission_window, or a "
+            "real or scaled clock"
         )
         raise DocumentRefused(message, kind)
     effect = fault_kinds()[kind]
@@ -108,7 +114,7 @@ def _check_stage(kind: str, options: Mapping[str, Any], rule: Rule, world: World
 
 
 def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -> Rule:
-    """Return the rule in a document, with unresolved names and durations."""
+    """Return the rule in a document, before names and durations are resolved."""
     fields = {name: value for name, value in document.items() if name not in (kind, "while")}
     if category is OUTCOME:
         fields.setdefault("times", 1)
@@ -124,19 +130,19 @@ def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -
 
 
 def _check_outcome(kind: str, options: Mapping[str, Any], rule: Rule, world: World) -> None:
-    """Refuse an outcome that can act on no operation of the rule's calls."""
+    """Raise DocumentRefused if an outcome cannot act on operations of the rule's calls."""
     outcome = convert(options, outcome_kinds()[kind])
     calls = (rule.call,) if rule.call else OUTCOME.calls
     check_outcome(outcome, rule, calls, world.assumptions)
 
 
 def invalid_reason(fault: Fault, category: RuleCategory) -> str | None:
-    """Return the reason why an imported fault or outcome could not act, or None if it could."""
+    """Return why an imported fault or outcome is invalid, or None if it is valid."""
     if fault.kind not in category.kinds:
         return f"there is no kind of {category.noun} {fault.kind!r}"
     try:
         read_effect(fault.kind, fault.options, category)
-        # Reading a property parses its timestamp, which may raise an error.
+        # Reading these properties parses timestamps, and raises ValueError for an invalid timestamp.
         _ = fault.rule.from_ms
         _ = fault.rule.until_ms
     except ValueError as error:

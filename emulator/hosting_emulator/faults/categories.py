@@ -1,4 +1,4 @@
-"""The two categories of rules, faults and outcomes, and the possible content of their rules."""
+"""Faults and outcomes, which are the two categories of rules, and the fields that rules can have."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PROJE
 
 METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
 RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
-#: The fields that select the requests that a rule matches. The other fields decide when it acts.
+#: The fields that select the requests that a rule matches. The other fields determine when the rule acts.
 MATCH_FIELDS = RULE_FIELDS[: RULE_FIELDS.index("times")]
 #: The fields of a rule that name a record, in display order.
 RECORD_TABLES: dict[str, Table[Any]] = {
@@ -31,7 +31,7 @@ RECORD_TABLES: dict[str, Table[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class RuleCategory:
-    """A category of rules: its noun and table, and the fields and calls that a rule can name."""
+    """A category of rules, with its noun, its table, and the fields and calls that a rule can name."""
 
     noun: str
     noun_with_article: str
@@ -41,13 +41,13 @@ class RuleCategory:
 
     @property
     def kinds(self) -> Mapping[str, type[FaultKind] | type[OutcomeKind]]:
-        """All kinds by name, in the order used by lists."""
+        """All kinds of this category by name, in the order used by lists."""
         if self.noun == "fault":
             return fault_kinds()
         return outcome_kinds()
 
     def unknown_id_message(self, id_: str, armed_ids: Iterable[str]) -> str:
-        """Return the message for an id that is not armed. It lists the armed ids."""
+        """Return a message that an id is not armed, with a list of the armed ids."""
         ids = ", ".join(armed_ids)
         if not ids:
             return f"there is no {self.noun} {id_!r}; no {self.noun} is armed"

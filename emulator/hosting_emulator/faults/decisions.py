@@ -1,8 +1,8 @@
 """Decides which armed faults act on a request, in the order in which they were armed.
 
 Every matching fault counts the request as seen, and acts if its other conditions hold. Latencies add up
-and let later faults act. The first fault of another kind ends the search across both commit phases. A
-fault that acts after the commit counts refused requests too, but does not act on them.
+and let later faults act. The first fault with any other effect ends the search in both commit phases. A
+fault with the phase after_commit also counts refused requests, but does not act on a refused request.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ _by_order = attrgetter("order")
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
-    """The effect of faults on a request: a delay in real milliseconds, and at most one other effect.
+    """The combined effect of faults on a request.
 
-    `acted` are the faults that act, in order. `problem` is the problem that the effect sends, if any.
+    `delay_ms` is a delay in real milliseconds. `effect` is the only other effect, or None. `problem` is
+    the problem that the effect sends, or None. `acted` are the faults that act, in order.
     """
 
     delay_ms: int = 0
@@ -53,16 +54,16 @@ NO_EFFECT = Decision()
 
 
 def faults_in_order(world: World, table: Table[Fault] = FAULTS) -> list[Fault]:
-    """Return a world's faults or outcomes in the order in which they are tried."""
+    """Return a world's faults or outcomes in the order in which they were armed."""
     return sorted(world.tables[table.name].values(), key=_by_order)
 
 
 def decide(
     change: Change, subject: FaultSubject, stage: Stage, *, refused: bool = False
 ) -> Decision:
-    """Count the request for the faults of one stage, and return their effect on the request.
+    """Count a request for the faults of one stage, and return the effect of these faults.
 
-    The faults have no effect on a refused request.
+    If the request was `refused`, the faults have no effect.
     """
     delay_ms = 0
     acted: tuple[Fault, ...] = ()
@@ -92,7 +93,10 @@ def decide(
 
 
 def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | None:
-    """Count the operation that a request starts, and return the first outcome that applies to it."""
+    """Count an operation that a request starts, and return the first outcome that applies.
+
+    Return None if no armed outcome applies.
+    """
     for armed in faults_in_order(change.world, OUTCOMES):
         if not matches(armed.rule, subject):
             continue
@@ -101,7 +105,7 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
             continue
         armed = replace(armed, seen=armed.seen + 1)
         applies = is_chosen(change, armed, subject)
-        # An outcome with a condition counts the operation once it acts on it.
+        # An outcome with a condition counts a hit only later, when the outcome acts.
         acts = applies and outcome.while_ is None
         change.put(OUTCOMES, armed.id, replace(armed, hits=armed.hits + acts))
         if applies:
@@ -110,9 +114,9 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
 
 
 def applicable_outcome(world: World, armed: Fault, call: str) -> OperationOutcome | None:
-    """Return an armed outcome in the form that an operation of `call` takes.
+    """Return the OperationOutcome of an armed outcome for an operation of `call`.
 
-    Returns None if the outcome can never act on such an operation.
+    Returns None if the outcome can never act on an operation of `call`.
     """
     outcome = outcome_of(armed).operation_outcome(armed.id, call, armed.rule.while_)
     if outcome is None or find_obstacle(outcome, call, world.assumptions) is not None:
@@ -121,14 +125,14 @@ def applicable_outcome(world: World, armed: Fault, call: str) -> OperationOutcom
 
 
 def _reacts_later(fault: Fault) -> bool:
-    """Return whether the condition of an outcome is evaluated while its operation is in progress."""
+    """Return whether an outcome's condition is evaluated while the operation is in progress."""
     return fault.kind in outcome_kinds() and outcome_of(fault).reacts
 
 
 def is_chosen(change: Change, fault: Fault, subject: FaultSubject, stream: str = "faults") -> bool:
-    """Return whether a fault or outcome acts on a request that it has already counted.
+    """Return whether a fault or outcome acts on a request that is already counted as seen.
 
-    If the rule has a probability, draws a number from the random stream `stream` of the world.
+    If the rule has a probability, this function draws a number from the world's stream `stream`.
     """
     probability = fault.rule.probability
     idle = _idle_reason(fault, change.now_ms, change.world, subject.project, subject.organization)
@@ -141,7 +145,7 @@ def idle_reason(
     """Return the reason why a fault that matched a request did not act on it."""
     reason = _idle_reason(fault, now_ms, world, project_id, organization_id)
     if reason is None and fault.rule.probability < 1:
-        reason = f"its probability is {fault.rule.probability:g}, and it was not drawn this time"
+        reason = f"its probability is {fault.rule.probability:g}, and the draw did not select it"
     return reason or "its limit has not been reached"
 
 
@@ -154,7 +158,7 @@ def _idle_reason(
     if rule.from_ms is not None and now_ms < rule.from_ms:
         return f"it acts from {rule.from_} on"
     if rule.until_ms is not None and now_ms >= rule.until_ms:
-        return f"it acted until {rule.until}"
+        return f"it acted only until {rule.until}"
     pause_end_ms = rule.pause_end_ms(now_ms) if rule.pauses else None
     if pause_end_ms is not None:
         return f"it pauses until {format_timestamp(pause_end_ms)}"
@@ -175,5 +179,8 @@ def _idle_reason(
 
 
 def _chance(change: Change, stream: str = "faults") -> float:
-    """Draw a number from [0, 1). Faults have their own stream, so a draw changes no later id or secret."""
+    """Draw a number from [0, 1).
+
+    Faults have their own random stream, so a draw does not change later ids or secrets.
+    """
     return int.from_bytes(draw(change, stream, 7), "big") / 2**56

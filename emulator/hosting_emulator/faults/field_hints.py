@@ -1,4 +1,4 @@
-"""Hints about unknown fields of a fault or an outcome: the field, option or kind that they stand for."""
+"""Hints about unknown fields of a fault or an outcome, with the field, option or kind to use instead."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.faults.categories import FAULT, RuleCategory
 
-#: Words of other tools and of our command line, with our fields and kinds.
+#: Maps words of other tools and of our command line to the equivalent fields and kinds.
 _OTHER_WORDS = {
     "user": "principal",
     "actor": "principal",
@@ -54,17 +54,17 @@ _OTHER_WORDS = {
     "canceled": "cancel",
     "cancelled": "cancel",
 }
-#: Values of the field `phase`, which some write as a field.
+#: Values of the field `phase`, which users sometimes write as a field.
 _COMMIT_PHASES = ("before_commit", "after_commit")
-#: Fields of other tools whose value names the kind.
+#: Fields of other tools whose value is the kind.
 _WORDS_FOR_KIND = ("effect", "kind", "type", "action", "fault", "outcome")
 
 
 def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -> str:
-    """Return what an unknown field of a document should be, or an empty string if nothing is near."""
+    """Return a hint about an unknown field of a document, or an empty string if there is no hint."""
     for kind, options in category.kinds.items():
         if kind in document and name in options.__struct_encode_fields__:
-            return f"; it is an option of {kind}, so write it there, as in {kind}: {{{name}: …}}"
+            return f"; {name} is an option of {kind}, as in {kind}: {{{name}: …}}"
     field = _OTHER_WORDS.get(name)
     if field in category.kinds or field in category.fields:
         return f"; did you mean {field}?"
@@ -79,7 +79,7 @@ def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -
 
 
 def _kind_hint(value: Any, category: RuleCategory) -> str:
-    """Return how a document names its kind, with the kind in `value` if there is one."""
+    """Return a hint on how a document names its kind, with the kind in `value` as an example."""
     kind = "connection_reset" if category is FAULT else "fail"
     if isinstance(value, str) and value in category.kinds:
         kind = value
@@ -87,5 +87,5 @@ def _kind_hint(value: Any, category: RuleCategory) -> str:
 
 
 def example_of(kind: str, category: RuleCategory) -> str:
-    """Return options with which a kind can be armed, as JSON, which is also YAML."""
+    """Return example options of a kind as JSON, which is also valid YAML."""
     return json.dumps(category.kinds[kind].example)

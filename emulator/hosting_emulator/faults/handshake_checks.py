@@ -8,7 +8,7 @@ from hosting_emulator.world.fault_records import Rule
 
 
 def check_handshake_rule(kind: str, rule: Rule) -> None:
-    """Raise DocumentRefused for a rule that depends on a request."""
+    """Raise DocumentRefused if a rule depends on a request, because a handshake has none."""
     for field in MATCH_FIELDS:
         if field != "project" and getattr(rule, field) is not None:
             message = f"{kind} acts at the TLS handshake, before a request has a {field}; match by project"

@@ -1,4 +1,4 @@
-"""Decides whether the rule of a fault or an outcome matches a request, and lists differing fields."""
+"""Decides whether the rule of a fault or an outcome matches a request, and which fields differ."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
     """An authenticated request that a fault can match.
 
     `call` is the id of a call or of another endpoint. `headers` returns all values of a header.
-    `credentials` is the kind of credentials in the request. `has_body` means that the request has a
+    `credentials` is the kind of credentials in the request. `has_body` tells whether the request has a
     body, even if the body has not been read yet. `connection` is `new` or `reused`, or None if the
     request has no connection.
     """
@@ -43,7 +43,7 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
 def matches(rule: Rule, subject: FaultSubject) -> bool:
     """Return whether a rule matches a request.
 
-    Only a rule that names `credentials` matches a request without valid credentials.
+    A rule that does not name `credentials` matches no request without valid credentials.
     """
     return next(differing_fields(rule, subject), None) is None
 
@@ -51,7 +51,7 @@ def matches(rule: Rule, subject: FaultSubject) -> bool:
 def differing_fields(rule: Rule, subject: FaultSubject) -> Iterator[str]:
     """Yield the fields of a rule that a request does not match.
 
-    A rule without `call` matches only calls, and no other endpoint.
+    A rule without `call` matches calls of the API, but no other endpoint.
     """
     if rule.call != subject.call and (rule.call is not None or subject.call in DOORS):
         yield "call"
@@ -79,7 +79,7 @@ def differing_fields(rule: Rule, subject: FaultSubject) -> Iterator[str]:
 
 
 def _values(rule: Rule, subject: FaultSubject, name: str) -> Mapping[str, Sequence[Any]]:
-    """Return the values of a request's headers, query or body that a rule names."""
+    """Return the values of the headers, query parameters or body fields that a rule names."""
     if name == "header":
         return {header: subject.headers(header, ()) for header in rule.header or ()}
     if name == "query":
@@ -112,7 +112,10 @@ def _value_matches(value: Any, pattern: Any) -> bool:
 
 
 def _members(body: bytes, paths: Iterable[str]) -> Mapping[str, Sequence[Any]]:
-    """Return the values at `paths` (`key.name`, `items.0`) in a JSON body, or the fields of a form."""
+    """Return the values at `paths`, such as `items.0`, in a JSON body.
+
+    If the body is not JSON, return all fields of the body read as a form.
+    """
     try:
         document = read_json(body)
     except JsonRefused:
@@ -122,7 +125,7 @@ def _members(body: bytes, paths: Iterable[str]) -> Mapping[str, Sequence[Any]]:
 
 
 def value_at(document: Any, path: str) -> Any:
-    """Return the value at a path (`items.0.name`) in a JSON document, or UNSET if there is none."""
+    """Return the value at a path, such as `items.0.name`, in a JSON document, or UNSET if it is absent."""
     for part in path.split("."):
         if isinstance(document, dict) and part in document:
             document = document[part]
@@ -145,7 +148,7 @@ def text_matches(text: str, pattern: str) -> bool:
 @lru_cache(maxsize=256)
 def _expression(pattern: str) -> re.Pattern[str]:
     first, *parts = map(re.escape, pattern.split("*"))
-    # Each part only matches at its first possible position. Trying all positions would take time
-    # exponential in the number of stars.
+    # Match each part only at its first possible position. Trying all positions would take time that
+    # grows exponentially with the number of stars.
     between = "".join(f"(?>.*?{part})" for part in parts[:-1])
     return re.compile(first + between + "".join(f".*{part}" for part in parts[-1:]), re.DOTALL)

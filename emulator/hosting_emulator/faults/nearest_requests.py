@@ -1,6 +1,6 @@
-"""The request nearest to a fault or an outcome that did not act, and the differences between them.
+"""Finds how the nearest request differs from a fault or an outcome that did not act.
 
-In this module, an entry is a fault or an outcome.
+In this module, the word entry stands for a fault or an outcome.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from hosting_emulator.faults.matching import FaultSubject, differing_fields, req
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import World
 
-#: Values with these names may be secrets, so reports do not show them.
+#: Values with these names may be secrets, so reports do not show the values.
 _SECRET = re.compile("token|secret|key|ticket|code|password|auth|cookie|verifier", re.IGNORECASE)
 _LONGEST_VALUE = 60
-#: A different call counts more than a difference in any other single field.
+#: A different call counts as much as differences in three other fields.
 _CALL_DISTANCE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field in which a request differs from an entry, with both values as strings."""
+    """A field in which a request differs from an entry, with the expected and the actual value."""
 
     field: str
     expected: str
@@ -32,7 +32,7 @@ class Difference:
 
     @property
     def distance(self) -> int:
-        """The distance between a request and an entry that this field causes."""
+        """The part of the distance between a request and an entry that this difference causes."""
         if self.field == "call":
             return _CALL_DISTANCE
         return 1
@@ -46,8 +46,8 @@ class Difference:
 class NearestRequest:
     """The request nearest to an entry that did not act on it.
 
-    `number` is the request's number in the log, or None for a request to a page, because the log does
-    not contain such requests. `reason` tells why the entry did not act on a matching request.
+    `number` is the request's number in the log. It is None for a request to a page, because the log does
+    not contain requests to pages. `reason` tells why the entry did not act on a matching request.
     """
 
     number: int | None
@@ -58,23 +58,23 @@ class NearestRequest:
 
     @property
     def distance(self) -> int:
-        """The distance between the request and the entry. It is 0 for a matching request."""
+        """The distance between the request and the entry, which is 0 for a matching request."""
         return sum(difference.distance for difference in self.differences)
 
     def describe(self) -> str:
-        """Describe the request, and the reason why the entry did not act on it, as the end of a sentence."""
+        """Describe the request and why the entry did not act, as the end of a sentence."""
         request = f"{self.method} {self.path}"
         if self.number is not None:
             request = f"number {self.number}, {request}"
         sentence = f"the nearest request was {request}"
         if not self.differences:
-            return f"{sentence}. It matched, but {self.reason}"
+            return f"{sentence}. The request matched, but {self.reason}"
         differences = " and ".join(difference.describe() for difference in self.differences)
         return f"{sentence}, which differs in {differences}"
 
 
 def find_differences(world: World, entry: Fault, subject: FaultSubject) -> tuple[Difference, ...]:
-    """Return the fields in which a request differs from an entry. Empty if the request matches."""
+    """Return the differences between a request and an entry, which are empty if the request matches."""
     differences = []
     for name in differing_fields(entry.rule, subject):
         expected = field_text(world, name, _expected_value(entry, name))
@@ -84,7 +84,7 @@ def find_differences(world: World, entry: Fault, subject: FaultSubject) -> tuple
 
 
 def _expected_value(entry: Fault, name: str) -> Any:
-    """Return the value of a rule's field, or a description if the rule does not set the field."""
+    """Return the value of a rule's field, or a text that stands for a field that is not set."""
     if name == "credentials" and entry.rule.credentials is None:
         return "a valid token or key"
     return getattr(entry.rule, name) or "any call of the API"
@@ -104,7 +104,7 @@ def field_text(world: World, name: str, value: Any) -> str:
 
 
 def _part_text(name: str, value: str) -> str:
-    """Return a value from a header, a query or a body, unless it is long or may be a secret."""
+    """Return a value from a header, query or body, or `…` if the value is long or may be a secret."""
     may_be_secret = _SECRET.search(name) is not None and name.lower() != "idempotency-key"
     if may_be_secret or len(value) > _LONGEST_VALUE:
         return "…"

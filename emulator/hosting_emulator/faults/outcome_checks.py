@@ -1,4 +1,7 @@
-"""Refuses an outcome that could never act: no operation has its phase, or our lifecycles exclude it."""
+"""Refuses an outcome that could never act.
+
+For example, no operation has the phase of the outcome, or a lifecycle excludes a state.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +31,15 @@ from hosting_emulator.world.plans import (
 from hosting_emulator.world.records import OperationOutcome
 
 _CLAIM_HELD = (
-    "it could never act: an operation that has not ended holds its project's claim, or waits while "
-    "another one holds it, so claim is never free"
+    "it could never act: while an operation is in progress, an operation holds the claim of the "
+    "project, so claim is never free"
 )
 
 
 def check_outcome(
     outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
 ) -> None:
-    """Raise DocumentRefused for an outcome that cannot act on any operation of these calls."""
+    """Raise DocumentRefused if an outcome cannot act on the operations of any of these calls."""
     if outcome.reacts and rule.while_ is not None:
         _check_condition(rule.while_)
     applicable: dict[str, OperationOutcome] = {}
@@ -73,7 +76,7 @@ def _check_condition(condition: Condition) -> None:
 
 
 def _check_transition(outcome: OperationOutcome, call: str) -> None:
-    """Raise DocumentRefused if a conditional outcome cannot take its first step in the phase it names."""
+    """Raise DocumentRefused if a conditional outcome cannot take its first step in its phase."""
     if outcome.while_ is None or not outcome.phase:
         return
     phases = phases_that_may_become(plan_for(call), outcome.steps[0])
@@ -82,20 +85,20 @@ def _check_transition(outcome: OperationOutcome, call: str) -> None:
     state = _step_in(call, outcome.phase).state
     following = " or ".join(sorted(lifecycles.OPERATION.transitions[state]))
     raise DocumentRefused(
-        f"{outcome.kind} phase={outcome.phase}: an operation that is {state} only becomes "
-        f"{following}; with while write phase={' or '.join(phases)}, or no phase",
+        f"{outcome.kind} phase={outcome.phase}: a {state} operation can only become "
+        f"{following}; with while, write phase={' or '.join(phases)}, or leave out phase",
         f"{outcome.kind}.phase",
     )
 
 
 def _step_in(call: str, phase: str) -> Step:
-    """Return the step in which an operation of a call has a phase that its plan contains."""
+    """Return the step with a phase in the plan of a call's operations. The plan must contain the phase."""
     return next(step for step in plan_for(call) if step.phase == phase)
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """The reason why an outcome cannot act on the operations of a call, and the option at fault."""
+    """The reason why an outcome cannot act on the operations of a call, and the option to change."""
 
     option: str
     reason: str
@@ -104,7 +107,10 @@ class Obstacle:
 def find_obstacle(
     outcome: OperationOutcome, call: str, assumptions: Assumptions
 ) -> Obstacle | None:
-    """Return the obstacle that prevents an outcome from acting on operations of a call, or None."""
+    """Return the obstacle that keeps an outcome from acting on operations of a call.
+
+    Return None if there is no obstacle.
+    """
     reason = _unheld_reason(outcome, call, assumptions)
     if reason is not None:
         return Obstacle("for", reason)
@@ -118,19 +124,19 @@ def find_obstacle(
 
 
 def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumptions) -> str | None:
-    """Return the reason why operations of a call cannot be held for a time.
+    """Return why an outcome cannot hold operations of a call for its `hold_ms`.
 
-    Returns None if they can be held, or if the outcome sets no time.
+    Returns None if the outcome can hold operations, or has no `hold_ms`.
     """
     if outcome.hold_ms is None:
         return None
     profile = profile_for(call, assumptions)
     mode, queued_ms, running_ms = profile_times(profile, outcome)
     if mode not in ("timed", "immediate"):
-        mover = "when they are polled" if mode == "per_poll" else "by an intervention"
+        mover = "polls" if mode == "per_poll" else "interventions"
         return (
-            f"operations of {call} have the profile {profile!r}, so they move only {mover} and not "
-            "with time; leave out for, and release them with release_operation"
+            f"operations of {call} have the profile {profile!r}, so only {mover} move them, and "
+            "time does not; leave out for, and release the operations with release_operation"
         )
     phase = _step_in(call, outcome.phase)
     phase_ms = queued_ms if phase.state == "queued" else round(running_ms * phase.share)
@@ -154,7 +160,11 @@ def possible_operations(
 def outcome_note(
     outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
 ) -> str | None:
-    """Return a note on operations to which the outcome cannot apply, and on the visibility of its effects."""
+    """Return a note for the user who arms an outcome, or None if no note is needed.
+
+    The note names the calls whose operations the outcome can change, and where a client sees the effects
+    that an operation leaves behind.
+    """
     notes = []
     if rule.call is None:
         excluded = {call: _exclusion(outcome, rule, call, assumptions) for call in calls}
@@ -162,11 +172,11 @@ def outcome_note(
         reasons = [reason for reason in excluded.values() if reason is not None]
         if reasons:
             notes.append(
-                f"It waits for an operation of {' or '.join(possible_calls)}: {reasons[0]}."
+                f"The outcome waits for an operation of {' or '.join(possible_calls)}: {reasons[0]}."
             )
     if outcome.left_behind is not None:
         places = visible_places(outcome.left_behind)
-        notes.append(f"It leaves {effects_text(outcome.left_behind)}: {places}.")
+        notes.append(f"The operation leaves {effects_text(outcome.left_behind)}: {places}.")
     return " ".join(notes) or None
 
 
@@ -174,6 +184,6 @@ def _exclusion(outcome: OutcomeKind, rule: Rule, call: str, assumptions: Assumpt
     """Return the reason why an outcome cannot act on operations of a call, or None if it can."""
     operation_outcome = outcome.operation_outcome("", call, rule.while_)
     if operation_outcome is None:
-        return f"those of {call} have no phase {outcome.at}"
+        return f"operations of {call} have no phase {outcome.at}"
     obstacle = find_obstacle(operation_outcome, call, assumptions)
     return None if obstacle is None else obstacle.reason

@@ -10,7 +10,10 @@ from hosting_emulator.world.records import OperationOutcome
 
 
 def outcome_text(outcome: OperationOutcome) -> str:
-    """Describe the steps of an outcome that have not happened yet. Empty if there are none."""
+    """Describe the steps of an outcome that have not happened yet.
+
+    Return an empty string if there is nothing to describe.
+    """
     remaining = outcome.steps[outcome.steps_taken :]
     if remaining == ("released",):
         return ""

@@ -10,17 +10,17 @@ from hosting_emulator.criteria.request_filters import may_have_path
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.world.fault_records import Rule
 
-#: The maximum number of calls in a message.
+#: The maximum number of calls that a message lists.
 _MOST_CALLS = 3
 #: The fields of a rule that limit the calls that it can match.
 _CALL_FIELDS = ("call", "method", "project", "path")
 
 
 def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
-    """Raise DocumentRefused for a rule that no request can match.
+    """Raise DocumentRefused if no request can match a rule.
 
-    The message names the field that excludes the last call. `calls` are the calls that the rule's
-    category allows.
+    `calls` are the calls that the rule's category allows. The message names the field that excludes the
+    last of these calls.
     """
     if rule.call in DOORS:
         _check_endpoint(rule)
@@ -32,7 +32,7 @@ def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
         if not matches:
             endpoints = " or ".join(f"{spec.method} {spec.path}" for spec in calls)
             if len(calls) > _MOST_CALLS:
-                endpoints = "any call; write it like /v1/projects/*/domains, without a query"
+                endpoints = "any call; write a path like /v1/projects/*/domains, without a query"
             value = getattr(rule, field)
             message = f"it could never act: {field} {value!r} does not match {endpoints}"
             raise DocumentRefused(message, field)
@@ -58,7 +58,10 @@ def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:
 
 
 def _check_endpoint(rule: Rule) -> None:
-    """Refuse a rule for an endpoint outside the API if its requests do not have a field of the rule."""
+    """Raise DocumentRefused if a rule sets a field that requests to its endpoint do not have.
+
+    The endpoint is outside the API.
+    """
     fields = ["principal", "organization", "credentials"]
     if rule.call != REDEEM_TICKET:
         fields.append("project")
@@ -68,21 +71,25 @@ def _check_endpoint(rule: Rule) -> None:
 
 
 def _check_without_user(rule: Rule) -> None:
-    """Refuse a rule for requests without valid credentials if the rule needs a user or a commit."""
+    """Raise DocumentRefused if a rule needs a user or a commit, which its requests cannot have.
+
+    The rule selects requests without valid credentials.
+    """
     if rule.principal is not None:
         field = "principal"
     elif rule.commit_phase == "after_commit":
         field = "phase"
     else:
         return
-    reason = f"with credentials {rule.credentials} there is no user, and nothing is committed"
+    reason = f"with credentials {rule.credentials}, there is no user and nothing is committed"
     raise DocumentRefused(f"it could never act: {reason}", field)
 
 
 def check_at_identity_provider(kind: str, rule: Rule) -> None:
-    """Raise DocumentRefused for an effect that is impossible at the identity provider.
+    """Raise DocumentRefused if an effect is impossible at the identity provider.
 
-    It sends no problem documents, and its responses can only be broken after the commit.
+    The identity provider sends no problem documents. A fault can break the provider's responses only
+    after the commit.
     """
     if kind in ("abort", "rate_limit", "admission_window"):
         message = (

@@ -1,4 +1,4 @@
-"""Refuses a problem with a status that the fault's only call never returns."""
+"""Refuses a problem whose status the only call of the fault never returns."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from hosting_emulator.world.fault_records import Rule
 def check_problem_status(abort: Abort, rule: Rule, assumptions: Assumptions) -> None:
     """Raise DocumentRefused if `abort` sets a status that the rule's only call does not list.
 
-    Call 1 lists its error statuses (contract, Endpoints). A rule that matches several calls is
-    accepted: call 1 then returns a listed status, and the other calls return the status of `abort`.
+    The contract lists the error statuses of set_project_powered_by_flag (Endpoints). A rule that matches
+    several calls is accepted. In this case, set_project_powered_by_flag returns a listed status, and the
+    other calls return the status of `abort`.
     """
     if abort.status is None:
         return
@@ -27,8 +28,8 @@ def check_problem_status(abort: Abort, rule: Rule, assumptions: Assumptions) -> 
         return
     listed = ", ".join(map(str, spec.listed_statuses))
     message = (
-        f"abort status: {spec.call_id} never returns {abort.status}. The contract lists its error "
-        f"statuses: {listed}. Use one of them, or leave status out for {sent_status}. To send "
-        "another status against the contract, use respond"
+        f"abort status: {spec.call_id} never returns {abort.status}. The contract lists the "
+        f"error statuses {listed}. Use a listed status, or leave out status to send {sent_status}. To "
+        "send another status against the contract, use respond"
     )
     raise DocumentRefused(message, "abort.status")

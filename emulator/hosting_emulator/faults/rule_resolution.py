@@ -1,4 +1,4 @@
-"""Resolves the rule of a fault or an outcome: names become ids, and durations become timestamps."""
+"""Resolves the rule of a fault or an outcome by replacing names with ids and durations with timestamps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from hosting_emulator.world.value import World
 
 
 def resolve_rule(rule: Rule, world: World, now_ms: int, category: RuleCategory) -> Rule:
-    """Return the resolved rule for an armed fault. Raises DocumentRefused if it could never act."""
+    """Return a rule with its times and names resolved.
+
+    Raises DocumentRefused if a time or a name is invalid, or if no request could match the rule.
+    """
     rule = _resolve_times(rule, now_ms)
     rule = _resolve_names(rule, world, category)
     calls = calls_at(world.assumptions.operation_path)
@@ -31,7 +34,10 @@ def resolve_rule(rule: Rule, world: World, now_ms: int, category: RuleCategory) 
 
 
 def _resolve_times(rule: Rule, now_ms: int) -> Rule:
-    """Return a rule with timestamps. `until` becomes the earlier of `until` and the end of `ttl`."""
+    """Return a rule with all times as timestamps, and with the end of `ttl` merged into `until`.
+
+    The new `until` is the earlier of the two ends.
+    """
     from_ms = _read_moment(rule.from_, "from", now_ms)
     ends_ms = None
     for field, end_ms in (
@@ -51,13 +57,13 @@ def _resolve_times(rule: Rule, now_ms: int) -> Rule:
 def _resolve_pauses(
     rule: Rule, now_ms: int, from_ms: int | None, ends_ms: int | None
 ) -> tuple[str, ...] | None:
-    """Return the pauses of a rule as timestamps. Raises DocumentRefused for pauses without effect."""
+    """Return the pauses of a rule as timestamps. Raises DocumentRefused for invalid pauses."""
     if not rule.pauses:
         return None
     moments = [_required_moment(text, "pauses", now_ms) for text in rule.pauses]
     reason = ""
     if len(moments) % 2:
-        reason = "a pause has a beginning and an end, such as 30s, 90s"
+        reason = "each pause needs a start and an end, such as 30s, 90s"
     elif any(later <= earlier for earlier, later in pairwise(moments)):
         reason = "each time must be later than the one before it"
     elif from_ms is not None and moments[0] <= from_ms:
@@ -70,7 +76,7 @@ def _resolve_pauses(
 
 
 def _check_end(rule: Rule, field: str, end_ms: int, from_ms: int | None, now_ms: int) -> None:
-    """Refuse an end of a rule, in its field `until` or `ttl`, before which it could never act."""
+    """Raise DocumentRefused if `until` or `ttl` ends before the rule can act."""
     text = getattr(rule, field)
     if end_ms <= now_ms:
         message = f"until ({text}) is not after the world's time, {format_timestamp(now_ms)}"
@@ -95,7 +101,10 @@ def _timestamp(at_ms: int | None) -> str | None:
 
 
 def _read_moment(text: str | None, field: str, now_ms: int) -> int | None:
-    """Return a time in milliseconds, or None if the text is None. Raises DocumentRefused."""
+    """Return a world time in milliseconds, or None if `text` is None.
+
+    Raises DocumentRefused if `text` is neither a timestamp nor a duration.
+    """
     if text is None:
         return None
     at_ms = moment_ms(text, now_ms)
@@ -112,7 +121,10 @@ def _required_moment(text: str, field: str, now_ms: int) -> int:
 
 
 def moment_ms(text: str, now_ms: int) -> int | None:
-    """Return the time of a timestamp or of a duration from now, or None if the text is neither."""
+    """Return the world time, in milliseconds, that a timestamp or a duration from now stands for.
+
+    Return None if the text is neither a timestamp nor a duration.
+    """
     with suppress(ValueError):
         return now_ms + parse_duration_ms(text)
     with suppress(ValueError):

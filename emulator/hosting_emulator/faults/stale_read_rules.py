@@ -10,13 +10,13 @@ from hosting_emulator.faults.kinds.stale_read import StaleRead
 from hosting_emulator.faults.possible_rules import possible_calls
 from hosting_emulator.world.fault_records import Rule
 
-#: The call whose response the contract promises to be fresh.
+#: The call for which the contract promises a fresh response.
 _FRESH = "read_database_compute"
 
 
 #: The reason why a read of the database cannot be stale without `breaking`.
 FRESH_REASON = (
-    f"the contract promises that {_FRESH} is fresh: "
+    f"the contract promises that the response to {_FRESH} is fresh: "
     '"observed_at | timestamp | fresh, tenant-scoped observation"'
 )
 
@@ -27,18 +27,18 @@ def check_stale_read(stale_read: StaleRead, rule: Rule, calls: Iterable[CallSpec
     If the contract forbids a stale response, the message quotes the contract's sentence.
     """
     if rule.call in DOORS:
-        message = f"stale_read acts on reads of the API, and {rule.call} is none"
+        message = f"stale_read acts on reads of the API, and {rule.call} is not a read of the API"
         raise DocumentRefused(message, "call")
     reads = [spec for spec in possible_calls(rule, calls) if spec.method == "GET"]
     field = "call" if rule.call is not None else "method"
     if not reads:
         message = (
-            "it could never act: it acts on reads (get_dns_authorization, list_deployments and "
+            "it could never act: stale_read acts on reads (get_dns_authorization, list_deployments and "
             "get_operation), and writes always see the current state"
         )
         raise DocumentRefused(message, field)
     if not stale_read.breaking and all(spec.call_id == _FRESH for spec in reads):
-        raise DocumentRefused(f"{FRESH_REASON}; write `breaking: true`", field)
+        raise DocumentRefused(f"{FRESH_REASON}; write `breaking: true` to act anyway", field)
 
 
 def needs_breaking(call: str) -> bool:

@@ -1,4 +1,4 @@
-"""Describes the effect of an armed fault or outcome, and what it waits for."""
+"""Describes the effect of an armed fault or outcome, and what triggers the next action."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from hosting_emulator.world.value import World
 def effect_text(kind: str, options: Mapping[str, Any]) -> str:
     """Describe a fault, an outcome or an intervention, such as `abort code=rate_limited`.
 
-    Lists and mappings are shortened to `…`, because they may be long, and the lists in `add` may contain
-    secrets.
+    Lists and mappings are shortened to `…`, because they can be long. The lists of the intervention `add`
+    can also contain secrets.
     """
     words = [kind]
     for name, value in options.items():
@@ -39,7 +39,7 @@ def _value_text(value: Any) -> str:
 
 
 def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:
-    """Describe what a fault or an outcome waits for, or return None if it waits for nothing more."""
+    """Describe what a fault or an outcome waits for, or return None if it can no longer act."""
     is_outcome = entry.kind in outcome_kinds()
     if is_outcome:
         awaited_change = _awaited_change(world, entry, now_ms)
@@ -59,7 +59,7 @@ def waits_for(world: World, entry: Fault, now_ms: int) -> str | None:
 
 
 def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
-    """Describe what an outcome waits for in an operation to which it already applies.
+    """Describe the change that an outcome awaits in an operation to which the outcome already applies.
 
     Returns None if there is no such operation, or if the outcome also waits for other operations.
     """
@@ -79,7 +79,7 @@ def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
 
 
 def _awaited_end_of_hold(world: World, outcome: Fault) -> str | None:
-    """Describe what ends the hold of an outcome on an operation, or return None if it holds none."""
+    """Describe what will end the hold on an operation, or return None if the outcome holds none."""
     for _, operation in world.rows(OPERATIONS):
         if not is_held(operation) or operation.stuck_by != outcome.id:
             continue
@@ -112,7 +112,7 @@ def _awaited_operation(world: World, outcome: Fault) -> str:
 
 
 def _occasions(entry: Fault, now_ms: int) -> Iterator[str]:
-    """Yield descriptions of the occasions on which a rule acts on its matches."""
+    """Yield texts that describe on which of the matching requests an entry will act."""
     rule = entry.rule
     if rule.while_ is not None:
         yield f"while {condition_text(rule.while_)}"
@@ -125,7 +125,7 @@ def _occasions(entry: Fault, now_ms: int) -> Iterator[str]:
         yield f"after its pause, which ends at {format_timestamp(pause_end_ms)}"
     skipped = _skipped_matches(rule, entry.seen)
     if skipped:
-        yield "after 1 more that matches" if skipped == 1 else f"after {skipped} more that match"
+        yield "after 1 more match" if skipped == 1 else f"after {skipped} more matches"
     if rule.probability < 1:
         yield f"with probability {rule.probability:g}"
     if rule.times is not None and rule.times - entry.hits > 1:

@@ -27,23 +27,23 @@ def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) ->
     if usage.nearest is not None:
         reason = usage.nearest.describe()
         if is_spent(entry, now_ms):
-            reason += f" (it acted until {entry.rule.until})"
+            reason += f" (the rule ended at {entry.rule.until})"
         return reason
     if usage.considered:
-        return "the requests that it matched were not applied"
+        return "the matching requests were not applied"
     if is_outcome:
-        return "no operation was started while it was armed"
+        return "no operation was started while the outcome was armed"
     if stage_of(entry) == "handshake":
-        return "there was no TLS handshake while it was armed"
+        return "there was no TLS handshake while the fault was armed"
     if stage_of(entry) == "read":
-        return "no read was made while it was armed"
-    return "there was no request while it was armed"
+        return "there was no read while the fault was armed"
+    return "there was no request while the fault was armed"
 
 
 def _unfinished_reason(world: World, outcome: Fault) -> str | None:
     """Return the reason why an outcome has not changed any operation to which it applies.
 
-    Returns None if it has changed an operation, or applies to none.
+    Returns None if the outcome has changed an operation, or applies to none.
     """
     waiting = waiting_operation(world, outcome)
     if waiting is None or waiting.outcome is None:
@@ -54,7 +54,7 @@ def _unfinished_reason(world: World, outcome: Fault) -> str | None:
 
 
 def waiting_operation(world: World, outcome: Fault) -> Operation | None:
-    """Return the latest operation to which an outcome applies. Unfinished operations come first.
+    """Return the latest operation to which an outcome applies, preferably an unfinished operation.
 
     Returns None if the outcome has changed an operation, or applies to none.
     """
@@ -66,7 +66,7 @@ def waiting_operation(world: World, outcome: Fault) -> Operation | None:
         if applied.steps_taken or not applied.steps:
             return None
         waiting.append(operation)
-    # Ids sort by creation time.
+    # Take the highest id, because ids sort by creation time.
     return max(
         waiting, key=lambda operation: (not is_finished(operation), operation.id), default=None
     )
@@ -75,7 +75,7 @@ def waiting_operation(world: World, outcome: Fault) -> Operation | None:
 def _unmet_reason(world: World, outcome: Fault) -> str | None:
     """Return the reason why an outcome with a condition did not act on any of its operations.
 
-    Returns None if it applied to no operations.
+    Returns None if the outcome has no condition, or has applied to no operation.
     """
     condition = outcome.rule.while_
     if condition is None:
@@ -87,13 +87,13 @@ def _unmet_reason(world: World, outcome: Fault) -> str | None:
     ]
     if not applied:
         return None
-    # Ids sort by creation time.
+    # Take the highest id, because ids sort by creation time.
     latest = max(applied, key=lambda operation: operation.id)
     phases = " or ".join(outcome_phases(latest))
     unmet = unmet_condition(condition, world, latest.project_id, None)
     now = f": now {unmet}" if unmet else ""
     verb = "ended as" if is_finished(latest) else "is still"
     return (
-        f"operation {latest.id} {verb} {latest.state}, and it was never in {phases} while "
+        f"operation {latest.id} {verb} {latest.state}, and was never in {phases} while "
         f"{condition_text(condition)}{now}"
     )

@@ -1,4 +1,4 @@
-"""Refuses a fault on the upload of a request body that could never act."""
+"""Refuses a fault that acts on the upload of a request's body if the fault could never act."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hosting_emulator.world.fault_records import Rule
 
 
 def check_upload_rule(kind: str, rule: Rule, calls: Iterable[CallSpec]) -> None:
-    """Raise DocumentRefused for a rule that no request can match while its body arrives."""
+    """Raise DocumentRefused if no request can match a rule before the body is read."""
     if rule.commit_phase == "after_commit":
         message = f"{kind} acts while the request arrives, so it can only act before_commit"
         raise DocumentRefused(message, "phase")

@@ -1,4 +1,4 @@
-"""The limits for reading a request's body that result from faults."""
+"""The limits that faults set for reading a request's body."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from hosting_emulator.faults.kinds import FaultKind, kind_of
 
 
 class UploadLimits(NamedTuple):
-    """The limits for reading a request's body: bytes per real second, and bytes in total.
+    """The limits for reading a request's body, in bytes per real second and in total bytes.
 
-    None means no limit. After `most_bytes` bytes, and in any case before the last byte, the connection
-    is reset.
+    None means no limit. The connection is reset after `most_bytes` bytes, but always before the last
+    byte is read.
     """
 
     bytes_per_second: int | None = None
     most_bytes: int | None = None
 
     def late_ms(self, body_bytes: int) -> int:
-        """Return the number of real milliseconds that it takes to read a body."""
+        """Return the number of real milliseconds that reading a body takes because of the limits."""
         if self.bytes_per_second is None:
             return 0
         return self.bytes_to_read(body_bytes) * 1000 // self.bytes_per_second
 
     def bytes_to_read(self, body_bytes: int) -> int:
-        """Return the number of body bytes to read."""
+        """Return the number of bytes to read from a body with `body_bytes` bytes."""
         if self.most_bytes is None:
             return body_bytes
         return min(self.most_bytes, max(0, body_bytes - 1))
 
 
 def upload_limits(*kinds: FaultKind) -> UploadLimits:
-    """Return the limits that result from all faults on a request's body."""
+    """Return the strictest limits that kinds of faults set for a request's body."""
     rates = [rate for kind in kinds if (rate := kind.upload_rate()) is not None]
     lengths = [length for kind in kinds if (length := kind.upload_bytes()) is not None]
     return UploadLimits(min(rates, default=None), min(lengths, default=None))
 
 
 def limits_of_decision(decision: Decision) -> UploadLimits:
-    """Return the limits that result from a decision about the faults on a request's body."""
+    """Return the limits that the faults in a decision set for a request's body."""
     return upload_limits(*map(kind_of, decision.acted))

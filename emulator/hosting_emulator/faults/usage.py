@@ -1,8 +1,10 @@
-"""Counts how many times each armed fault and outcome was considered, and remembers the nearest request.
+"""Counts the requests for which each armed fault or outcome was considered.
 
-These counts are stored outside the world value. Considering an entry does not change the world, so
-there is no commit. A rewind does not change these counts, and a fork starts without them. The numbers
-of matches and actions are part of the world (`Fault.seen`, `Fault.hits`).
+This module also remembers the request that came nearest to matching a fault or outcome.
+
+The usage data are stored outside the world value, because considering an entry does not change the
+world. A rewind therefore does not change the usage data, and a fork starts without them. The numbers of
+matches and actions are part of the world (`Fault.seen`, `Fault.hits`).
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ NO_REASONS: Mapping[str, str] = MappingProxyType({})
 
 
 class EntryUsage:
-    """The counts of one fault or outcome that are stored outside its world."""
+    """The usage data of one fault or outcome that are stored outside its world."""
 
     __slots__ = ("considered", "nearest")
 
@@ -39,7 +41,7 @@ class EntryUsage:
 
 
 class UsageCounter:
-    """The counts of all faults and outcomes of one world, and the removed entries."""
+    """The usage data of all faults and outcomes of one world, and the removed entries."""
 
     def __init__(self) -> None:
         self._entries: dict[str, EntryUsage] = {}
@@ -47,7 +49,7 @@ class UsageCounter:
         self.removed: dict[str, Fault] = {}
 
     def of(self, entry_id: str) -> EntryUsage:
-        """Return the counts of an entry. For an unknown entry, all counts are zero."""
+        """Return the usage data of an entry. For an unknown entry, the data are empty."""
         return self._entries.get(entry_id) or EntryUsage()
 
     def observe_removals(self, before: World, writes: Mapping[str, Any]) -> None:
@@ -74,8 +76,8 @@ class UsageCounter:
         """Count a request for the faults of one stage, in order.
 
         `world` is the world after the decision, so its faults have already counted the request.
-        `reasons` maps the ids of some matching faults to the reason why they did not act. `ended_by` is
-        the id of a fault in an earlier stage that ended the search.
+        `reasons` maps the id of a matching fault to the reason why the fault did not act. `ended_by` is
+        the id of the fault that ended the search in an earlier stage, or an empty string.
         """
         acted = {fault.id for fault in decision.acted}
         for fault in faults:
@@ -107,7 +109,10 @@ class UsageCounter:
         *,
         refused: bool,
     ) -> None:
-        """Count a request that starts an operation, for the outcomes that were armed in `before`."""
+        """Count a request that starts an operation, for all outcomes that are armed in `before`.
+
+        `applied_id` is the id of the outcome that applied to the operation, or None.
+        """
         ended = False
         for outcome in faults_in_order(before, OUTCOMES):
             usage = self._entries.setdefault(outcome.id, EntryUsage())
@@ -150,7 +155,7 @@ def _outcome_differences(
 
 
 def _has_nearer(usage: EntryUsage, fault: Fault, subject: FaultSubject) -> bool:
-    """Return whether a nearer request is already known, without comparing all fields."""
+    """Return whether the stored request is certainly nearer, without comparing all fields."""
     nearest = usage.nearest
     if nearest is None or nearest.distance > 1:
         return False

@@ -1,4 +1,4 @@
-"""Builds the control API's view of faults and outcomes, and the catalogue of their kinds."""
+"""Builds the control API's messages about faults, outcomes and the kinds of both."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.fault_records import Fault, Rule, is_spent
 from hosting_emulator.world.value import World
 
-#: The fields that come after the others in a written fault, or are added to it.
+#: The fields that `written_document` puts after all other fields, or leaves out.
 _LATER_FIELDS = (*RECORD_TABLES, "from", "until", "phase", "optional")
 
 
 def written_document(world: World, fault: Fault) -> JsonObject:
-    """Return a fault or outcome in the form that people write.
+    """Return the document of a fault or outcome, as written in a scenario.
 
-    The document contains its kind with options, and the fields of its rule.
+    The document contains the kind with its options, and the fields of the rule.
     """
     rule: JsonObject = msgspec.to_builtins(fault.rule)
     document: JsonObject = {fault.kind: fault.options}
@@ -57,7 +57,7 @@ def written_document(world: World, fault: Fault) -> JsonObject:
 def fault_state(
     world: World, fault: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
 ) -> FaultState:
-    """Return the state of an armed fault. `usage` has the counts that are stored outside the world."""
+    """Return the state of an armed fault. `usage` contains the data stored outside the world."""
     return FaultState(
         id=fault.id,
         order=fault.order,
@@ -78,7 +78,7 @@ def fault_state(
 def outcome_state(
     world: World, outcome: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
 ) -> OutcomeState:
-    """Return the state of an armed outcome. `usage` has the counts that are stored outside the world."""
+    """Return the state of an armed outcome. `usage` contains the data stored outside the world."""
     return OutcomeState(
         id=outcome.id,
         order=outcome.order,
@@ -106,9 +106,9 @@ def armed_document(
 ) -> JsonObject:
     """Return an armed fault or outcome in the form that the control API sends.
 
-    The document combines the members that the user wrote with those of FaultState or OutcomeState.
-    It is a plain JSON object, because the members that a user writes depend on the kind of fault
-    and its rule.
+    The document combines the members that the user wrote with the members of FaultState or
+    OutcomeState. The result is a plain JSON object, because the members that a user writes depend on
+    the kind and on the rule.
     """
     state: FaultState | OutcomeState
     if category is FAULT:
@@ -124,7 +124,7 @@ def describe_outcome_kinds() -> FaultKinds:
 
 
 def describe_kinds(category: RuleCategory = FAULT) -> FaultKinds:
-    """Return the catalogue of a category: its effects, and the fields of its rules."""
+    """Return the catalogue of a category, with its kinds and the fields of its rules."""
     fields = _descriptions(Rule)
     matches = {}
     conditions = {}
@@ -149,7 +149,7 @@ def _describe_kind(name: str, kind: type[FaultKind | OutcomeKind]) -> FaultEffec
 
 
 def _descriptions(kind: type[Rule | Condition]) -> dict[str, str]:
-    """Return the description of each field."""
+    """Return the description of each field of a record type, by the field's name."""
     return {
         field.encode_name: field.type.__metadata__[-1].description
         for field in msgspec.structs.fields(kind)

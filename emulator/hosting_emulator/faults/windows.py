@@ -1,4 +1,4 @@
-"""The windows of world time in which kinds of faults count requests."""
+"""Windows of world time, in which some kinds of faults count requests."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ _LONGEST = "24h"
 
 
 def check_window(window: str, *, shortest: str) -> None:
-    """Raise ValueError for a window that is shorter than `shortest` or longer than a day."""
+    """Raise ValueError if a window is shorter than `shortest` or longer than 24 hours."""
     if not parse_duration_ms(shortest) <= parse_duration_ms(window) <= parse_duration_ms(_LONGEST):
         raise ValueError(f"the window {window!r} is not between {shortest} and {_LONGEST}")
 
 
 def current_window_ms(fault: Fault, window_ms: int, now_ms: int) -> int:
-    """Return the start of the window that a moment belongs to.
+    """Return the start of the window that contains `now_ms`, in world time.
 
-    Windows follow each other without a gap. The first one begins with the first request. A window that
-    was reserved in advance may begin later than `now_ms`.
+    Windows follow each other without a gap, starting with the first request. The returned start is later
+    than `now_ms` if requests have already reserved a later window.
     """
     if not fault.window_count:
         return now_ms

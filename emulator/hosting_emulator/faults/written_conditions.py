@@ -14,7 +14,10 @@ from hosting_emulator.world.condition_records import Condition
 
 
 def read_condition(document: Any, path: str) -> Condition:
-    """Return a condition. `path` is the position of the document, for messages. Raises DocumentRefused."""
+    """Return the condition in a document. `path` is the document's path for error messages.
+
+    Raises DocumentRefused for an invalid condition.
+    """
     if not isinstance(document, Mapping) or not document:
         raise DocumentRefused(f"{path} must contain conditions, such as {{dns: expired}}", path)
     _check_names(document, path)

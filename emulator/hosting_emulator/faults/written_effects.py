@@ -1,4 +1,4 @@
-"""Reads the effect of a fault or an outcome (its kind with options) from a document."""
+"""Reads the effect of a fault or an outcome from a document. An effect is a kind with options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator.world.partial_effects import NOTHING_ELSE_SHOWN
 
 
 def check_field_names(document: Mapping[str, Any], category: RuleCategory) -> None:
-    """Raise DocumentRefused for a field that is neither a kind nor a field of a rule."""
+    """Raise DocumentRefused if a field is neither a kind nor a field of a rule."""
     for name in document:
         if name in category.kinds or name in category.fields:
             continue
@@ -47,7 +47,10 @@ def only_kind(document: Mapping[str, Any], category: RuleCategory) -> str:
 
 
 def read_effect(kind: str, options: Any, category: RuleCategory) -> dict[str, Any]:
-    """Check the options of a kind and return them without defaults. Raises DocumentRefused."""
+    """Check the options of a kind, and return the options that differ from their defaults.
+
+    Raises DocumentRefused for invalid options.
+    """
     if options is True:
         options = None
     try:

@@ -97,7 +97,7 @@ def test_an_unused_bad_certificate_says_that_there_was_no_handshake(process: Pro
 
     assert (fault["considered"], fault["unused"]) == (
         0,
-        "there was no TLS handshake while it was armed",
+        "there was no TLS handshake while the fault was armed",
     )
 
 

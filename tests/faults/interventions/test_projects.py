@@ -95,7 +95,7 @@ def test_a_renewed_authorization_outlives_the_first_expiry(stage: Stage):
         ({"to": "pending", "zone": "UPPER.example"}, "'UPPER.example' is not a zone"),
         ({"to": "pending", "zone": "com"}, "is not a zone"),
         ({"to": "pending", "zone": "a.b1"}, "is not a zone"),
-        ({"to": "pending", "expires_in": "5m"}, "only an authorized authorization expires"),
+        ({"to": "pending", "expires_in": "5m"}, "expires_in cannot be set"),
     ],
 )
 def test_an_impossible_dns_step_is_refused(stage: Stage, fields: dict[str, Any], words: str):
@@ -108,8 +108,16 @@ def test_an_impossible_dns_step_is_refused(stage: Stage, fields: dict[str, Any],
     [
         ({"to": "revoked", "zone": "other.example"}, "zone", "becomes revoked keeps its zone"),
         ({"to": "expired", "zone": "other.example"}, "zone", "becomes expired keeps its zone"),
-        ({"to": "revoked", "expires_in": "5m"}, "expires_in", "not one that becomes revoked"),
-        ({"to": "expired", "expires_in": "5m"}, "expires_in", "not one that becomes expired"),
+        (
+            {"to": "revoked", "expires_in": "5m"},
+            "expires_in",
+            "an authorization that becomes revoked",
+        ),
+        (
+            {"to": "expired", "expires_in": "5m"},
+            "expires_in",
+            "an authorization that becomes expired",
+        ),
     ],
 )
 def test_an_authorization_that_ends_takes_no_zone_and_no_lifetime(
@@ -128,7 +136,7 @@ def test_an_authorization_that_ends_takes_no_zone_and_no_lifetime(
 
 @pytest.mark.parametrize(
     ("expires_in", "words"),
-    [("0s", "leaves no time in which it is authorized"), ("soon", "'soon' is not a duration")],
+    [("0s", "would end the authorization immediately"), ("soon", "'soon' is not a duration")],
 )
 def test_an_authorization_needs_a_lifetime(stage: Stage, expires_in: str, words: str):
     stage.intervene("move_dns", project="labs", to="pending")
@@ -256,7 +264,7 @@ def test_an_absent_database_can_only_be_given_a_state(stage: Stage):
 
 def test_the_domain_of_a_free_workspace_depends_on_the_flag(stage: Stage):
     key = {"user": "outsider", "project": "notes"}
-    with pytest.raises(DocumentRefused, match="needs the flag shown"):
+    with pytest.raises(DocumentRefused, match="requires the flag to be shown"):
         stage.intervene("connect_domain", project="notes", domain="notes.example")
 
     assert stage.set_flag(True, **key).status == 200

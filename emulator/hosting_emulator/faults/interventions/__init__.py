@@ -1,6 +1,6 @@
-"""Interventions: changes to a world from outside the contract. Each has a name and does one thing.
+"""Interventions, which change a world from outside the contract.
 
-A module declares the interventions for one topic, each as a function. The function's parameters are the
+Each module declares the interventions for one topic as functions. The function's parameters are the
 fields of the document. If a parameter's type is a record, the document names it by alias or id.
 """
 

@@ -1,4 +1,4 @@
-"""Interventions in the clocks that should agree with world time, but may not."""
+"""Interventions in the clocks of the identity provider and of the Date headers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hosting_emulator.faults.interventions.declaration import intervention
 from hosting_emulator.world.tables import CLOCK, SINGLETON_KEY
 from hosting_emulator.world.value import Change
 
-#: The largest difference between two clocks.
+#: The largest difference between a clock and world time.
 _LARGEST_SKEW_MS = 366 * 86_400_000
 
 
@@ -29,14 +29,17 @@ Skew = Annotated[
 
 @intervention
 def skew_clock(change: Change, tokens: Skew | None = None, date: Skew | None = None) -> str:
-    """A clock is off: the identity provider's (tokens), or that of the Date headers (date).
+    """The clock of the identity provider (`tokens`) or of the Date headers (`date`) gets a skew.
 
-    Each is a duration by which the clock is ahead of world time, such as 5m, or behind it, such as
-    -2h; 0s ends the skew. A clock that is ahead issues tokens dated in the future, which are not
-    valid yet. A token from a clock that is further behind than tokens live has already expired.
+    A skew is a duration by which the clock is ahead of world time, such as 5m, or behind world time, such
+    as -2h. A skew of 0s sets the clock right. A clock that is ahead issues tokens dated in the future,
+    which are not valid yet. If a clock is behind by more than the lifetime of tokens, its tokens have
+    already expired.
     """
     if tokens is None and date is None:
-        raise DocumentRefused("name a clock that is off, such as tokens=5m or date=-10m", "tokens")
+        raise DocumentRefused(
+            "give a skew for tokens or date, such as tokens=5m or date=-10m", "tokens"
+        )
     clock = change.get(CLOCK, SINGLETON_KEY) or change.world.clock
     messages = []
     if tokens is not None:
@@ -52,7 +55,7 @@ def skew_clock(change: Change, tokens: Skew | None = None, date: Skew | None = N
 
 
 def _read_skew(text: str, field: str) -> int:
-    """Parse a signed duration. Raises DocumentRefused."""
+    """Return a skew in milliseconds. Raises DocumentRefused for an invalid or too large skew."""
     word = text.strip()
     try:
         skew_ms = parse_duration_ms(word.lstrip("+-") if word[:1] in ("+", "-") else word)

@@ -1,6 +1,6 @@
 """Interventions in dev access tickets, API keys and sessions.
 
-A document names a ticket by its id or by its user, and an API key by its id or name.
+A document names a ticket by its id or by its user. A document names an API key by its id or name.
 """
 
 from __future__ import annotations
@@ -57,21 +57,21 @@ def revoke_key(change: Change, key: ApiKey) -> str:
 
 @intervention
 def end_session(change: Change, user: User) -> str:
-    """All sessions of a user end. Their tokens cannot create API keys until they sign in again."""
+    """All sessions of a user end. The user must sign in again before creating API keys."""
     sessions.end_implicit_session(change, user.id)
     for session_id, session in change.applied().rows(SESSIONS):
         if session.user_id == user.id:
             sessions.end_session(change, session_id)
-    return f"{user.alias} has no session; a new sign-in or a new token starts one"
+    return f"{user.alias} has no session; a new sign-in or a new token starts a session"
 
 
 @intervention
 def leave_key_creation_uncertain(
     change: Change, times: Annotated[int, Meta(ge=1, le=1000)] = 1, *, optional: bool = False
 ) -> str:
-    """The next API keys are created, but the response is api_key_creation_uncertain.
+    """The next API keys are created, but the responses are api_key_creation_uncertain.
 
-    With `optional`, a story also passes if no key is created.
+    With `optional`, a story can pass even if no key is created.
     """
     fault = arm(
         change,

@@ -1,9 +1,9 @@
-"""Declares interventions, reads them from documents, describes them and carries them out.
+"""Declares, reads, describes and carries out interventions.
 
 A declaration is a function. The function's name is the name of the intervention, its docstring says what
 the intervention does, and its parameters are the fields. If a parameter's type is a record, the document
-contains the record's name, which is looked up in the world.
-A project or an organization need not be named in a world with only one.
+contains the record's name, which is looked up in the world. A document need not name the project or
+organization if the world has only one.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from hosting_emulator.world.partial_effects import NOTHING_ELSE_SHOWN
 from hosting_emulator.world.tables import Table
 from hosting_emulator.world.value import Change
 
-#: The function of an intervention. It changes a world, and returns a sentence about its effect.
+#: The function of an intervention, which changes a world and returns a sentence about the effect.
 Function = Callable[..., str]
 F = TypeVar("F", bound=Function)
 
 
 class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Base class of all written interventions. Each declaration creates a subclass."""
+    """Base class of the interventions in documents. Each declaration creates a subclass."""
 
     function: ClassVar[Function]
     parameters: ClassVar[dict[str, Any]]
-    #: The fields that name a record by its alias, each with its table.
+    #: Maps each field that names a record by alias to the record's table.
     aliased_fields: ClassVar[dict[str, Table[Any]]]
 
     def apply(self, change: Change) -> str:
         """Change the world, and return a sentence about the effect.
 
-        On failure, raises DocumentRefused and changes nothing.
+        If the intervention is impossible, raises DocumentRefused and changes nothing.
         """
         if getattr(self, "all", False):
             return self._apply_to_all(change)
@@ -65,7 +65,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return getattr(self, name)
 
     def _apply_to_all(self, change: Change) -> str:
-        """Apply the intervention to all records, oldest first. Records that refuse it are skipped."""
+        """Apply the intervention to all selected records, oldest first, and skip refused records."""
         subject = next(SUBJECTS[kind] for kind in self.parameters.values() if kind in SUBJECTS)
         if getattr(self, subject.name) is not None:
             raise DocumentRefused(f"give either {subject.name} or all, not both", subject.name)
@@ -96,7 +96,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             name = getattr(self, field)
             if name is not None:
                 owner_ids[owner.member] = find_record(owner.table, change, name).id
-        # Several interventions may share a change, so its uncommitted rows count too.
+        # Include the uncommitted rows of this change, because several interventions may share a change.
         rows = change.applied().rows(subject.table)
         selected = [
             key
@@ -104,13 +104,13 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if not subject.over(record)
             and all(getattr(record, member) == id_ for member, id_ in owner_ids.items())
         ]
-        # Ids sort by creation time.
+        # Sort by id, because ids sort by creation time.
         return sorted(selected)
 
     def check_names(self, change: Change) -> None:
-        """Raise DocumentRefused if a record named by alias does not exist.
+        """Raise DocumentRefused if a field names a record that does not exist.
 
-        Names with story variables are not checked.
+        Names that contain story variables are not checked.
         """
         for field, table in self.aliased_fields.items():
             name = getattr(self, field)
@@ -170,7 +170,7 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
     """Read an intervention such as `{"stick_operation": {"project": "shop"}}`. Raises DocumentRefused."""
     if len(document) != 1:
         raise DocumentRefused(
-            "an intervention is an object with one word, such as "
+            "an intervention must be an object with one name, such as "
             '{"stick_operation": {"project": "shop"}}'
         )
     word, options = next(iter(document.items()))
@@ -187,7 +187,7 @@ def read_intervention(document: Mapping[str, Any]) -> Intervention:
 
 
 def describe_interventions() -> list[InterventionRow]:
-    """Return a description of every intervention: its name, effect, fields and required fields."""
+    """Return a description of every intervention, with its name, its effect and its fields."""
     return [_describe(word, kind) for word, kind in INTERVENTIONS.items()]
 
 

@@ -43,14 +43,15 @@ def add_deployments(
     ago: Duration | None = None,
     at: str | None = None,
 ) -> str:
-    """A project gets more deployments, created one after the other, now or at `ago` or `at`."""
+    """A project gets `count` more deployments, created now or at the time in `ago` or `at`."""
     try:
         created_ms = DeploymentPart(ago=ago, at=at).began_ms(change.now_ms, change.now_ms)
     except ValueError as error:
         raise DocumentRefused(str(error), "at" if ago is None else "ago") from None
     created_at = format_timestamp(created_ms)
     for latest in latest_deployments(change.world.indexes, project.id, 1):
-        if created_at < latest.created_at:  # deployments are listed in creation order
+        # Refuse an earlier time, because lists show deployments in creation order.
+        if created_at < latest.created_at:
             raise DocumentRefused(
                 f"{project.alias} has a later deployment, from {latest.created_at}; give a later "
                 "time"
@@ -70,14 +71,14 @@ def add_deployments(
             updated_at=created_at,
         )
     noun = "deployment" if count == 1 else "deployments"
-    return f"{project.alias} has {count} more {noun}, {status}"
+    return f"{project.alias} has {count} more {status} {noun}"
 
 
 @intervention
 def fail_deployment(
     change: Change, operation: Operation, message: str = BUILD_FAILED.message
 ) -> str:
-    """The deployment of an operation fails, and the operation with it."""
+    """The deployment of an operation fails, and the operation fails too."""
     if operation.deployment_id is None:
         raise DocumentRefused(f"operation {operation.id} creates no deployment")
     failure = replace(BUILD_FAILED, message=message)
@@ -87,21 +88,21 @@ def fail_deployment(
 
 @intervention
 def fail_ready_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
-    """A deployment fails after it was ready: the one with this id, by default the latest ready one."""
+    """A ready deployment fails. By default, this is the latest ready deployment of the project."""
     record = _find_ready(change, project, deployment)
     deployments.end_ready_deployment(change, record, "failed")
     return (
-        f"deployment {record.id} failed after it was ready: a client sees it in the list of "
+        f"deployment {record.id} failed after it was ready: a client sees this in the list of "
         "deployments"
     )
 
 
 @intervention
 def supersede_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
-    """A ready deployment is superseded: the one with this id, by default the latest ready one."""
+    """A ready deployment, by default the latest ready deployment of a project, is superseded."""
     record = _find_ready(change, project, deployment)
     deployments.end_ready_deployment(change, record, "superseded")
-    return f"deployment {record.id} is superseded: a client sees it in the list of deployments"
+    return f"deployment {record.id} is superseded: a client sees this in the list of deployments"
 
 
 @intervention
@@ -111,10 +112,10 @@ def remove_deployments(
     deployment: str | None = None,
     count: Annotated[int, Meta(ge=1, le=10_000)] = 1,
 ) -> str:
-    """Deployments disappear from a project's list: the one with this id, by default the oldest `count`.
+    """Deployments disappear from a project's list, by default the `count` oldest deployments.
 
-    Only deployments that have ended can be removed. Cursors stay valid, and no page shows another
-    deployment twice or leaves it out.
+    Only deployments that have ended can be removed. Cursors stay valid, and pages neither repeat nor omit
+    any other deployment.
     """
     if deployment is not None and count != 1:
         raise DocumentRefused("give either deployment or count, not both", "count")
@@ -131,7 +132,7 @@ def remove_deployments(
             )
         deployments.remove_deployment(change, record)
     noun = "deployment" if len(records) == 1 else "deployments"
-    return f"{len(records)} {noun} of {project.alias} removed from its list of deployments"
+    return f"{len(records)} {noun} of {project.alias} removed from the list of deployments"
 
 
 def _has_ended(deployment: Deployment) -> bool:
@@ -139,7 +140,10 @@ def _has_ended(deployment: Deployment) -> bool:
 
 
 def _find_deployment(change: Change, project: Project, deployment_id: str) -> Deployment:
-    """Return a deployment of a project by its id. Raises DocumentRefused."""
+    """Return a deployment of a project by its id.
+
+    Raises DocumentRefused if there is no such deployment, or if it was removed.
+    """
     deployment = change.get(DEPLOYMENTS, deployment_id)
     if deployment is None or deployment.project_id != project.id:
         raise DocumentRefused(
@@ -151,8 +155,8 @@ def _find_deployment(change: Change, project: Project, deployment_id: str) -> De
 
 
 def _present_deployments(change: Change, project: Project) -> list[Deployment]:
-    """Return the deployments of a project that were not removed, the latest first."""
-    # Several interventions may share a change, so its rows count too.
+    """Return the deployments of a project that were not removed, latest first."""
+    # Include the rows of this change, because several interventions may share a change.
     indexes = change.applied().indexes
     return latest_deployments(indexes, project.id, deployment_count(indexes, project.id))
 
@@ -160,7 +164,7 @@ def _present_deployments(change: Change, project: Project) -> list[Deployment]:
 def _find_ready(change: Change, project: Project, deployment_id: str | None) -> Deployment:
     """Return the ready deployment with this id, or the latest ready deployment if the id is None.
 
-    Raises DocumentRefused if there is no such deployment, or if it is not ready.
+    Raises DocumentRefused if there is no such deployment, or if the deployment is not ready.
     """
     if deployment_id is None:
         for latest in _present_deployments(change, project):
@@ -176,7 +180,10 @@ def _find_ready(change: Change, project: Project, deployment_id: str | None) -> 
 
 
 def _oldest(change: Change, project: Project, count: int) -> list[Deployment]:
-    """Return the oldest deployments of a project that have ended. Raises DocumentRefused."""
+    """Return the `count` oldest deployments of a project that have ended.
+
+    Raises DocumentRefused if fewer deployments have ended.
+    """
     ended = [record for record in _present_deployments(change, project)[::-1] if _has_ended(record)]
     if len(ended) < count:
         raise DocumentRefused(

@@ -30,14 +30,14 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import Change
 
-#: The tables by record type, for records that a field names by alias or id.
+#: The tables of the records that a field can name by alias or id, by record type.
 TABLES_BY_RECORD: Mapping[Any, Table[Any]] = {
     table.kind: table for table in ALIASED_TABLES.values()
 }
 
 
 def find_record(table: Table[AliasedRecord], change: Change, name: str) -> AliasedRecord:
-    """Return the record with an alias or id. Raises DocumentRefused."""
+    """Return the record with an alias or id. Raises DocumentRefused if there is no such record."""
     record = change.get(table, id_of(change.world, table, name))
     if record is None:
         raise DocumentRefused(not_found_message(change.world, table, name))
@@ -51,9 +51,10 @@ OMISSIBLE_RECORDS: frozenset[Any] = frozenset({PROJECTS.kind, ORGANIZATIONS.kind
 def find_named_record(
     table: Table[AliasedRecord], change: Change, name: str | None
 ) -> AliasedRecord:
-    """Return the record of this alias or id, or the only record if no name is given.
+    """Return the record with this alias or id, or the table's only record if `name` is None.
 
-    Raises DocumentRefused.
+    Raises DocumentRefused if there is no such record, or if `name` is None and the table has several
+    records.
     """
     if name is not None:
         return find_record(table, change, name)
@@ -71,7 +72,7 @@ def find_named_record(
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """An owner of subjects: the owner's table, and the subject's member that contains the owner's id."""
+    """The table of an owner, and the member of a subject that contains the owner's id."""
 
     table: Table[Any]
     member: str
@@ -79,11 +80,11 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A type of record that is named by its id in the field `name`, or by its owners.
+    """A type of record that a document names by id, in the field `name`, or by an owner.
 
-    `owners` are the fields that name an owner. `find` takes a change and the values of all these fields,
-    and returns the record or raises DocumentRefused. `over` returns whether a record is no longer
-    active. An intervention in all records omits such records.
+    `owners` are the fields that name an owner. `find` takes a change and the values of all these fields.
+    It returns the record, or raises DocumentRefused. `over` returns whether a record is no longer
+    active. An intervention with `all` skips records that are no longer active.
     """
 
     name: str
@@ -95,14 +96,15 @@ class Subject:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields that name the record."""
+        """The fields with which a document can name the record."""
         return (self.name, *self.owners)
 
 
 def _find_operation(change: Change, operation_id: str | None, project: str | None) -> Operation:
     """Return an unfinished operation by its id, or by the project whose claim it holds.
 
-    The project need not be named in a world with only one.
+    A document need not name the project if the world has only one project. Raises DocumentRefused if
+    there is no such operation, or if the operation has ended.
     """
     is_ambiguous = operation_id is None and project is None and not _has_only_project(change)
     if is_ambiguous or (operation_id is not None and project is not None):
@@ -129,7 +131,10 @@ def _has_only_project(change: Change) -> bool:
 
 
 def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Ticket:
-    """Return the ticket with this id, or the user's latest ticket. Raises DocumentRefused."""
+    """Return the unused ticket with this id, or the latest ticket of a user.
+
+    Raises DocumentRefused if there is no such ticket, or if the ticket can no longer be used.
+    """
     if (ticket_id is None) == (user is None):
         raise DocumentRefused("name either the ticket (by id) or the user to whom it was issued")
     if ticket_id is None:
@@ -151,10 +156,13 @@ def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Tic
 def _find_key(
     change: Change, name: str | None, user: str | None, organization: str | None
 ) -> ApiKey:
-    """Return an active API key by its id, or the only active key with a name."""
+    """Return an active API key by its id, or the only active key with a name.
+
+    Raises DocumentRefused if no key is named, or if there is no such active key.
+    """
     if name is None or user is not None or organization is not None:
         raise DocumentRefused(
-            "name the key (by id or name), or all keys, optionally of one user or organization"
+            "name the key (by id or name), or write all, optionally with a user or an organization"
         )
     key = change.get(API_KEYS, name)
     if key is None:
@@ -166,7 +174,10 @@ def _find_key(
 
 
 def _find_key_by_name(change: Change, name: str) -> ApiKey:
-    """Return the only active key with a name or, if none is active, the newest. Raises DocumentRefused."""
+    """Return the only active key with a name, or the newest key if none is active.
+
+    Raises DocumentRefused if there is no key with this name, or if several keys are active.
+    """
     keys = [key for _, key in change.applied().rows(API_KEYS) if key.name == name]
     if not keys:
         raise DocumentRefused(f"there is no API key with the id or name {name[:80]!r}")

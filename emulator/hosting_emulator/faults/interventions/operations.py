@@ -45,7 +45,7 @@ def stick_operation(change: Change, operation: Operation) -> str:
 
 @intervention
 def release_operation(change: Change, operation: Operation) -> str:
-    """A stuck operation continues from where it was."""
+    """A stuck operation continues from where it stopped."""
     if not operation.stuck:
         raise DocumentRefused(f"operation {operation.id} is not stuck")
     if operation.reconciliation and operation.reconciliation.state in ("required", "running"):
@@ -84,7 +84,7 @@ def fail_operation(
     suggested_action: str = "Read the deployment logs, fix the cause and start a new operation.",
     leaves: PartialEffects | None = None,
 ) -> str:
-    """An operation fails now, with the given error. `leaves` are the effects that it leaves behind."""
+    """An operation fails now, with this error. `leaves` lists the effects that remain."""
     _check_effects(operation, leaves)
     failure = OperationFailure(code, message, retryable, suggested_action)
     operations.fail(change, operation, failure, Ending("intervention", "fail_operation", leaves))
@@ -95,7 +95,7 @@ def fail_operation(
 def cancel_operation(
     change: Change, operation: Operation, leaves: PartialEffects | None = None
 ) -> str:
-    """An operation is cancelled. If it was waiting, it leaves the queue. `leaves` are effects that remain."""
+    """An operation is cancelled, even if it is still waiting. `leaves` lists the effects that remain."""
     _check_effects(operation, leaves)
     ending = Ending("intervention", "cancel_operation", leaves)
     operations.finish(change, operation, "cancelled", ending)
@@ -103,7 +103,7 @@ def cancel_operation(
 
 
 def _check_effects(operation: Operation, effects: PartialEffects | None) -> None:
-    """Raise DocumentRefused for effects that an operation cannot leave behind in its current state."""
+    """Raise DocumentRefused if an operation cannot leave effects behind in its current state."""
     if effects is None:
         return
     reason = find_impossible_effect(operation.kind, effects)
@@ -121,7 +121,7 @@ def _left_text(effects: PartialEffects | None) -> str:
 
 @intervention
 def require_reconciliation(change: Change, operation: Operation) -> str:
-    """An unfinished operation needs reconciliation, and stops until that is completed."""
+    """An unfinished operation needs reconciliation, and stops until the reconciliation is completed."""
     moved = _reconcile(change, operation, "required")
     if not moved.stuck:
         operations.stick(change, moved, "require_reconciliation")
@@ -143,7 +143,7 @@ def complete_reconciliation(change: Change, operation: Operation) -> str:
     """
     moved = _reconcile(change, operation, "completed")
     if moved.reconciliation and moved.reconciliation.was_stuck:
-        return f"the reconciliation of {moved.id} is completed, and it is still stuck"
+        return f"the reconciliation of {moved.id} is completed, and the operation is still stuck"
     operations.release(change, moved)
     return f"the reconciliation of {moved.id} is completed"
 
@@ -169,7 +169,7 @@ def _reconcile(change: Change, operation: Operation, state: str) -> Operation:
 
 @intervention
 def hold_claim(change: Change, project: Project) -> str:
-    """Another operation takes a project's mutation claim, so new operations wait."""
+    """An extra operation takes a project's mutation claim, so new operations wait."""
     if project.claim is not None:
         raise DocumentRefused(
             f"operation {project.claim} already holds the claim of {project.alias}"
@@ -180,7 +180,7 @@ def hold_claim(change: Change, project: Project) -> str:
 
 @intervention
 def release_claim(change: Change, project: Project) -> str:
-    """The operation of hold_claim ends, and the next operation starts."""
+    """The operation that hold_claim started ends, and the next waiting operation starts."""
     held = change.get(OPERATIONS, project.claim) if project.claim else None
     if held is None or held.kind != HELD:
         raise DocumentRefused(f"the claim of {project.alias} was not held by hold_claim")

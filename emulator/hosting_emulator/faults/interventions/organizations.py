@@ -1,4 +1,4 @@
-"""Interventions in organizations: plan, credits, permissions, members, roles and ownership."""
+"""Interventions in the plan, credits, permissions, members, roles and owners of organizations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hosting_emulator.world.value import Change
 
 @intervention
 def set_plan(change: Change, organization: Organization, plan: Plan) -> str:
-    """An organization changes its plan."""
+    """An organization gets another plan."""
     change.put(ORGANIZATIONS, organization.id, replace(organization, plan=plan))
     return f"{organization.alias} is on the {plan} plan"
 
@@ -64,7 +64,7 @@ def add_member(
     user: User,
     role: OrganizationRole = "member",
 ) -> str:
-    """A user joins an organization, or changes their role in it."""
+    """A user joins an organization, or gets another role in the organization."""
     membership = Membership(organization.id, user.id, role)
     change.put(MEMBERSHIPS, f"{organization.id}/{user.id}", membership)
     return f"{user.alias} now has the role {role} in {organization.alias}"
@@ -72,7 +72,7 @@ def add_member(
 
 @intervention
 def remove_member(change: Change, organization: Organization, user: User) -> str:
-    """A user leaves an organization. Their tokens and keys lose access to it immediately."""
+    """A user leaves an organization. The user's tokens and keys immediately lose access."""
     key = f"{organization.id}/{user.id}"
     if change.get(MEMBERSHIPS, key) is None:
         raise DocumentRefused(f"{user.alias} does not belong to {organization.alias}")
@@ -87,7 +87,7 @@ def set_role(
     user: User,
     role: Literal[Role, "none"],
 ) -> str:
-    """A user gets this role in a project, or none."""
+    """A user gets this role in a project. With `none`, the user loses any role in the project."""
     membership = change.get(MEMBERSHIPS, f"{project.organization_id}/{user.id}")
     if membership is None:
         raise DocumentRefused(
@@ -103,7 +103,7 @@ def set_role(
         if change.get(GRANTS, key) is None:
             raise DocumentRefused(f"{user.alias} has no role in {project.alias}")
         change.delete(GRANTS, key)
-        return f"{user.alias} has no role in {project.alias}"
+        return f"{user.alias} no longer has a role in {project.alias}"
     change.put(GRANTS, key, Grant(project.id, user.id, role))
     return f"{user.alias} now has the role {role} in {project.alias}"
 
@@ -122,4 +122,4 @@ def transfer_ownership(change: Change, organization: Organization, to: User) -> 
     for other, membership in owners.items():
         change.put(MEMBERSHIPS, other, replace(membership, role="member"))
     change.put(MEMBERSHIPS, key, Membership(organization.id, to.id, "owner"))
-    return f"{to.alias} owns {organization.alias}"
+    return f"{to.alias} now owns {organization.alias}"

@@ -46,10 +46,10 @@ def move_dns(
     zone: str | None = None,
     expires_in: Duration | None = None,
 ) -> str:
-    """A project's DNS authorization takes the next step: pending, authorized, expired or revoked.
+    """A project's DNS authorization becomes pending, authorized, expired or revoked.
 
-    `zone` is the customer's zone, which a pending or authorized step can change. `expires_in` is the
-    lifetime of an authorized one in world time, from 1ms (default: 30d).
+    `zone` is the customer's zone, which can change when the authorization becomes pending or authorized.
+    `expires_in` is the world time until a new authorization expires, at least 1ms (default: 30d).
     """
     dns = change.get(DNS, project.id) or Dns()
     lifecycle = lifecycles.DNS_AUTHORIZATION
@@ -67,10 +67,10 @@ def move_dns(
 
 
 def _check_dns_options(to: str, zone: str | None, expires_in: str | None) -> None:
-    """Raise DocumentRefused for options of move_dns that have no meaning in the new state."""
+    """Raise DocumentRefused if an option of move_dns has no meaning in the new state."""
     if zone is not None and to not in ("pending", "authorized"):
         raise DocumentRefused(
-            f"an authorization that becomes {to} keeps its zone; leave out zone, or give it with "
+            f"an authorization that becomes {to} keeps its zone; leave out zone, or use it with "
             "to: pending or to: authorized",
             "zone",
         )
@@ -78,8 +78,8 @@ def _check_dns_options(to: str, zone: str | None, expires_in: str | None) -> Non
         return
     if to != "authorized":
         raise DocumentRefused(
-            f"only an authorized authorization expires, not one that becomes {to}; leave out "
-            "expires_in, or give it with to: authorized",
+            f"expires_in cannot be set for an authorization that becomes {to}; leave out expires_in, "
+            "or use it with to: authorized",
             "expires_in",
         )
     try:
@@ -88,8 +88,8 @@ def _check_dns_options(to: str, zone: str | None, expires_in: str | None) -> Non
         raise DocumentRefused(str(error), "expires_in") from None
     if lifetime_ms == 0:
         raise DocumentRefused(
-            f"expires_in: {expires_in} leaves no time in which it is authorized; write a longer "
-            "one, or take a step with to: authorized and then one with to: expired",
+            f"expires_in: {expires_in} would end the authorization immediately; write a longer "
+            "duration, or use to: authorized first and to: expired afterwards",
             "expires_in",
         )
 
@@ -101,7 +101,7 @@ Environment = Literal["dev", "prod", "both"]
 def fail_database_provider(
     change: Change, project: Project, environment: Environment = "both"
 ) -> str:
-    """The provider of a project's databases fails, so reading their compute returns a problem."""
+    """The provider of a project's databases fails, so read_database_compute returns a problem."""
     return _set_provider_failing(change, project, environment, failing=True)
 
 
@@ -128,7 +128,7 @@ def _set_provider_failing(
 
 
 def _databases(change: Change, project: Project, environment: Environment) -> dict[str, Database]:
-    """Return the databases of an environment or of both. A shared database belongs to both."""
+    """Return the databases of one or both environments. A shared database belongs to both."""
     databases = {
         name: change.get(DATABASES, f"{project.id}/{name}") or Database("separate")
         for name in ("dev", "prod")
@@ -150,7 +150,10 @@ def set_database(
     data_mode: DataMode | None = None,
     suspend_timeout_seconds: Annotated[int, Meta(ge=-1, le=604_800)] | None = None,
 ) -> str:
-    """A project's database gets this state, is absent (no placement), or is shared by both environments."""
+    """A project's database gets another state or other properties.
+
+    An absent database has no placement. With the `data_mode` shared, both environments share a database.
+    """
     details = {"pending_state": pending_state, "suspend_timeout_seconds": suspend_timeout_seconds}
     details = {name: value for name, value in details.items() if value is not None}
     if not details and (state, data_mode) == (None, None):
@@ -164,7 +167,8 @@ def set_database(
     databases = _databases(change, project, environment)
     before = databases
     if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
-        # Both environments share one physical database (contract, DatabaseCompute), which is dev's.
+        # Both environments share one physical database (contract, DatabaseCompute). Use the database
+        # of dev, unless it is absent.
         database = min(databases.values(), key=lambda record: record.placement is None)
         before = dict.fromkeys(databases, database)
     for name, record in before.items():
@@ -178,7 +182,10 @@ def set_database(
 def _new_placement(
     before: Placement | None, state: str | None, details: Mapping[str, object]
 ) -> Placement | None:
-    """Return the placement of a changed database, or None if it is absent. Raises DocumentRefused."""
+    """Return the placement of a changed database, or None if the database is absent.
+
+    Raises DocumentRefused if properties of an absent database are set without a state.
+    """
     if before is None and state is None and details:
         raise DocumentRefused("the database is absent; set its state too")
     if state == "absent" or (before is None and state is None):
@@ -191,19 +198,19 @@ def _new_placement(
 
 @intervention
 def connect_domain(change: Change, project: Project, domain: str) -> str:
-    """A project gets its own domain. In a Free workspace, that requires the flag to be shown."""
+    """A project gets its own domain. A project in a Free workspace must also show the flag."""
     _check_dns_name(domain, "domain")
     plan = change.row(ORGANIZATIONS, project.organization_id).plan
     if plan == "free" and not project.flag_enabled:
         raise DocumentRefused(
-            f"{project.alias} is in a Free workspace, where a domain needs the flag shown"
+            f"{project.alias} is in a Free workspace, where a domain requires the flag to be shown"
         )
     change.put(PROJECTS, project.id, replace(project, custom_domain=domain))
     return f"{project.alias} has the domain {domain}"
 
 
 def _check_dns_name(text: str, noun: str) -> None:
-    """Raise DocumentRefused if a string is not a DNS name. `noun` names its meaning in the message."""
+    """Raise DocumentRefused if a string is not a DNS name. `noun` says what the string should be."""
     if not 4 <= len(text) <= 253 or not re.fullmatch(DNS_NAME, text):
         raise DocumentRefused(f"{text[:80]!r} is not a {noun}, such as example.com")
 

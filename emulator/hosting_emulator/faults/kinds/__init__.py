@@ -1,4 +1,4 @@
-"""The kinds of faults. Each kind has its own file in this package, and no other file has to mention it.
+"""The kinds of faults. A new kind needs only its own file in this package.
 
 A kind is a struct whose fields are its options and whose docstring is its help text.
 """
@@ -18,7 +18,7 @@ from hosting_emulator.contract.conversion import convert
 from hosting_emulator.contract.problems import Refused
 from hosting_emulator.world.fault_records import CommitPhase, Fault, Rule
 
-#: The order of the kinds in lists. Kinds that are not named here follow in alphabetical order.
+#: The order of the kinds in lists. Kinds that are missing here follow in alphabetical order.
 _LIST_ORDER = (
     "abort",
     "gateway_error",
@@ -48,7 +48,7 @@ _LIST_ORDER = (
     "admission_queue",
 )
 #: The order in which explore tries kinds. The most revealing kinds come first, because a limited run
-#: omits the last kinds. Kinds that are not named here follow in alphabetical order.
+#: omits the last kinds. Kinds that are missing here follow in alphabetical order.
 _EXPLORE_ORDER = (
     "timeout",
     "abort",
@@ -62,15 +62,16 @@ _EXPLORE_ORDER = (
     "slow_response",
 )
 
-#: The stage of a kind that is not chosen at the commit: at the TLS handshake, before the request's body is
-#: read, as the request is delivered, when a read has been made, or after the call has returned its response.
+#: The stage of a kind that does not act at the commit. The stages are the TLS handshake, the upload of the
+#: request's body, the delivery of the request, a read of the world's state, and the response that the call
+#: has returned.
 KindStage: TypeAlias = Literal["handshake", "upload", "delivery", "read", "response"]
 Stage: TypeAlias = KindStage | CommitPhase
 #: The stages whose faults have no commit phase and let other faults act.
 _WITHOUT_PHASE: tuple[Stage, ...] = ("delivery", "read", "response")
 #: The modes of a clock that moves with real time.
 RUNNING_CLOCKS = ("real", "scaled")
-#: Draws a number from [0, 1).
+#: A function that draws a number from [0, 1).
 Chance = Callable[[], float]
 
 
@@ -105,8 +106,8 @@ class Wire(Protocol):
 def cut(wire: Wire, length: int) -> bytes:
     """Return a response cut off after `length` bytes of its body, but never the whole response.
 
-    A response without a body is cut off in its first line, because clients accept a response that only
-    lacks its last headers.
+    A response without a body is cut off in its first line, because clients accept a response in which
+    only the last headers are missing.
     """
     if not wire.body:
         return wire.head[:8]
@@ -114,7 +115,7 @@ def cut(wire: Wire, length: int) -> bytes:
 
 
 def cut_at(length: int, body_bytes: int) -> int:
-    """Return the number of body bytes to send: `length`, but at most all bytes except the last."""
+    """Return the number of body bytes to send, which is `length` but never includes the last byte."""
     return min(length, max(0, body_bytes - 1))
 
 
@@ -129,21 +130,23 @@ class PageResponse:
 
 
 class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Base class of all kinds. A kind overrides the methods for its effects.
+    """Base class of all kinds of faults. A kind overrides the methods for its effects.
 
-    With `delays`, other faults can act on the same request too. With `replaces_response`, the kind sends
-    its own response in place of the call's. With `sends_nothing`, no byte of a response is sent, so the
-    call is not made if the fault acts before the commit. With `delivers_response`, the client receives
-    a whole response. With `is_explored`, explore tries the kind.
+    A kind with `delays` lets other faults act on the same request. A kind with `replaces_response`
+    replaces the call's response with another response. A kind with `sends_nothing` sends no byte of a
+    response, so the call is not made if the fault acts before the commit. A kind with
+    `delivers_response` lets the client receive a whole response. Explore tries each kind with
+    `is_explored`.
 
-    With `needs_running_clock`, the kind lets requests wait until a moment of world time, so it acts only
-    while the clock of the world runs.
+    A kind with `needs_running_clock` lets requests wait until a moment of world time. Such a kind acts
+    only while the clock of the world runs.
 
     A kind with the stage `upload` acts before the request's body is read, and only on a request with a
     body. A kind with the stage `handshake` acts before there is a request. A kind with the stage
-    `delivery` says how often the request is handled. A kind with the stage `read` shows another state in
-    the response to a read. A kind with the stage `response` changes the response that the call returned.
-    The last three have no commit phase, and let other faults act.
+    `delivery` determines how often the request is handled. A kind with the stage `read` shows another
+    state in the response to a read. A kind with the stage `response` changes the response that the call
+    returned. Kinds with the stages `delivery`, `read` and `response` have no commit phase, and let other
+    faults act.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -161,7 +164,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return _name_of(type(self))
 
     def count(self, fault: Fault, now_ms: int) -> tuple[Fault, bool]:
-        """Count a matching request, and return the new fault and whether it acts on the request."""
+        """Return the fault with a matching request counted, and whether the fault acts on the request."""
         return fault, True
 
     def delay(self, chance: Chance) -> int:
@@ -169,7 +172,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return 0
 
     def wait_ms(self, fault: Fault, now_ms: int) -> int:
-        """Return how long a request that was counted waits, in milliseconds of world time."""
+        """Return how long a counted request must wait, in milliseconds of world time."""
         return 0
 
     def upload_rate(self) -> int | None:
@@ -177,15 +180,15 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return None
 
     def upload_bytes(self) -> int | None:
-        """Return the number of body bytes after which the request is cut off, or None."""
+        """Return the number of body bytes after which the request is cut off, or None for no cut."""
         return None
 
     def problem(self, fault: Fault, now_ms: int) -> Refused | None:
-        """Return the problem to send instead of the call's response, or None."""
+        """Return the problem that replaces the call's response, or None if the kind sends no problem."""
         return None
 
     def page(self) -> PageResponse | None:
-        """Return the page to send instead of the call's response, or None."""
+        """Return the page that replaces the call's response, or None if the kind sends no page."""
         return None
 
     def late_ms(self, body_bytes: int) -> int:
@@ -197,7 +200,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return 0
 
     def deviation(self, body_bytes: int) -> str | None:
-        """Describe how the effect on a response deviates from the options, or return None."""
+        """Describe how the effect on a response deviates from the options, or return None if it does not."""
         return None
 
     async def send(self, wire: Wire) -> None:
@@ -207,7 +210,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     @classmethod
     def note(cls, rule: Rule) -> str | None:
-        """Return a note for the user who arms a fault with this rule, or None."""
+        """Return a note for the user who arms a fault with this rule, or None if no note is needed."""
         return None
 
     @classmethod
@@ -230,7 +233,7 @@ def fault_kinds() -> Mapping[str, type[FaultKind]]:
 
 
 def explored_kinds() -> tuple[str, ...]:
-    """Return the names of the kinds that explore tries, in the order in which it tries them."""
+    """Return the names of the kinds that explore tries, in the order in which explore tries the kinds."""
     names = [name for name, kind in fault_kinds().items() if kind.is_explored]
     return tuple(_ordered(names, _EXPLORE_ORDER))
 
@@ -241,20 +244,20 @@ def kind_of(fault: Fault) -> FaultKind:
 
 
 def stage_of(fault: Fault) -> Stage:
-    """Return the stage in which a fault is chosen to act."""
+    """Return the stage in which a fault acts."""
     return fault_kinds()[fault.kind].stage or fault.rule.commit_phase
 
 
 def commit_phase_of(fault: Fault) -> CommitPhase | None:
-    """Return the commit phase in which a fault acts, or None if its kind has none."""
+    """Return the commit phase in which a fault acts, or None if the fault's kind has no phase."""
     return fault.rule.commit_phase if has_phase(fault.kind) else None
 
 
 def has_phase(kind: str) -> bool:
     """Return whether faults of a kind act in a commit phase.
 
-    A kind without a commit phase alters the response, delivers the request again, or shows another state in
-    the response to a read.
+    A kind without a commit phase alters the response, delivers the request twice, or shows another state
+    in the response to a read.
     """
     return fault_kinds()[kind].stage not in _WITHOUT_PHASE
 
@@ -270,7 +273,7 @@ def _name_of(kind: type[FaultKind]) -> str:
 
 
 def _ordered(names: Iterable[str], order: tuple[str, ...]) -> list[str]:
-    """Return names in the given order. Names that are not in `order` follow in alphabetical order."""
+    """Return names sorted by `order`. Names that are not in `order` follow in alphabetical order."""
     return sorted(
         names, key=lambda name: (order.index(name) if name in order else len(order), name)
     )

@@ -11,13 +11,13 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class Abort(FaultKind, frozen=True):
-    """Return a problem with any code. Its status is the code's usual status unless you set another.
+    """Return a problem with any code. The default status is the usual status of the code.
 
-    Call 1 returns only the error statuses that the contract lists for it. A fault for call 1 alone
-    cannot set another status.
+    The call set_project_powered_by_flag returns only the error statuses that the contract lists. A
+    fault for this call alone cannot set another status.
 
-    With rate_limited, retry_after_seconds defaults to 1. With other codes it is outside the contract,
-    which allows it only for a rate limit.
+    With the code rate_limited, retry_after_seconds defaults to 1. With other codes, setting
+    retry_after_seconds goes beyond the contract.
     """
 
     example: ClassVar = {"code": "service_unavailable"}

@@ -1,4 +1,4 @@
-"""A limit on the number of requests in each window of time. The others are kept waiting."""
+"""Limits the number of requests in each window of time. Requests above the limit wait."""
 
 from typing import Annotated, ClassVar
 
@@ -12,10 +12,10 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class AdmissionQueue(FaultKind, frozen=True):
-    """Admit `limit` requests in each `window` of world time; keep the others waiting for their window.
+    """Admit `limit` requests in each `window` of world time. All other requests wait for a later window.
 
-    They wait in real time, for at most ten minutes. Therefore the world's clock must run (real or
-    scaled); a frozen or skip clock would not move while they wait.
+    The requests wait in real time, for at most ten minutes. The world's clock must therefore be real or
+    scaled, because a frozen or skip clock would not move while requests wait.
     """
 
     example: ClassVar = {"limit": 2, "window": "1s"}

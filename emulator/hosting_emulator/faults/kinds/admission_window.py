@@ -1,4 +1,4 @@
-"""A limit on the number of requests in each window of time. The others are told when to return."""
+"""Limits the number of requests in each window of time. Refused requests learn when to retry."""
 
 from typing import Annotated, ClassVar
 
@@ -13,10 +13,11 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class AdmissionWindow(FaultKind, frozen=True):
-    """Admit `limit` requests in each `window` of world time; refuse the others with rate_limited.
+    """Admit `limit` requests in each `window` of world time. Refuse all others with rate_limited.
 
-    Each refused request has its own hint in Retry-After: as many as are admitted in a window are told
-    to return in the next window, the following ones in the window after that, and so on.
+    The Retry-After headers spread the refused requests over later windows. The first `limit` refused
+    requests are told to retry in the next window, the following `limit` requests in the window after
+    that, and so on.
     """
 
     example: ClassVar = {"limit": 2, "window": "1s"}

@@ -1,4 +1,4 @@
-"""Changes one part of a true response."""
+"""Changes one part of the response that a call returned."""
 
 from typing import ClassVar
 
@@ -7,15 +7,15 @@ from hosting_emulator.faults.kinds import FaultKind
 
 
 class Alter(FaultKind, Alteration, frozen=True):
-    """Change one part of a true response after the call, within the contract or beyond it.
+    """Change one part of the response that the call returned, within the contract or beyond it.
 
-    Exactly one of: set ({pointer: value}), remove (a pointer or several), rename ({pointer: name}),
+    Give exactly one of set ({pointer: value}), remove (a pointer or several), rename ({pointer: name}),
     duplicate (a pointer), reorder (a pointer, or {pointer: reversed or shuffled}), headers ({name: value
-    or null}), status. A pointer is a JSON Pointer such as /progress/phase; * stands for every item of
-    a list, and a final - for the position after its last item. The fault acts on successes and on
-    problems, and has no phase. By default, only changes that the contract allows are possible, and
-    values that repeat the part change with it. With breaking: true, any change is possible, and nothing
-    else changes.
+    or null}) and status. A pointer is a JSON Pointer such as /progress/phase. In a pointer, * stands for
+    every item of a list, and a final - for the position after the last item. The fault acts on successes
+    and on problems, and has no phase. By default, only changes that the contract allows are possible, and
+    other values that repeat the changed part also change. With breaking: true, any change is possible,
+    and only the named part changes.
     """
 
     example: ClassVar = {"set": {"/progress/phase": "warming up"}}

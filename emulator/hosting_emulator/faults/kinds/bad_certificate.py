@@ -12,8 +12,8 @@ CertificateProblem: TypeAlias = Literal["expired", "wrong_host", "untrusted"]
 class BadCertificate(FaultKind, frozen=True):
     """Show a certificate that has expired, is for the wrong host, or comes from an untrusted issuer.
 
-    It acts on handshakes at the TLS port: with `project`, only for the dev origin of this project,
-    otherwise for every host of the port. The plain port, with the control API, is unaffected.
+    The fault acts on handshakes at the TLS port. With `project`, the fault acts only on handshakes for
+    the dev origin of this project. The plain HTTP port, which serves the control API, is unaffected.
     """
 
     example: ClassVar = {"reason": "expired"}
@@ -25,4 +25,7 @@ class BadCertificate(FaultKind, frozen=True):
     def note(cls, rule: Rule) -> str | None:
         if rule.project is not None:
             return None
-        return "It acts on every host of the TLS port. The plain port, with the control API, is unaffected."
+        return (
+            "The fault acts on every host of the TLS port. The plain HTTP port, which serves the control "
+            "API, is unaffected."
+        )

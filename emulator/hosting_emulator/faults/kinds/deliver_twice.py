@@ -1,4 +1,4 @@
-"""A request that a proxy delivers twice."""
+"""Handles a request twice, like a proxy that delivers a request twice."""
 
 from typing import ClassVar, Literal
 
@@ -8,9 +8,9 @@ from hosting_emulator.faults.kinds import FaultKind
 class DeliverTwice(FaultKind, frozen=True):
     """Handle the request twice, as if a proxy had delivered it twice.
 
-    The client receives the response to the `first` or the `second` delivery. The second delivery is
-    in the request log, marked as sent by the fault. Other faults see the request once, at the delivery
-    whose response the client receives. It has no phase.
+    The client receives the response to the `first` or the `second` delivery. The request log also shows
+    the second delivery, marked as sent by the fault. Other faults act only on the delivery whose
+    response the client receives. This kind has no phase.
     """
 
     example: ClassVar = {"response": "second"}

@@ -1,4 +1,4 @@
-"""A response that arrives late."""
+"""Delays a response."""
 
 import math
 from typing import Annotated, Any, ClassVar, Literal
@@ -13,10 +13,11 @@ Delay = Annotated[int, Meta(ge=0, le=LONGEST_DELAY_MS)]
 
 
 class Latency(FaultKind, frozen=True):
-    """Delay the response by real milliseconds. With `jitter_ms` the world's seed decides each delay.
+    """Delay the response by `delay_ms` real milliseconds.
 
-    `distribution` is `uniform` (the delay differs by at most `jitter_ms`), `normal` (`jitter_ms` is the
-    standard deviation) or `exponential` (the delay is longer, on average by `jitter_ms`).
+    With `jitter_ms`, the delays are random, drawn from the world's seed. With the `distribution`
+    `uniform`, a delay differs from `delay_ms` by at most `jitter_ms`. With `normal`, `jitter_ms` is the
+    standard deviation. With `exponential`, delays are longer than `delay_ms`, on average by `jitter_ms`.
     """
 
     example: ClassVar = {"delay_ms": 200, "jitter_ms": 50}
@@ -35,7 +36,8 @@ class Latency(FaultKind, frozen=True):
             shift = 2 * drawn - 1
         elif self.distribution == "exponential":
             shift = -math.log(1 - drawn)
-        else:  # normal distribution, with the Box-Muller transform
+        else:
+            # Draw from a normal distribution with the Box-Muller transform.
             shift = math.sqrt(-2 * math.log(1 - drawn)) * math.cos(math.tau * chance())
         delay_ms = round(self.delay_ms + shift * self.jitter_ms)
         return max(0, min(LONGEST_DELAY_MS, delay_ms))

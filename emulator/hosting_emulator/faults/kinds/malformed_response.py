@@ -1,13 +1,13 @@
-"""A response whose body is not JSON."""
+"""Sends a body that is not JSON."""
 
 from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
-#: Bytes that are neither the beginning of JSON nor valid UTF-8, so that no parser accepts them.
+#: Bytes that no parser accepts, because they are neither the beginning of JSON nor valid UTF-8.
 _GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
 
 
 class MalformedResponse(FaultKind, frozen=True):
-    """Send the correct status and headers, then a body of the same length that is not JSON, and close."""
+    """Send the correct headers with a body of the same length that is not JSON, then close."""
 
     delivers_response = False
     is_explored = True

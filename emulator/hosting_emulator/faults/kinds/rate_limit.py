@@ -13,7 +13,7 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class RateLimit(FaultKind, frozen=True):
-    """Let `limit` requests pass in each `window` of world time; refuse the others with rate_limited."""
+    """Let `limit` requests pass in each `window` of world time. Refuse all others with rate_limited."""
 
     example: ClassVar = {"limit": 3, "window": "60s"}
     replaces_response = True

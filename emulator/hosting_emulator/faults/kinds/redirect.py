@@ -8,7 +8,7 @@ from hosting_emulator.faults.kinds import FaultKind, PageResponse
 
 
 class Redirect(FaultKind, frozen=True):
-    """Redirect the client to another address, an absolute URL or a path."""
+    """Redirect the client to `location`, which is an absolute URL or a path."""
 
     example: ClassVar = {"location": "http://127.0.0.1:9/elsewhere", "status": 307}
     replaces_response = True

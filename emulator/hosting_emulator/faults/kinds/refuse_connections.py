@@ -1,4 +1,4 @@
-"""A server that refuses connections for some time."""
+"""Refuses connections for some time."""
 
 from typing import Annotated, ClassVar
 
@@ -8,9 +8,9 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class RefuseConnections(FaultKind, frozen=True):
-    """Reset the connection, and refuse every new connection for this many real milliseconds.
+    """Reset the connection, and refuse every new connection for `for_ms` real milliseconds.
 
-    Meanwhile the emulator's ports are closed, so all its worlds and the control API are unreachable too.
+    The emulator closes its ports during this time, so all worlds and the control API are unreachable.
     """
 
     example: ClassVar = {"for_ms": 500}

@@ -1,4 +1,4 @@
-"""A connection that is reset in the middle of the body."""
+"""Resets the connection in the middle of the response's body."""
 
 from typing import Annotated, ClassVar
 
@@ -8,7 +8,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut
 
 
 class ResetInBody(FaultKind, frozen=True):
-    """Send the headers and this many bytes of the body, but never the last byte, then reset (TCP RST)."""
+    """Send the headers and `bytes` bytes of the body, but never the last byte, then reset (TCP RST)."""
 
     example: ClassVar = {"bytes": 20}
     delivers_response = False

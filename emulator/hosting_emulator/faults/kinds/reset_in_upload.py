@@ -1,4 +1,4 @@
-"""A connection that is reset in the middle of the request's body."""
+"""Resets the connection in the middle of the request's body."""
 
 from typing import Annotated, ClassVar
 
@@ -8,9 +8,10 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class ResetInUpload(FaultKind, frozen=True):
-    """Read this many bytes of the request's body, but never the last byte, then reset (TCP RST).
+    """Read `bytes` bytes of the request's body, but never the last byte, then reset (TCP RST).
 
-    The request is not applied. A client that sends its body in one piece sees the reset afterwards.
+    The request is not applied. A client that sends the body in one piece sees the reset only after
+    sending the whole body.
     """
 
     example: ClassVar = {"bytes": 10}

@@ -1,4 +1,4 @@
-"""A response that the user specifies."""
+"""Sends a response that the user specifies."""
 
 import json
 from http import HTTPStatus
@@ -12,7 +12,10 @@ from hosting_emulator.faults.kinds import FaultKind, PageResponse
 
 
 class Respond(FaultKind, frozen=True):
-    """Respond with your own status, headers and content. Text is sent unchanged, anything else as JSON."""
+    """Respond with your own status, headers and content.
+
+    A string is sent unchanged. Any other content is sent as JSON.
+    """
 
     example: ClassVar = {"status": 418, "content": "short and stout"}
     replaces_response = True

@@ -1,4 +1,4 @@
-"""A response that arrives in small slices."""
+"""Sends a response in small slices."""
 
 from typing import Annotated, ClassVar
 
@@ -8,9 +8,9 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class SlicedResponse(FaultKind, frozen=True):
-    """Send the response, headers included, in slices of this many bytes, with a pause between them.
+    """Send the response, including the headers, in slices of `bytes` bytes, with pauses of `pause_ms`.
 
-    Each slice is a separate write, so a client reads partial lines, headers and UTF-8 characters.
+    Each slice is a separate write, so a client can read partial lines, headers and UTF-8 characters.
     """
 
     example: ClassVar = {"bytes": 100, "pause_ms": 5}

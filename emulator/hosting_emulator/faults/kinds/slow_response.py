@@ -1,4 +1,4 @@
-"""A response whose body arrives slowly."""
+"""Sends the body of a response slowly."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -8,7 +8,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class SlowResponse(FaultKind, frozen=True):
-    """Send the body slowly, at this many bytes per real second."""
+    """Send the body slowly, at `bytes_per_second` in real time."""
 
     example: ClassVar = {"bytes_per_second": 2000}
     is_explored = True
@@ -20,7 +20,8 @@ class SlowResponse(FaultKind, frozen=True):
 
     async def send(self, wire: Wire) -> None:
         await wire.send(wire.head)
-        piece = max(1, self.bytes_per_second // 10)  # ten pieces per second
+        # Ten pieces per second keep the rate steady.
+        piece = max(1, self.bytes_per_second // 10)
         for start in range(0, len(wire.body), piece):
             part = wire.body[start : start + piece]
             await wire.wait(len(part) / self.bytes_per_second)

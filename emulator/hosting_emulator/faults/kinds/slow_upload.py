@@ -1,4 +1,4 @@
-"""A request whose body is read slowly."""
+"""Reads the body of a request slowly."""
 
 from typing import Annotated, ClassVar
 
@@ -8,7 +8,7 @@ from hosting_emulator.faults.kinds import FaultKind
 
 
 class SlowUpload(FaultKind, frozen=True):
-    """Read the body of the request slowly, at this many bytes per real second, then handle it."""
+    """Read the request's body slowly, at `bytes_per_second` in real time, then handle the request."""
 
     example: ClassVar = {"bytes_per_second": 2000}
     stage = "upload"

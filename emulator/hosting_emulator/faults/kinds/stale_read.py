@@ -1,4 +1,4 @@
-"""A read that shows an earlier state, as a lagging replica does."""
+"""Responds to a read with an earlier state, like a lagging replica."""
 
 from typing import ClassVar
 
@@ -11,10 +11,11 @@ _LONGEST_AGE_MS = 365 * 86_400_000
 class StaleRead(FaultKind, frozen=True):
     """Respond to a read with the state of the world as it was `age` of world time ago.
 
-    It acts on get_dns_authorization, list_deployments and get_operation. Access is checked, and every
-    write is made, in the current state. It does not act if the response would be a problem, such as a 404
-    for what did not exist yet. With `breaking: true` it acts then too, and on read_database_compute,
-    although the contract promises fresh values there. It has no phase.
+    The fault acts on get_dns_authorization, list_deployments and get_operation. Access checks and writes
+    use the current state. The fault does not act if the response would be a problem, such as a 404 for a
+    resource that did not exist yet. With `breaking: true`, the fault also acts in this case. It then
+    acts on read_database_compute too, although the contract promises that this call returns fresh
+    values. This kind has no phase.
     """
 
     example: ClassVar = {"age": "30s"}

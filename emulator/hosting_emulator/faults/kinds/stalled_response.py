@@ -1,4 +1,4 @@
-"""A response that stops in the middle and continues after a pause."""
+"""Pauses in the middle of a response."""
 
 from typing import Annotated, ClassVar
 
@@ -12,10 +12,10 @@ _LONGEST_WORLD_PAUSE_MS = 365 * 86_400_000
 
 
 class StalledResponse(FaultKind, frozen=True):
-    """Send the response up to this many bytes of its body (default: half), pause, then send the rest.
+    """Send the headers and `bytes` bytes of the body (default: half), pause, then send the rest.
 
-    The pause is `pause_ms` real milliseconds, or `world_pause`, a duration of world time. With a frozen
-    clock, the response waits until you move the clock. A skip clock moves by itself.
+    The length of the pause is `pause_ms` real milliseconds, or `world_pause` of world time. With a frozen
+    clock, a `world_pause` lasts until you move the clock. A skip clock moves without your help.
     """
 
     example: ClassVar = {"pause_ms": 300}

@@ -2,7 +2,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class Timeout(FaultKind, frozen=True):
-    """Never respond: the connection stays open until the client gives up."""
+    """Never respond, and keep the connection open until the client gives up."""
 
     sends_nothing = True
     delivers_response = False

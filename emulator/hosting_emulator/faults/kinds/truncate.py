@@ -1,4 +1,4 @@
-"""A response whose body ends too early."""
+"""Ends a response's body too early."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -8,7 +8,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire, cut, cut_at
 
 
 class Truncate(FaultKind, frozen=True):
-    """Send the headers and this many bytes of the body, but never the last byte, then close."""
+    """Send the headers and `bytes` bytes of the body, but never the last byte, then close."""
 
     example: ClassVar = {"bytes": 20}
     delivers_response = False

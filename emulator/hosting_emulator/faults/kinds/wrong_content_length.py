@@ -1,4 +1,4 @@
-"""A response whose Content-Length does not match its body."""
+"""Sends a Content-Length that does not match the body."""
 
 import re
 from typing import Annotated, ClassVar
@@ -9,7 +9,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class WrongContentLength(FaultKind, frozen=True):
-    """Send a Content-Length that is wrong by this many bytes, send the body unchanged, and close."""
+    """Send the body unchanged with a Content-Length that is wrong by `by` bytes, then close."""
 
     example: ClassVar = {"by": 10}
     delivers_response = False
@@ -22,7 +22,8 @@ class WrongContentLength(FaultKind, frozen=True):
 
     async def send(self, wire: Wire) -> None:
         length = len(wire.body) + self.by
-        if length < 0:  # a length cannot be negative, so it is wrong in the other direction
+        if length < 0:
+            # A length cannot be negative, so deviate in the other direction.
             length = len(wire.body) - self.by
         header = b"Content-Length: %d\r\n" % length
         await wire.send(re.sub(rb"Content-Length: \d+\r\n", header, wire.head) + wire.body)

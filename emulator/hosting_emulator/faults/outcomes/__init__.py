@@ -1,8 +1,8 @@
 """Outcomes. An armed outcome determines how the next matching operation ends.
 
-Each kind has its own file in this package, and no other file has to mention it. A kind is a struct whose
-fields are its options and whose docstring is its help text. A kind creates an OperationOutcome, which
-is stored with the operation until the operation ends.
+A new kind needs only its own file in this package. A kind is a struct whose fields are its options and
+whose docstring is its help text. Each kind creates an OperationOutcome, which is stored with the
+operation.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from hosting_emulator.world.records import OperationOutcome, PartialEffects
 OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
 
-#: The phase of a kind that may act in any phase under a condition. None if the document sets no phase.
+#: The phase of a kind that can act in any phase under a condition, or None if the document sets no phase.
 OptionalPhase = OperationPhase | None
 
-#: The order of the kinds in lists. Kinds that are not named here follow in alphabetical order.
+#: The order of the kinds in lists. Kinds that are missing here follow in alphabetical order.
 _LIST_ORDER = ("succeed", "fail", "cancel", "stick", "reconcile")
 
 
@@ -46,7 +46,10 @@ def _phases(plan: Sequence[Step]) -> tuple[str, ...]:
 
 
 def read_ms(duration: str | None) -> int | None:
-    """Return a duration in milliseconds of world time, or None for None. Raises ValueError."""
+    """Return a duration in milliseconds of world time, or None if `duration` is None.
+
+    Raises ValueError for an invalid duration.
+    """
     if duration is None:
         return None
     return parse_duration_ms(duration)
@@ -55,10 +58,11 @@ def read_ms(duration: str | None) -> int | None:
 class OutcomeKind(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True
 ):
-    """Base class of all kinds. The durations `queued` and `running` set how long the operation is in each.
+    """Base class of all kinds of outcomes.
 
-    The `steps` happen one after the other at the end of the phase `at` (see `OperationOutcome`). With a
-    condition they happen as soon as it holds, and without a phase in any phase that may end so.
+    `queued` and `running` set how long the operation stays in these states. The `steps` happen one after
+    the other at the end of the phase `at`. With a condition, the `steps` begin as soon as the condition
+    holds. The class `OperationOutcome` describes the details.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -68,7 +72,7 @@ class OutcomeKind(
     running: Duration | None = None
 
     def __post_init__(self) -> None:
-        # This parses all durations, so that an invalid duration is refused here.
+        # Build an outcome to parse all durations, so that an invalid duration is refused here.
         self.operation_outcome("", INITIALIZE)
 
     @property
@@ -78,28 +82,31 @@ class OutcomeKind(
 
     @property
     def reacts(self) -> bool:
-        """Whether the condition is evaluated while the operation is in progress, not when it starts."""
+        """Whether the condition is evaluated while the operation is in progress, not only at its start."""
         return bool(self.steps)
 
     @property
     def at(self) -> str:
-        """The phase in the document. Empty if it sets no phase, or if there are no steps."""
+        """The phase that the document sets, or an empty string if the document sets no phase."""
         return getattr(self, "phase", None) or ""
 
     @property
     def left_behind(self) -> PartialEffects | None:
-        """The effects that an operation with this outcome leaves behind, or None."""
+        """The effects that an operation with this outcome leaves behind, or None for no effects."""
         return getattr(self, "leaves", None)
 
     @property
     def default_phase(self) -> str:
-        """The default phase of an outcome without a condition."""
+        """The default phase of an outcome without a condition, or an empty string if there are no steps."""
         return "deploying" if self.steps else ""
 
     def operation_outcome(
         self, id_: str, call: str, condition: Condition | None = None
     ) -> OperationOutcome | None:
-        """Return the outcome of an operation that a call starts, or None if it has no phase `at`."""
+        """Return the outcome for an operation that a call starts.
+
+        Return None if such an operation does not have the phase of this outcome.
+        """
         if not self.reacts:
             condition = None
         phase = self.at

@@ -1,4 +1,4 @@
-"""An operation that fails with an error."""
+"""Makes an operation fail with an error."""
 
 from typing import ClassVar
 
@@ -12,9 +12,9 @@ from hosting_emulator.world.records import OperationFailure, OperationOutcome, P
 class Fail(OutcomeKind, frozen=True):
     """The operation fails at the end of a phase (default: deploying), with an error.
 
-    With `while`, it fails as soon as the condition holds, in that phase or, without `phase`, in any
-    running phase. `leaves` are the effects that the operation leaves behind: some of its `hosts`, its
-    `source`, its `deployment`, or `dns`.
+    With `while`, the operation fails as soon as the condition holds in the phase. Without `phase`, the
+    operation can then fail in any running phase. `leaves` lists the effects that remain on `hosts`,
+    `source`, `deployment` or `dns`.
     """
 
     example: ClassVar = {"phase": "deploying", "code": "operation_failed"}

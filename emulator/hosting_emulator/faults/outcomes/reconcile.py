@@ -1,4 +1,4 @@
-"""An operation that needs reconciliation."""
+"""Makes an operation need reconciliation."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -12,11 +12,11 @@ from hosting_emulator.world.records import OperationOutcome
 
 
 class Reconcile(OutcomeKind, frozen=True):
-    """The operation needs reconciliation at the end of a phase, this many times, and then continues.
+    """The operation needs `attempts` reconciliations at the end of a phase, and then continues.
 
-    With `then: exhaust` the last attempt is exhausted, and the operation fails with
+    With `then: exhaust`, the last attempt is exhausted, and the operation fails with
     reconciliation_exhausted. `each` is the duration of each state of an attempt. With `while`, the
-    reconciliation begins as soon as the condition holds in the phase.
+    first reconciliation begins as soon as the condition holds in the phase.
     """
 
     example: ClassVar = {"attempts": 2, "then": "exhaust", "each": "5s"}

@@ -1,4 +1,4 @@
-"""An operation that is held in a phase."""
+"""Holds an operation in a phase."""
 
 from typing import ClassVar
 
@@ -13,8 +13,8 @@ from hosting_emulator.world.records import OperationOutcome
 class Stick(OutcomeKind, frozen=True, rename={"for_": "for"}):
     """The operation is stuck in a phase until release_operation releases it.
 
-    With `for`, it continues after this much world time in the phase. With `while`, it stays in the
-    phase only while the condition holds.
+    With `for`, the operation continues after this much world time in the phase. With `while`, the
+    operation stays in the phase only while the condition holds.
     """
 
     example: ClassVar = {"phase": "verifying"}
