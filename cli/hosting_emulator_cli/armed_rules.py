@@ -100,8 +100,8 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
             "--probability",
             metavar="P",
             help=(
-                "Act with this probability, greater than 0 and at most 1. The world's seed "
-                "determines the result."
+                "Act with this probability, greater than 0 and at most 1. The random draws depend "
+                "on the world's seed."
             ),
             type=float,
         ),
@@ -145,7 +145,7 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
 
 
 def rule_members(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that have a value, by their field names in a fault or an outcome."""
+    """Return the options that are set, keyed by their field names in a fault or an outcome."""
     members = dict(options)
     members["from"] = members.pop("from_")
     members["while"] = dict(members.pop("while_")) or None

@@ -45,7 +45,7 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
     clock = None
     if ready.clock != "real":
         command = _command(ready, "clock advance 1h")
-        clock = f"{ready.clock}, {ready.now}; `{command}` advances it"
+        clock = f"{ready.clock}, {ready.now}; `{command}` advances the clock"
     variation = None
     if ready.vary is not None:
         variation = variation_text(ready.vary, ready.vary_only)
@@ -54,7 +54,7 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
         origin = "new"
     token = "none: no organization has an owner, so name a user with --user"
     if ready.user:
-        token = f"for user {ready.user}, see below; `{_command(ready, 'token')}` prints another"
+        token = f"for user {ready.user}, see below; `{_command(ready, 'token')}` prints a new token"
     return [
         ("base URL", ready.base_url),
         ("development", development),
@@ -75,14 +75,14 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
 
 
 def _command(ready: Ready, words: str) -> str:
-    """Return a command line for the default world, even if variables of this shell differ."""
+    """Return a command line for the default world that works whatever this shell's variables."""
     from hosting_emulator.contract.shell import command_line
 
     return typed_here(command_line(words, ready.local_url, ready.world))
 
 
 def _variables(ready: Ready) -> dict[str, str]:
-    """Return the variables in the lines to copy. Variables without a value are left out."""
+    """Return the variables that the lines to copy set. Variables without a value are left out."""
     variables = {
         "HOSTING_BASE_URL": ready.base_url,
         "HOSTING_TOKEN": ready.token,

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import HostingEmulator
     from hosting_emulator.settings import Ready
 
-#: The variables that `exec` and `explore` set for a command. The last two need --tls-port.
+#: The variables that `exec` and `explore` set for a command. The last two variables are set only
+#: with --tls-port.
 VARIABLES = (
     "HOSTING_BASE_URL",
     "HOSTING_DEV_BASE_URL",
@@ -38,11 +39,11 @@ _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 def world_variables(
     world: HostingEmulator, token: str, project_name: str | None = None
 ) -> dict[str, str]:
-    """Return a world's variables, without those for a missing project or organization.
+    """Return a world's variables. Variables for a missing project or organization are left out.
 
-    `project_name` is the alias, handle or id of the project. The default is the first project of
-    the token's organization, or the world's first project if that organization has no project.
-    Raises Failure if no project has this name.
+    `project_name` is the alias, handle or id of the project. The default project is the first
+    project of the token's organization, or the world's first project if that organization has no
+    project. Raises Failure if no project has this name.
     """
     info = world.control.info()
     summary = world.summary
@@ -92,7 +93,7 @@ def _choose_project(
 
 
 def no_project_failure(world: HostingEmulator, name: str = "yet") -> Failure:
-    """Return a Failure for a project that does not exist. The message lists all projects."""
+    """Return a Failure for a project that does not exist. The message lists the projects."""
     names = ", ".join(project.handle for project in world.summary.projects) or "none"
     return Failure(f"world {world.name} has no project {name}; its projects are: {names}")
 
@@ -105,7 +106,7 @@ def command_variables(
 ) -> dict[str, str]:
     """Return the environment variables for a command.
 
-    Each pair in `exports` contains a variable and the name that replaces it. The token is valid for
+    Each pair in `exports` contains the name of a variable and its new name. The token is valid for
     ten years of world time. EXEC_URL_VARIABLE cannot be renamed, because the pytest plugin and the
     SDK use this variable to find the emulator that judges the command.
     """

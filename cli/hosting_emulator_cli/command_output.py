@@ -1,4 +1,4 @@
-"""Shortens a command's output to the lines that a report of `explore` shows."""
+"""Shortens a command's output to the few lines that fit into a report of `explore`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
     """Return at most the last twelve lines of an output.
 
     The excerpt always contains the last traceback frame in the user's own code. If this frame is
-    above the last lines, the excerpt starts with the frame and the line `…`.
+    above the last lines, the excerpt starts with the frame, followed by the line `…`.
     """
     begin = len(lines) - _LINES
     frame_index = _last_own_frame(lines)

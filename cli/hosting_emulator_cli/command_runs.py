@@ -1,4 +1,4 @@
-"""What `exec` and `explore` share: the command to run, `--export`, and the words of a repeat line."""
+"""The parsing of the command line that `exec` and `explore` share."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ export_option = opt.option(
 def typed_words() -> dict[str, list[str]]:
     """Return the words that the user typed for each option, by parameter name.
 
-    In `--at now`, the current time replaces `now`.
+    In `--at now`, the word `now` is replaced with the current time.
     """
     ctx = click.get_current_context()
     options = {flag: param for param in ctx.command.params for flag in param.opts}

@@ -50,7 +50,7 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
     try:
         return ControlClient(f"{address}/_emulator", token=control_token, timeout_s=timeout_s)
     except ValueError as error:
-        message = f"{url!r} is not an address, such as {DEFAULT_URL}"
+        message = f"{url!r} is not an address such as {DEFAULT_URL}"
         origins = {
             ParameterSource.DEFAULT: "the variable HOSTING_EMULATOR_PORT",
             ParameterSource.ENVIRONMENT: "the variable HOSTING_EMULATOR_URL",

@@ -51,7 +51,7 @@ def check_text(report: Report) -> str:
 
 
 def _sentence_lines(sentence: Any) -> list[str]:
-    """Format a sentence of the contract. The observations follow unless the sentence holds."""
+    """Format a sentence of the contract. Observations follow if the verdict is not `holds`."""
     word, color = _MARKS[sentence["verdict"]]
     lines = [f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}"]
     if sentence["verdict"] != "holds":
@@ -60,7 +60,7 @@ def _sentence_lines(sentence: Any) -> list[str]:
 
 
 def check_summary(report: Report) -> str:
-    """Return a sentence with the number of the contract's sentences for each verdict."""
+    """Return a line that counts the contract's sentences by verdict."""
     counts = report["summary"]
     return (
         f"{sum(counts.values())} sentences: {counts['holds']} hold, {counts['differs']} differ, "

@@ -56,7 +56,7 @@ _RESOLVER_S = 5.0
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """A finding of a check.
+    """A finding that a check reports.
 
     `verdict` is `ok`, `note` or `problem`. `seen` is a sentence that describes the finding.
     `advice` says what to do, or is None if there is nothing to do.
@@ -69,7 +69,7 @@ class CheckFinding:
 
 
 def finding(check: str, kind: str, **facts: object) -> CheckFinding:
-    """Return the finding of this kind for a check. `facts` are the values of its placeholders."""
+    """Return the finding of this kind for a check. `facts` replace the placeholders in its texts."""
     text = FINDINGS[check][kind]
     advice = text.advice
     if advice is not None:
@@ -79,11 +79,11 @@ def finding(check: str, kind: str, **facts: object) -> CheckFinding:
 
 @dataclass(frozen=True)
 class EmulatorProbe:
-    """The result of asking the program at an address which emulator it is.
+    """The result of asking the program at an address for its version and details.
 
     `version` is None if no emulator responded. `info` is also None if the emulator refused the
-    request, for example because of a missing control token. `reason` then says why. `is_silent`
-    means that no program responded.
+    request, for example because of a missing control token. If `info` is None, `reason` says why.
+    `is_silent` means that no program responded.
     """
 
     version: str | None
@@ -111,10 +111,10 @@ def examine(
 ) -> list[CheckFinding]:
     """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    If `port` is None, the port of `url` is checked, or the default port if `url` is not an address
-    of this machine with a port. If `tls_port` is None, no TLS port is checked. If `data_dir` is
-    None, the running emulator's data directory is checked, or the directory that `start` would use.
-    `is_url_chosen` means that the command line or the environment sets `url`.
+    If `port` is None, the port of `url` is checked if `url` names this machine, and the default
+    port if not. If `tls_port` is None, no TLS port is checked. If `data_dir` is None, the running
+    emulator's data directory is checked, or the directory that `start` would use. `is_url_chosen`
+    means that the command line or the environment sets `url`.
     """
     settings, start_directory = check_settings(start)
     probe = ask(url, control_token)
@@ -198,7 +198,7 @@ def _release(version: str) -> list[int]:
 
 
 def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
-    """Return findings about the settings of `start`, and the data directory that it would use."""
+    """Return findings about the settings of `start`, and the data directory in these settings."""
     try:
         ctx = start.make_context("start", [])
     except click.ClickException as error:
@@ -351,7 +351,7 @@ def check_data(path: Path, *, is_reached: bool) -> Iterator[CheckFinding]:
     exists = path.exists()
     writable_path = path
     if not exists:
-        # `start` would create the directory in its closest existing parent.
+        # Check the closest existing parent, because `start` would create the directory in it.
         writable_path = next(parent for parent in path.absolute().parents if parent.exists())
     if path.is_symlink() and not exists:
         yield finding("data", "link", path=path)
@@ -397,7 +397,7 @@ def _sentence(text: str) -> str:
 
 
 def _capitalized(text: str) -> str:
-    """Capitalize a text, unless its first word is a path, a file name or an address."""
+    """Capitalize a text's first letter, unless the first word is a path, file name or address."""
     words = text.split(maxsplit=1)
     if words and any(mark in words[0].rstrip(".,:;") for mark in "/\\."):
         return text
@@ -498,7 +498,7 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
 def _resolve_in_time(name: str) -> list[str]:
-    """Return the addresses of a name. Raises OSError if the name does not resolve in time.
+    """Return the IP addresses of a name. Raises OSError if the name does not resolve in time.
 
     A resolver that hangs keeps running in its own thread.
     """

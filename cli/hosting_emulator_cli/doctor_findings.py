@@ -35,7 +35,7 @@ def _problem(message: str, advice: str) -> FindingText:
     return FindingText("problem", message, advice)
 
 
-#: The findings by check and by name.
+#: The findings, by the name of the check and the name of the finding.
 FINDINGS: dict[str, dict[str, FindingText]] = {
     "versions": {
         "not_installed": _note(
@@ -103,8 +103,8 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
         ),
         "closed": _note(
             "Version {version} is running at {url}, but refused a request for details: {why}.",
-            "Set the control token that `start` printed with --control-token or "
-            "HOSTING_EMULATOR_CONTROL_TOKEN.",
+            "Set --control-token or HOSTING_EMULATOR_CONTROL_TOKEN to the control token that "
+            "`start` printed.",
         ),
     },
     "port": {
@@ -179,13 +179,13 @@ FINDINGS: dict[str, dict[str, FindingText]] = {
     },
     "certificates": {
         "none": _ok(
-            "There is no certificate authority yet. `start --tls-port` creates it.",
+            "No certificate authority exists yet. `start --tls-port` creates the authority.",
         ),
         "ok": _ok(
             "The certificate authority {path} is valid until {ends}.",
         ),
         "served": _ok(
-            "Port {port} presents valid certificates for {names}.",
+            "The emulator presents valid certificates for {names} on port {port}.",
         ),
         "useless": _problem(
             "{why}.",

@@ -31,7 +31,7 @@ class BodyPart:
 
 
 def project_aliases(world: HostingEmulator) -> dict[str, str]:
-    """Return the aliases of a world's current projects by id."""
+    """Return the aliases of a world's current projects by project id."""
     return {project.id: project.alias for project in world.summary.projects}
 
 
@@ -98,7 +98,7 @@ def exchange_table(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, s
             cells.response,
             cells.why,
         )
-        # `table` shows None as `-`.
+        # Replace empty cells with None, because `table` shows None as `-`.
         rows.append([None if cell == "" else cell for cell in row])
     return table(_HEADERS, rows)
 

@@ -62,7 +62,7 @@ class CommandResult:
     """The result of a run: its exit code, and the points at which responses varied.
 
     `signalled` means that a signal asked this process to end. `undecided` means that the command
-    succeeded, but that there is no verdict or no report although the user requested it.
+    succeeded, but that a verdict or a report that the user requested is missing.
     """
 
     code: int
@@ -227,7 +227,7 @@ class _CommandRun:
     def _on_signal(self, number: int) -> None:
         """Forward a signal to the command. A second Ctrl-C kills the command.
 
-        A command that does not end in time is ended.
+        A command that does not end within `patience_s` is also killed.
         """
         now = time.monotonic()
         is_second_press = self._signal is not None and now - self._signalled_at > _ONE_PRESS_S
@@ -246,7 +246,7 @@ class _CommandRun:
             self._end_later(child, number)
 
     def _end_later(self, child: ChildCommand, number: int) -> None:
-        """End the command after `patience_s`, unless the command ends by itself before.
+        """Schedule the end of a command that does not end by itself within `patience_s`.
 
         On a terminal, a hint tells the user how to end the command sooner.
         """
@@ -295,7 +295,7 @@ class _CommandRun:
     def _report(self, ready: Ready, outcome: Outcome) -> None:
         """Judge the run, and write the requested reports and worlds.
 
-        An error is printed. The run is then undecided if a report or a verdict was requested.
+        If an error occurs, it is printed, and a requested report or verdict remains undecided.
         """
         from hosting_emulator.sdk import WorldsObservation
 

@@ -56,11 +56,11 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 class CommandExploration:
     """A command to explore, its emulator's settings, the runs to make, and the reports to write.
 
-    `limit_s` limits each run, and `budget_s` limits the exploration. Both are real seconds. If
+    `limit_s` limits each run, and `budget_s` limits the exploration, both in real seconds. If
     `limit_s` is None, the limit depends on the duration of the clean run. If `budget_s` is None,
-    there is no limit. If `point` is set, only this point runs. `repeat` returns the command line
-    that repeats the run of a point. `repeat_clean` is the command line that shows the conduct of
-    the clean run.
+    the exploration has no time limit. If `point` is set, only this point runs. `repeat` returns the
+    command line that repeats the run of a point. `repeat_clean` is the command line that shows the
+    conduct of the clean run.
     """
 
     command: Sequence[str]
@@ -86,7 +86,10 @@ class CommandExploration:
 
 
 def explore(options: CommandExploration) -> int:
-    """Explore a command, and return the exit code. Raises Failure if it cannot be explored."""
+    """Explore a command, and return the exit code.
+
+    Raises Failure if the command cannot be explored.
+    """
     not_ours = descendants()
     become_subreaper()
     # An exploration without a verdict must not leave an earlier exploration's report behind.
@@ -119,7 +122,8 @@ class _Exploration:
         self._signal: int | None = None
         #: The reason why no more runs may start. Empty while runs may start.
         self._stop_reason = ""
-        #: The commands that are currently running. The lock protects them from being closed.
+        #: The commands that are currently running. While the lock is held, none of these commands
+        #: is closed.
         self._running: set[ChildCommand] = set()
         #: The idle supervisors, which can run the command again.
         self._idle: list[ChildCommand] = []
@@ -127,7 +131,7 @@ class _Exploration:
         self._began = time.monotonic()
         #: The conduct findings of the point's run, if only one point runs.
         self._conduct_text = ""
-        #: The emulator whose default world is copied for each run. The pattern itself serves no run.
+        #: The emulator whose default world is copied for each run. This emulator itself serves no run.
         self._pattern: Emulator
         self._run_settings = replace(options.settings, scenario=None, state=None)
         self._loop: asyncio.AbstractEventLoop
@@ -156,7 +160,7 @@ class _Exploration:
         self._stop("interrupted")
 
     def _stop(self, reason: str) -> None:
-        """End all running commands, and let no more runs start."""
+        """End all running commands, and prevent further runs."""
         self._stop_reason = self._stop_reason or reason
         with self._lock:
             for process in self._running:
@@ -426,9 +430,9 @@ def _job_count(jobs: int | None) -> int:
 
 
 def _comparable_lines(timed_run: TimedRun, ready: Ready) -> list[str]:
-    """Return the non-empty lines of an output, with placeholders for the port and for addresses.
+    """Return the non-empty lines of an output, so that the lines of different runs are comparable.
 
-    The port and memory addresses differ between runs.
+    Placeholders replace the emulator's port and memory addresses, which differ between runs.
     """
     port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
     text = port.sub("PORT", timed_run.output.decode("utf-8", "replace"))

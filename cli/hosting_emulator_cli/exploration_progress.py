@@ -1,4 +1,4 @@
-"""Shows an exploration's progress on stderr: a bar on a terminal, and results that are not fine."""
+"""Shows an exploration's progress on stderr: a bar on a terminal, and each failure that is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of an exploration. `--results` stores the results, so that explore can continue."""
+"""The results of an exploration, which `--results` stores, so that `explore` can continue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _FORMAT = "hosting-emulator exploration 1"
 #: The settings that determine the world of a run.
 _WORLD_SETTINGS = ("seed", "clock", "at", "assumptions", "scenario", "state")
-#: A file on the command line that has more bytes is compared only by name.
+#: Files on the command line that have more bytes than this are compared only by name.
 _LONGEST_FILE = 16 * 1024 * 1024
 
 
@@ -40,8 +40,9 @@ class ResultsFile:
     def load(self, planned: plan.Plan) -> str:
         """Load the stored results of a plan's points, and return a message about the results.
 
-        Results with another key and finished results are not loaded. The message is empty if there
-        is no file. Raises Failure if the file cannot be read or contains no exploration.
+        The results of another command or of a finished exploration are not loaded. The message is
+        empty if there is no file. Raises Failure if the file cannot be read or contains no
+        exploration.
         """
         if self._path is None:
             return ""
@@ -86,7 +87,7 @@ def exploration_key(
     limit_s: float | None,
     conduct: str,
 ) -> str:
-    """Return a hash of everything that affects the results, in hexadecimal.
+    """Return a hexadecimal hash of everything that affects the results.
 
     The hash includes the content of the files that the command line names.
     """

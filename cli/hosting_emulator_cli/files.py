@@ -39,7 +39,7 @@ def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
 
 
 def _replace_file(path: Path, text: str, mode: int) -> None:
-    """Write a temporary file in the same folder, and rename the file. Raises OSError."""
+    """Write a temporary file in the folder of `path`, and rename it to `path`. Raises OSError."""
     temporary = path.with_name(f".{path.name}.{token_hex(8)}.tmp")
     # Use O_EXCL, because in a shared folder another user may have created a file with this name.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)

@@ -53,7 +53,7 @@ def load(address: Any) -> Any:
 def near(word: str, choices: Iterable[str], otherwise: str = "choose from {}") -> str:
     """Return the end of an error message, which suggests the closest choice.
 
-    If no choice is close, `otherwise` is the end. All choices replace the `{}` in `otherwise`.
+    If no choice is close, the message ends with `otherwise`, in which `{}` stands for all choices.
     """
     from hosting_emulator.contract.suggestions import nearest
 
@@ -62,14 +62,17 @@ def near(word: str, choices: Iterable[str], otherwise: str = "choose from {}") -
 
 
 def examples(lines: str) -> str:
-    """Return example command lines for the end of a command's help. Click does not rewrap them."""
+    """Return example command lines for the end of a command's help.
+
+    Click does not rewrap these lines.
+    """
     return "\b\nExamples:\n" + indent(cleandoc(lines), "  ")
 
 
 class CommandGroup(click.Group):
     """A group whose help lists its commands in the order of their declaration.
 
-    `lazy` maps command names to `module:attribute`. The module of such a command is imported when
+    `lazy` maps command names to `module:attribute`. The module of a lazy command is imported when
     the command is needed.
     """
 

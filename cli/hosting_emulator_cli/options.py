@@ -78,13 +78,16 @@ def flag(*names: str, help: str, **attrs: Any) -> Decorator[Any]:
 def choice(
     *names: str, choices: Sequence[str], help: str, default: str | None = None, **attrs: Any
 ) -> Decorator[Any]:
-    """Declare an option with a fixed set of values. Without `default`, the first is the default."""
+    """Declare an option with a fixed set of values. The default is `default` or the first value."""
     kind = click.Choice(choices)
     return option(*names, help=help, type=kind, default=default or choices[0], **attrs)
 
 
 def options(*decorators: Decorator[Any]) -> Decorator[Any]:
-    """Combine the decorators of options into one. The help lists the options in this order."""
+    """Combine the decorators of options into one decorator.
+
+    The help lists the options in the order of the decorators.
+    """
 
     def decorate_all(command: Any) -> Any:
         for decorate in reversed(decorators):
@@ -169,7 +172,7 @@ assume_option = option(
 
 
 def skip_rule_option(help: str) -> Decorator[Any]:
-    """Declare `--skip-rule`. Its parameter is `skip_rules`, a tuple of rule ids."""
+    """Declare `--skip-rule`. The command's parameter is `skip_rules`, a tuple of rule ids."""
     return option(
         "--skip-rule",
         "skip_rules",
@@ -204,10 +207,7 @@ def replace_option(command: str) -> Decorator[Any]:
 
 
 def with_client(command: F) -> F:
-    """Pass a client for the running emulator to a command, and add the client's options.
-
-    The parameter is `client`.
-    """
+    """Add the options that select an emulator. The command receives a client as `client`."""
 
     @functools.wraps(command)
     def call(*args: Any, url: str, control_token: str | None, **params: Any) -> Any:
@@ -218,10 +218,7 @@ def with_client(command: F) -> F:
 
 
 def with_world(command: F) -> F:
-    """Pass a handle to a world in the running emulator to a command, and add the handle's options.
-
-    The parameter is `world`.
-    """
+    """Add the options that select a world. The command receives a handle to it as `world`."""
 
     @with_client
     @functools.wraps(command)
@@ -248,15 +245,15 @@ def ask(
 ) -> Any:
     """Return the running emulator's response, or the data of this installation.
 
-    `offline` returns the data of this installation. It is a function, or the address of a function
-    as `module:function`. If `offline` is not None, the emulator is queried only if the command line
-    contains `--url` or `--world`. Environment variables do not count, because they may be set for
-    all commands of a shell, even if no emulator is running.
+    `offline` is a function that returns the data of this installation, or the address of such a
+    function as `module:function`. If `offline` is not None, the emulator is queried only if the
+    command line contains `--url` or `--world`. Environment variables do not count, because a shell
+    may set them for all commands, even if no emulator is running.
     """
     if offline is not None and not is_typed("url", "world"):
         from msgspec import to_builtins
 
-        # Convert messages to JSON objects, which a response of the running emulator also contains.
+        # Convert messages to JSON objects, like those in a response of the running emulator.
         return to_builtins(load(offline)())
     params = click.get_current_context().params
     with connected(params["url"], params["control_token"]) as client:
@@ -315,8 +312,8 @@ def address_options(*, port: int, port_help: str) -> Decorator[Any]:
             "--host",
             metavar="ADDRESS",
             help=(
-                "Address to listen on. Other machines on the network can connect unless it is a "
-                "loopback address."
+                "Address to listen on. Other machines on the network can connect to every address "
+                "except a loopback address."
             ),
             default="127.0.0.1",
         ),
@@ -357,7 +354,7 @@ log_options = options(
     ),
     flag(
         "--log-requests",
-        help="Log each request to stderr as one line, with the response and its reason.",
+        help="Log each request to stderr as one line, with the response and the reason for it.",
         env="HOSTING_EMULATOR_LOG_REQUESTS",
     ),
 )
@@ -379,14 +376,15 @@ at_option = option(
         "or skip clock, and `now` for other clocks."
     ),
 )
-#: Options for the content of a new state. All parameters except `assume` have a setting's name.
+#: Options for the content of a new state. Except for `assume`, the parameters have the names of
+#: settings.
 world_options = options(
     scenario_option,
     option(
         "--import",
         "state",
         metavar="FILE",
-        help="Start with the world in this file, which `world export` or a failed test wrote.",
+        help="Start with the world in this file, as written by `world export` or by a failed test.",
     ),
     option(
         "--seed",

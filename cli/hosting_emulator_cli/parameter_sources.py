@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 
 def source(name: str) -> ParameterSource | None:
-    """Return where the current command got a parameter's value, or None for an unknown name."""
+    """Return the source of a parameter's value in the current command. None for an unknown name."""
     return click.get_current_context().get_parameter_source(name)
 
 
@@ -25,7 +25,7 @@ def is_typed(*names: str) -> bool:
 
 
 def origin_of(ctx: click.Context, param: click.Parameter) -> str | None:
-    """Return the variable or the file that sets a parameter, or None if there is neither."""
+    """Return the variable or the file that sets a parameter, or None if it has another source."""
     parameter_source = ctx.get_parameter_source(str(param.name))
     if parameter_source is ParameterSource.ENVIRONMENT:
         return f"the variable {param.envvar}"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, Message, WholeExchange, Why
     from hosting_emulator.sdk.exchange_text import ExchangeCells
 
-#: The minimum width of a terminal for columns of fixed width for the call, project and user.
+#: The minimum width of a terminal on which call, project and user have columns of fixed width.
 WIDE = 110
 #: The indentation of the reason below a line.
 _INDENT = 6
@@ -49,8 +49,8 @@ _WIDE_COLUMNS = _ColumnWidths(call=27, project=6, user=9)
 def line_view(exchange: ExchangeSummary, aliases: Mapping[str, str], room: int) -> RenderableType:
     """Return a view of an exchange: one line, and the reason for the response below the line.
 
-    `room` is the width of the terminal. The line has columns if they fit into a width of at least
-    WIDE.
+    `room` is the width of the terminal. The line has columns if `room` is at least WIDE and the
+    columns fit.
     """
     cells = printable_cells(exchange, aliases)
     line = _exchange_line(exchange, cells, room)

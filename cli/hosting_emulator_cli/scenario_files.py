@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def choose_scenario(name: str) -> ScenarioChoice:
-    """Return a scenario as requests to the control API name it: by library name, or by text.
+    """Return a scenario's library name or its text, in the form that the control API expects.
 
     Raises Failure if the scenario's file cannot be read.
     """
@@ -36,7 +36,8 @@ def scenario_text(name: str) -> tuple[str, str]:
 def is_scenario_file(name: str) -> bool:
     """Return whether a name refers to a file, not to a scenario in the library.
 
-    The name of a file is `-`, names an existing file, contains a slash, or has a YAML suffix.
+    A name refers to a file if it is `-`, names an existing file, contains a slash, or has a YAML
+    suffix.
     """
     path = Path(name)
     return name == "-" or "/" in name or path.suffix in (".yaml", ".yml") or path.is_file()

@@ -19,11 +19,12 @@ from hosting_emulator_cli.parameter_sources import is_default, is_typed, origin_
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
-#: The options whose key in the file differs from their name. The file contains a list or a mapping.
+#: The key in the settings file of each option whose key differs from its name.
 _FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
-#: The options that describe a world. Commands other than `start` read only these from the file.
+#: The options that describe a world. Commands other than `start` read only these options from the
+#: settings file.
 _WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
-#: The options to ignore in the file, by the option on the command line that replaces them.
+#: The options to ignore in the settings file, by the command-line option that replaces them.
 _REPLACED_OPTIONS = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
 #: The key of the original arguments in the `meta` of a Click context.
 TYPED = "hosting_emulator_cli.typed"

@@ -133,7 +133,7 @@ def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
         sentences.append(f"{len(stories)} {noun}: {passed} passed, {failed} failed.")
     without_story = len(readable) - len(stories)
     if without_story:
-        sentences.append(f"{without_story} without a story.")
+        sentences.append(f"Scenarios without a story: {without_story}.")
     unreadable = len(reports) - len(readable)
     if unreadable:
         noun = "scenario" if unreadable == 1 else "scenarios"

@@ -142,7 +142,7 @@ def _wrap(text: str, width: int) -> list[str]:
 
 
 def cell_text(value: object) -> str:
-    """Return a value as one line of readable text. None and empty lists are `-`."""
+    """Return a value as one line of readable text. None and empty lists become `-`."""
     if value is None:
         return "-"
     if isinstance(value, bool):

@@ -18,9 +18,7 @@ MOST_RUNS = 40
 _NOT_STARTED = (126, 127)
 #: The text that replaces the points if no response of this emulator varied. For example, tests with
 #: the pytest plugin may use only worlds that the command creates.
-_OTHER_WORLDS = (
-    "no response of this emulator; worlds that the command created itself use the seed too"
-)
+_OTHER_WORLDS = "no response of this emulator (worlds that the command creates also use the seed)"
 
 #: A function that returns the command line for a run with variation at these points. None means all
 #: points.

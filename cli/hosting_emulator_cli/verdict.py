@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 UNDECIDED = 2
 #: The maximum number of worlds in a report. Only the latest worlds are reported.
 MOST_REPORTS = 5
-#: The maximum number of worlds that are kept besides the main world. Only the latest are kept.
+#: The maximum number of worlds that are kept besides the main world. Only the latest worlds are
+#: kept.
 MOST_KEPT = 20
 #: The maximum number of unfinished requests that a message names.
 _MOST_NAMED = 5
@@ -82,7 +83,7 @@ class RunVerdict:
         return "\n\n".join(texts)
 
     def in_progress_text(self) -> str:
-        """Return a sentence that lists the requests without a response when the command ended.
+        """Return a sentence that lists the requests that had no response when the command ended.
 
         The sentence is empty if every request had a response.
         """
@@ -102,10 +103,9 @@ class RunVerdict:
         return [chapter for chapter in self._chapters if chapter.requests and not chapter.released]
 
     def main_chapter(self) -> ChapterReport:
-        """Return the world to look at first.
+        """Return the default world, or the latest active world if only other worlds are active.
 
-        This is the default world if it received a request, or if no other world did. If not, it is
-        the latest world that received requests.
+        A world is active if it received requests and its state is kept.
         """
         default = next(
             chapter

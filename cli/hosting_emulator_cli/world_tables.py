@@ -1,4 +1,4 @@
-"""Worlds as a table, one per line."""
+"""Formats worlds as a table."""
 
 from __future__ import annotations
 

@@ -264,7 +264,10 @@ def test_requests_tail_reports_missed_requests_and_a_reset(ask, control: FakeCon
 
     result = ask("requests", "tail")
 
-    assert result.stderr == "Too many requests at once: some are not shown.\nThe world was reset.\n"
+    assert (
+        result.stderr
+        == "Too many requests arrived at once, so some are not shown.\nThe world was reset.\n"
+    )
     assert result.stdout.splitlines()[-1].startswith("#1 ")  # The numbers begin again.
 
 

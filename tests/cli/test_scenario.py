@@ -201,7 +201,7 @@ def test_a_file_without_a_story_is_no_passed_story(run, file: Path, tmp_path: Pa
 
     assert result.exit_code == 0
     assert "no story: the world was built" in result.stdout
-    assert result.stderr == "1 story: 1 passed, 0 failed. 1 without a story.\n"
+    assert result.stderr == "1 story: 1 passed, 0 failed. Scenarios without a story: 1.\n"
     [skipped] = Xml.parse(junit).iter("skipped")
     assert skipped.get("message") == "the scenario has no story"
 

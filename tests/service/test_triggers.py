@@ -219,6 +219,6 @@ def test_the_command_lists_triggers(
     assert rows[0].split()[0] == listed[0]["id"] == "fault-1"
     assert "fault-1 has not acted: the nearest request was number 1" in text.stdout
     assert f"timeline[0] of {hosting_emulator.name} (move_dns)" in status.stdout
-    assert "It waits for an operation that apply_project_domains begins." in " ".join(
+    assert "Waits for an operation that apply_project_domains begins." in " ".join(
         status.stdout.split()
     )

@@ -72,8 +72,8 @@ def conduct(
     """Report the client's mistakes.
 
     Checks every request to the world against rules. Each rule is based on a sentence of the
-    contract or of the HTTP standard. Requests from before a reset or before the load of a scenario
-    count too. After the first check, no later request is missed.
+    contract or of the HTTP standard. Requests that were sent before the world was reset or loaded a
+    scenario count too. After the first check, no later request is missed.
 
     The exit code is 1 if a finding has severity warning or worse. --severity changes this limit.
     Without such a finding, the exit code is 2 if the world received no request, or if a request
@@ -156,7 +156,7 @@ def ask_conduct(
 
 
 def with_rules_command(refused: ControlRefused) -> str:
-    """Return the text of a refusal. A command that lists the rules replaces the API's address."""
+    """Return a refusal's text, with a command that lists the rules instead of the API's address."""
     address = "/_emulator/contract/conduct-rules lists"
     return str(refused).replace(address, "`hosting-emulator conduct rules` lists")
 

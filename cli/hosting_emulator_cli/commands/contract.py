@@ -35,7 +35,7 @@ def contract() -> None:
     """Show the contract as the emulator understands it.
 
     Without --url and --world, the commands show the defaults and need no running emulator. With
-    --url or --world, they query the running emulator. `check` checks any server against the
+    --url or --world, the commands query the running emulator. `check` checks any server against the
     contract.
     """
 
@@ -83,7 +83,7 @@ def _value_text(row: dict[str, Any]) -> str:
 
 
 def _alternatives_text(row: dict[str, Any]) -> str:
-    """Return an assumption's alternatives as text. A remark marks contradictions of the contract."""
+    """Return an assumption's alternatives as text. Contradictions of the contract are marked."""
     contradictions = row["outside_the_letter"]
     remark = "(contradicts the contract)"
     if row["alternatives"] == "any":
@@ -137,7 +137,7 @@ def _check_summary(report: Report) -> str:
 
 
 def _read_allowed(words: list[str]) -> frozenset[str]:
-    """Return the words for what the check may change. `all` stands for all other words.
+    """Return the kinds of changes that the check may make. The word `all` stands for all kinds.
 
     Raises ValueError for an unknown word.
     """

@@ -33,7 +33,7 @@ def _env_text(variables: dict[str, str]) -> str:
 @opt.choice(
     "--shell",
     choices=tuple(SHELLS),
-    help="Shell syntax to print.",
+    help="Shell syntax of the output.",
 )
 @opt.user_option
 @opt.organization_option

@@ -76,7 +76,7 @@ def _read_patience(text: str) -> float:
     metavar="FILE",
     help=(
         "If CMD fails, write the world to this file, which `start --import FILE` opens. Other "
-        "worlds that received requests are written to files beside it."
+        "worlds that received requests are written to files beside this file."
     ),
 )
 @opt.option(
@@ -94,7 +94,8 @@ def _read_patience(text: str) -> float:
     "--conduct",
     choices=CONDUCT,
     help=(
-        "Report CMD's mistakes as a client on stderr. With `error`, a warning or an error also "
+        "Report on stderr the mistakes that CMD makes as a client. With `error`, a warning or an "
+        "error also "
         "makes the exit code 1. An `exec` inside CMD uses the same choice by default. See "
         "`hosting-emulator conduct`."
     ),
@@ -118,7 +119,7 @@ def exec_(
     shrink: bool,
     **settings_options: Any,
 ) -> int:
-    """Run a command with a fresh emulator, and exit with its exit code.
+    """Run a command with a fresh emulator, and exit with the command's exit code.
 
     `exec -- CMD [ARGS]` starts the emulator on a free port and runs CMD with the environment
     variables below. A settings file in this directory can set the scenario, seed, clock and
@@ -141,10 +142,10 @@ def exec_(
     When CMD ends, the emulator stops, all processes that CMD left running are ended, and the state
     is deleted. Ctrl-C ends CMD and the emulator. A second Ctrl-C kills CMD immediately.
 
-    The exit code is CMD's own. It is 127 if CMD was not found, 126 if CMD cannot be run, and 128+N
-    after signal N. The exit code is 2 if the emulator could not start, so that CMD was not run. It
-    is also 2 if CMD succeeded but --conduct reached no verdict. Possible reasons are that no
-    request reached the emulator (only with `error`), that the emulator did not respond when CMD
+    The exit code is CMD's own, 127 if CMD was not found, 126 if CMD cannot be run, and 128+N after
+    signal N. If the emulator could not start, the exit code is 2, and CMD is not run. If CMD
+    succeeded but --conduct reached no verdict, the exit code is also 2. Possible reasons are that
+    no request reached the emulator (only with `error`), that the emulator did not respond when CMD
     ended, or that a check itself failed.
 
     The report, the verdict and --keep cover every world of the emulator, including worlds that CMD

@@ -26,14 +26,15 @@ if TYPE_CHECKING:
     from hosting_emulator_lab.explore.plan import FaultPoint
 
 _PLAN = "hosting_emulator_lab.explore.plan"
-#: The parameters that affect each run. A line that repeats a run must contain their options.
+#: The parameters whose options a command line must contain to repeat a run.
 _RUN_PARAMETERS = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
-#: More parameters that affect each run. Their options do not exist or have another meaning in `exec`.
+#: The parameters whose options only a command line for `explore` must contain to repeat a run. In
+#: `exec`, these options do not exist or have another meaning.
 _EXPLORE_PARAMETERS = ("limit_s", "conduct")
 
 
 def _read_limit(text: str) -> float:
-    """Return a duration in seconds. Raises ValueError if it has no unit or is 0."""
+    """Return a duration in seconds. Raises ValueError if the text has no unit or the value is 0."""
     if text.isascii() and text.isdigit():
         raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
     limit_s = read_seconds(text)
@@ -43,7 +44,10 @@ def _read_limit(text: str) -> float:
 
 
 def _read_point(text: str) -> FaultPoint:
-    """Parse a fault point in the form CALL#N/FAULT/PHASE, which reports use. Raises ValueError."""
+    """Parse a fault point, such as `create_user_api_key#1/timeout/before_commit`.
+
+    Raises ValueError if the text has another form.
+    """
     from hosting_emulator_lab.explore.plan import FaultPoint
 
     return FaultPoint.read(text)
@@ -147,7 +151,7 @@ def _read_point(text: str) -> FaultPoint:
     "--results",
     "results_file",
     metavar="FILE",
-    help="Store the results in this file, from which an interrupted exploration continues.",
+    help="Store the results in this file, so that an interrupted exploration can continue.",
 )
 @opt.world_options
 @opt.user_option
@@ -195,11 +199,11 @@ def explore(
     world's clock is `skip`, so that polling moves the time. CMD gets the same environment variables
     as with `exec`.
 
-    The report lists the faults that CMD survived, and the faults with which CMD failed or hung. It
-    also lists the faults with which CMD succeeded but did something twice or left a different
-    result than the clean run. With --outcomes, CMD may give up. The report then lists the points at
-    which CMD claims success anyway, crashes, or retries in vain. A command line for each such point
-    repeats the run.
+    The report lists the faults that CMD survived, and the faults with which CMD failed or hung. The
+    report also lists the faults with which CMD succeeded but did something twice or left a
+    different result than the clean run. With --outcomes, CMD also survives if it gives up, but not
+    if it claims success anyway, crashes, or retries in vain. For each fault that CMD did not
+    survive, the report contains a command line that repeats the run.
 
     The exit code is 0 if CMD survived all runs, 1 if not, 2 if CMD could not be explored, and 130
     after Ctrl-C. After Ctrl-C, `explore` still reports the results so far.
@@ -254,7 +258,7 @@ def explore(
 
 
 def _typed_words(names: Iterable[str]) -> list[str]:
-    """Return the words that the user typed for these parameters, in the order of the names."""
+    """Return the words that the user typed for these parameters, in the order of `names`."""
     words_by_name = typed_words()
     words: list[str] = []
     for name in names:

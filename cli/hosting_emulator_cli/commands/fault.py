@@ -82,8 +82,8 @@ class _AddCommand(click.Command):
 @click.argument("effect_options", nargs=-1, metavar="[OPTION=VALUE]...", type=TYPED_VALUE)
 @target_options(
     "requests",
-    "Only requests to this call, such as list_deployments, or to this other endpoint, such as "
-    "redeem_ticket or idp_token.",
+    "Only requests to this call or other endpoint, such as list_deployments, redeem_ticket or "
+    "idp_token.",
 )
 @opt.option(
     "--method",
@@ -110,7 +110,7 @@ class _AddCommand(click.Command):
 @opt.option(
     "--body",
     metavar="PATH=VALUE",
-    help="Only requests with this value of a body field, such as key.name=ci*. Repeatable.",
+    help="Only requests whose body field has this value, such as key.name=ci*. Repeatable.",
     multiple=True,
     type=TYPED_VALUE,
 )
@@ -165,7 +165,7 @@ def add(
 
 
 def _fault_members(after_commit: bool | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a fault that the options set, except the effect."""
+    """Return the fields of a fault that the options set. The effect is not among these fields."""
     members = dict(options)
     if after_commit is not None:
         members["phase"] = "before_commit"

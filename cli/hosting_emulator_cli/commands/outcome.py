@@ -94,8 +94,8 @@ add_management(
             "USED UP applies to no more operations."
         ),
         remove_help=(
-            "Each OUTCOME is an id, such as outcome-1. Operations to which the outcome already "
-            "applies still end as it determines."
+            "Each OUTCOME is an id, such as outcome-1. Operations to which an outcome already "
+            "applies do not change."
         ),
         kinds_help="List the kinds, matches and conditions of outcomes.",
     ),

@@ -1,4 +1,4 @@
-"""`requests`: show the request log, and send its requests again."""
+"""`requests`: show the request log, and resend logged requests."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _filters = opt.options(
         "--user",
         metavar="USER",
         help=(
-            "Only requests of this user, by alias or id. `nobody` selects requests without a valid "
+            "Only requests from this user, by alias or id. `nobody` selects requests without a valid "
             "token."
         ),
     ),
@@ -82,9 +82,9 @@ _filters = opt.options(
     ),
 )
 def requests() -> None:
-    """Show the request log: requests, responses and the reasons for them.
+    """Show the request log: requests, responses, and the reasons for the responses.
 
-    A world keeps its last 1,000 requests, with secrets removed. Times are world time.
+    A world keeps its last 1,000 requests, with secrets removed. All times are world time.
     """
 
 
@@ -119,7 +119,7 @@ def list_requests(
 def _put_list(
     world: HostingEmulator, exchanges: Sequence[ExchangeSummary], *, has_filters: bool
 ) -> None:
-    """Print exchanges as a table, or a message if there are none."""
+    """Print exchanges as a table, or print a message if there are no exchanges."""
     aliases = project_aliases(world)
     if out.is_terminal():
         put_exchanges(exchanges, aliases)
@@ -193,7 +193,7 @@ def tail(world: HostingEmulator, limit: int, as_json: bool, **filters: Any) -> N
             latest_number = exchange.n
         for event in events:
             if event.kind == "gap":
-                out.say("Too many requests at once: some are not shown.")
+                out.say("Too many requests arrived at once, so some are not shown.")
             elif event.kind == "world":
                 out.say(f"The world was {event.data['title']}.")
                 latest_number = 0
@@ -339,7 +339,10 @@ def _read_recording(file: str) -> Recording:
 
 
 def _warn_of_assumptions(assume: Sequence[tuple[str, str]]) -> None:
-    """Print the warnings about assumptions. The emulator later refuses unknown assumptions."""
+    """Print the warnings about assumptions.
+
+    Unknown assumptions are ignored here, because the emulator refuses them later.
+    """
     from hosting_emulator.contract.assumption_table import warnings_of
     from hosting_emulator.contract.assumptions import DEFAULTS, AssumptionRefused
 

@@ -1,4 +1,4 @@
-"""`scenario`: worlds written in YAML, with stories that test them."""
+"""`scenario`: list, check, load, run and record scenarios."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
 @prints(words="World {value.name} now has the content of {name}.")
 @opt.with_world
 def load(world: HostingEmulator, name: str, replace: bool) -> Any:
-    """Load a scenario into a world, replacing its content.
+    """Load a scenario into a world, and replace the world's content.
 
     SCENARIO is a name in the library or a YAML file. A scenario with errors changes nothing.
     """
@@ -188,7 +188,7 @@ def run(
     """Run stories against the running emulator and report each step.
 
     Each SCENARIO is a name in the library or a YAML file. The exit code is 1 if a response differs
-    from what the story expects, and 2 if a scenario has an error or no emulator runs.
+    from what the story expects, and 2 if a scenario has an error or no emulator is running.
     """
     from hosting_emulator.sdk import ControlRefused
 
@@ -220,7 +220,7 @@ def _put_reports(
 ) -> int:
     """Run the stories of scenarios, print and write the reports, and return the exit code.
 
-    Raises Failure if the only scenario cannot be read.
+    Raises Failure if there is only one scenario and it cannot be read.
     """
     from hosting_emulator_cli.story_reports import stories_junit, stories_summary, story_text
 
@@ -262,7 +262,7 @@ def _put_reports(
 @opt.option(
     "--first",
     metavar="POSITION",
-    help="Start at this request (`12`) or commit (`commit:40`). Default: the start of the world.",
+    help="Start at this request (`12`) or commit (`commit:40`). Default: the world's first commit.",
 )
 @opt.option(
     "--last",
@@ -282,9 +282,8 @@ def record(
 
     Writes one scenario to FILE (`-` is stdout). The scenario contains the world at the start, each
     request with its expected response, and the faults, interventions and clock changes made by the
-    page, commands and clients. Ids and secrets become variables. The story is written only after
-    it has been run and has passed. If a scenario cannot express the history, the error names the
-    reason.
+    page, commands and clients. Ids and secrets become variables. The story is written only if it
+    passes. If a scenario cannot express the history, the error message names the reason.
     """
     recording = world.record(first=first, last=last, name=_scenario_name(file))
     for sentence in recording.left_out:
@@ -297,9 +296,9 @@ def record(
 
 
 def _scenario_name(file: Path) -> str:
-    """Return the name of a scenario in a file: at most 40 lower-case letters, digits and hyphens.
+    """Derive a scenario's name from a file name: at most 40 lower-case letters, digits and hyphens.
 
-    The name is `recorded` if the file's name does not begin with a letter.
+    The name is `recorded` if the file name does not begin with a letter.
     """
     name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40]
     if not name[:1].isalpha():
@@ -335,7 +334,7 @@ def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
     """Find the smallest scenario in which a step still gets the response it expects.
 
     Removes steps, faults, assumptions and other parts as long as the step that --step selects still
-    gets the response it expects. This step becomes the last step. No running emulator is needed.
+    gets the response it expects. The selected step becomes the last step. No running emulator is needed.
     FILE is a YAML file. Without --output, the result goes to stdout.
     """
     text, name = read_scenario_file(file)
@@ -343,7 +342,7 @@ def shrink(file: str, step: str, output: Path | None, max_runs: int) -> None:
 
 
 def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs: int) -> None:
-    """Write the smallest scenario in which a step still gets its response. Raises Failure."""
+    """Write the smallest scenario in which a step gets its expected response. Raises Failure."""
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.reading import read_scenario
     from hosting_emulator.stories import respond_to_page
@@ -354,7 +353,7 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
         result = shrink_scenario(whole, step, max_runs=max_runs, visit=respond_to_page)
     put_document(result.text.rstrip("\n"), output, "The result was written to")
     verb = "is" if result.steps == 1 else "are"
-    message = f"{result.steps} of {result.of} steps {verb} left, found in {result.runs} runs"
+    message = f"{result.steps} of {result.of} steps {verb} left after {result.runs} runs"
     if not result.finished:
         message += "; the search stopped early: increase --max-runs"
     say(f"{message}.")
@@ -366,7 +365,7 @@ def _put_smallest(text: str, file: str, step: str, output: Path | None, max_runs
 def schema(output: Path | None, **_: Any) -> None:
     """Print the JSON Schema of scenario files, for editors.
 
-    The first line of a scenario file refers an editor to the schema:
+    An editor uses the schema if a scenario file starts with the line
     `# yaml-language-server: $schema=scenario.schema.json`.
     """
     document = opt.ask(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @opt.option(
     "--data-dir",
     metavar="DIRECTORY",
-    help="Directory that keeps the state between runs.",
+    help="Directory in which the state is kept between runs.",
     type=FilePath(file_okay=False, path_type=Path),
     default=Path(".hosting-emulator"),
 )
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     "--durability",
     choices=("process", "disk"),
     help=(
-        "What a confirmed change survives: a crash of the process (process), or also a crash of "
-        "the machine (disk, which uses fsync)."
+        "Whether a confirmed change survives only a crash of the process, or also a crash of the "
+        "machine (disk, which uses fsync)."
     ),
 )
 @opt.world_options
@@ -150,10 +150,11 @@ def start(
 
     When ready, the emulator prints its addresses, a token, and lines to copy for a first request.
 
-    Each option can also be set by an environment variable, whose name is HOSTING_EMULATOR_ and the
-    option's name in capitals, such as HOSTING_EMULATOR_DATA_DIR. Separate several values with
-    spaces, and set a flag to 1. A settings file in the current directory can also set options. The
-    file is hosting-emulator.yaml, or the table [tool.hosting-emulator] in pyproject.toml:
+    Each option can also be set by an environment variable. The variable's name is HOSTING_EMULATOR_
+    followed by the option's name in capitals, such as HOSTING_EMULATOR_DATA_DIR. Separate several
+    values with spaces, and set a flag to 1. A settings file in the current directory can also set
+    options. The file is hosting-emulator.yaml, or the table [tool.hosting-emulator] in
+    pyproject.toml:
 
     \b
       port: 4711
@@ -189,7 +190,8 @@ def start(
                 put(document)
             elif not quiet:
                 put(banner(ready))
-            # Write the file last, because a program that waits for it may read the printed lines.
+            # Write the file after the lines, because a program that waits for the file may then
+            # read the lines.
             if write is not None:
                 write(document + "\n")
 
@@ -201,7 +203,7 @@ def _is_ephemeral(ephemeral: bool) -> bool:
     """Return whether the state is kept in memory only.
 
     `--data-dir` on the command line overrides `ephemeral` in the settings file. Raises UsageError
-    for `--data-dir` together with `--ephemeral`.
+    if both `--data-dir` and `--ephemeral` are given.
     """
     if not ephemeral or not is_typed("data_dir"):
         return ephemeral
@@ -210,7 +212,8 @@ def _is_ephemeral(ephemeral: bool) -> bool:
     return False
 
 
-# Every option gets a variable, such as HOSTING_EMULATOR_DATA_DIR, because containers use variables.
+# Every option gets a variable, such as HOSTING_EMULATOR_DATA_DIR, because containers are configured
+# with variables.
 for parameter in start.params:
     if isinstance(parameter, click.Option) and parameter.envvar is None:
         name = max(parameter.opts, key=len).lstrip("-").upper().replace("-", "_")

@@ -100,7 +100,7 @@ def status(client: ControlClient) -> dict[str, Any]:
     Shows version, uptime (real time), addresses, and each world's clock and counts.
     """
     info = client.info()
-    up = datetime.now(UTC) - datetime.fromisoformat(info.started_at)  # by this machine's clock
+    up = datetime.now(UTC) - datetime.fromisoformat(info.started_at)  # uptime is real time
     uptime_s = max(0, int(up.total_seconds()))
     return {**plain_message(info), "uptime_seconds": uptime_s, "worlds": client.worlds()}
 
@@ -120,9 +120,10 @@ def wait(timeout_s: float, url: str, control_token: str | None) -> int:
     """Wait until the emulator responds.
 
     The exit code is 0 if the emulator responds, and 1 after the timeout. Like every command that
-    needs a running emulator, `wait` uses the address in --url. Without --url, it uses the address
-    in the ready file that HOSTING_EMULATOR_READY_FILE names, which `start` writes. Without a ready
-    file, it uses the port in HOSTING_EMULATOR_PORT or in the settings file, or port 4620.
+    needs a running emulator, `wait` uses the address in --url. Without --url, `wait` reads the
+    address from the ready file, which `start` writes and HOSTING_EMULATOR_READY_FILE names. Without
+    a ready file, `wait` uses the port in HOSTING_EMULATOR_PORT or in the settings file, or port
+    4620.
     """
     is_address_known = not is_default("url")
 

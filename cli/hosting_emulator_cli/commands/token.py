@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def _read_whole_seconds(text: str) -> int:
-    """Return a duration in whole seconds. Raises ValueError if the duration is less than 1s."""
+    """Return a duration in seconds.
+
+    Raises ValueError if the duration is less than 1s or not a whole number of seconds.
+    """
     duration_s = read_seconds(text)
     if duration_s < 1 or not duration_s.is_integer():
         raise ValueError(f"must be a whole number of seconds and at least 1s, not {text!r}")

@@ -38,7 +38,7 @@ def triggers_text(triggers: Sequence[Trigger]) -> str:
 def trigger_detail(trigger: Trigger) -> str | None:
     """Return a trigger's result, or the reason why the trigger has not acted.
 
-    Returns None if there is neither.
+    Returns None if there is neither a result nor a reason.
     """
     if trigger.result is not None:
         return f"{trigger.id}: {trigger.result}."

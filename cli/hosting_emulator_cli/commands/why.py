@@ -1,4 +1,4 @@
-"""`why`: the explanation of an operation or of a request."""
+"""`why`: explain the state of an operation, or the response to a request."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def why(world: HostingEmulator, operation: str, as_json: bool) -> None:
     """Explain the state of an operation, or the response to a request.
 
     OPERATION is an operation's id, or a request's number in the log. For an operation, the output
-    also contains the next event and ready-to-run commands that advance the operation. Times are
-    world time.
+    also contains the next event and ready-to-run commands that advance the operation. All times
+    are world time.
     """
     from msgspec.structs import replace
 

@@ -1,4 +1,4 @@
-"""`world`: the isolated services of one emulator, each with its own state, time and log."""
+"""`world`: manage worlds, which are isolated services with their own state, time and log."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ephemeral_option = opt.option(
     "--ephemeral/--kept",
-    help="Keep the world in memory only, or on disk. Default: same as the emulator.",
+    help="Keep the world in memory only, or on disk. Default: the same as the emulator.",
     default=False,
     show_default=False,
 )
@@ -118,14 +118,14 @@ def create(
     return summary
 
 
-#: The kinds of things that `add` creates, with their list in a world file and the field for NAME.
+#: For each kind of thing that `add` creates: a list in a world file, and the field that NAME sets.
 _CREATED_KINDS = {
     "organization": ("organizations", "alias"),
     "user": ("users", "alias"),
     "project": ("projects", "alias"),
     "key": ("keys", "user"),
 }
-#: The kinds that change existing things, with their intervention and the field for NAME.
+#: For each kind of change to an existing thing: an intervention, and the field that NAME sets.
 _CHANGED_KINDS = {
     "member": ("add_member", "user"),
     "deployment": ("add_deployments", "project"),
@@ -169,7 +169,10 @@ _CHANGED_KINDS = {
 @opt.option(
     "--role",
     metavar="ROLE",
-    help="The user's role: owner or member, or in a project, owner, maintainer or reader.",
+    help=(
+        "The user's role: owner or member in an organization, and owner, maintainer or reader in a "
+        "project."
+    ),
 )
 @opt.option(
     "--value",
@@ -179,7 +182,7 @@ _CHANGED_KINDS = {
 @opt.option(
     "--file",
     metavar="FILE",
-    help="Add everything in the `world` of this scenario file, where - reads stdin.",
+    help="Add everything in the `world` of this scenario file (- reads stdin).",
 )
 @prints(words=intervention_sentence)
 @opt.with_world
@@ -216,7 +219,7 @@ def add(
 def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the intervention that adds a thing, and the intervention's fields.
 
-    Raises UsageError if `--role` lacks `--organization`.
+    Raises UsageError if `--role` is set without `--organization`.
     """
     if kind in _CHANGED_KINDS:
         intervention, name_field = _CHANGED_KINDS[kind]
@@ -230,7 +233,10 @@ def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[s
 
 
 def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a user's fields, with `--organization` and `--role` in the form of a world file."""
+    """Return a user's fields as a world file contains them.
+
+    `organization` and `role` become `organizations`.
+    """
     values = dict(values)
     role = values.pop("role", None)
     organization = values.pop("organization", None)
@@ -294,7 +300,7 @@ def history(world: HostingEmulator, limit: int) -> list[CommitEntry]:
 def rewind(world: HostingEmulator, commit: int) -> WorldSummary:
     """Rewind a world to its state after a commit.
 
-    COMMIT is a number in `world history`. Rewinding is itself a commit, so you can undo it. The
+    COMMIT is a number that `world history` lists. Rewinding is itself a commit, so you can undo it. The
     request log is kept.
     """
     return world.rewind(commit)
@@ -348,9 +354,9 @@ def delete(client: ControlClient, name: str) -> None:
 def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None:
     """Export a world's whole state as one JSON document.
 
-    By default, the file does not contain the seed. A world imported from such a file gets a new
-    seed. Its API keys stay valid, but access tokens issued earlier do not. Ids and secrets created
-    later differ from those of the original.
+    By default, the file does not contain the seed. A world imported from a file without a seed gets
+    a new seed. The API keys of the imported world stay valid, but access tokens issued earlier do
+    not. Ids and secrets created later differ from those of the original world.
     """
     state = world.export(with_seed=with_seed)
     put_document(state, output, f"World {world.name} was written to")
@@ -365,7 +371,7 @@ def export(world: HostingEmulator, output: Path | None, with_seed: bool) -> None
 @prints(words="World {value.name} now has the content of {file}.")
 @opt.with_world
 def import_world(world: HostingEmulator, file: str, replace: bool) -> WorldSummary:
-    """Replace a world's state with an exported document, or create the world.
+    """Create a world from an exported document, or replace a world's state.
 
     FILE is a file from `world export`, or - for stdin.
     """
