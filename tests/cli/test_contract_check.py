@@ -136,7 +136,10 @@ def test_contract_check_exits_1_with_a_difference(
         result = check("--base-url", url, "--junit", str(path))
 
     assert result.exit_code == 1
-    message = "GET /v1/projects/{project_id}/edge-dns: 200: scopes: out of bounds: it has 3 entries"
+    message = (
+        "GET /v1/projects/{project_id}/edge-dns: 200: scopes: out of bounds: "
+        "the array has 3 entries"
+    )
     assert f"           {message}" in result.stdout.splitlines()
     assert " 2 differ, " in result.stderr
     root = Xml.fromstring(path.read_text(encoding="utf-8"))
