@@ -46,8 +46,9 @@ def test_the_log_names_the_world_of_a_foreign_token(
     response = api.call("GET", projects_dns(api), token=other.token())
 
     assert "the-other-world" not in expect_problem(response, 401, "unauthenticated")["detail"]
-    assert f"a token of world the-other-world, but this is world {api.emulator.name}" in refusal(
-        api
+    assert (
+        f"the token is for world the-other-world, but this is world {api.emulator.name}"
+        in refusal(api)
     )
 
 

@@ -102,7 +102,7 @@ def _compare_success(response: _Response) -> list[Mismatch]:
     if not allows_a_code(expected_code):
         return [Mismatch("status", "a success status", status)]
     if response.field("code") is MISSING:
-        # An expected code requires an error to have a code, even if success without a code is allowed.
+        # If a code is expected, an error must have a code, even if a success need not have one.
         return [Mismatch("status", "an error status, with a problem code in the body", status)]
     return []
 

@@ -155,7 +155,7 @@ def _leave_out(entry: Location, excluded: Sequence[Location]) -> bool:
         if len(path) <= len(entry.path):
             return False
         parent = Location(entry.source, path[:-1]).value
-        parent.pop(path[-1], None)  # another field in the same list may have removed the list
+        parent.pop(path[-1], None)  # the list may have been removed for another of its items
     return bool(excluded)
 
 

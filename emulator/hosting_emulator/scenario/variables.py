@@ -155,7 +155,7 @@ class Variables:
         return missing
 
     def collect(self, step: StepPart, arrival: Arrival, types: ResponseTypes) -> None:
-        """Add the values that a step collects from a response to their lists.
+        """Append the values that a step collects to the lists of collected values.
 
         If the response lacks a value, nothing is added.
         """

@@ -119,7 +119,7 @@ class _LimitedParser(Parser):
     """A parser that refuses an oversized document before the document is converted."""
 
     file = ""
-    _count = -1  # not 0, because the first event has no value
+    _count = -1  # start below 0, because the first event has no value
     _depth = 0
     _documents = 0
 

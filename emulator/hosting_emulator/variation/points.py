@@ -343,7 +343,7 @@ _ROWS = (
     ),
     Point(
         id="progress-absent",
-        about="an operation shows no progress",
+        about="the progress of an operation is absent",
         sentence=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."

@@ -145,7 +145,7 @@ def _named_assumptions(world: World) -> dict[str, Any]:
 
 
 def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Document:
-    """Return the document of a fault or an outcome for the file, with the remaining counts."""
+    """Return the document of a fault or an outcome, with the remaining counts."""
     refuse_running_clock([fault.kind])
     document = written_document(world, fault)
     if category is OUTCOME or commit_phase_of(fault) is not None:
@@ -159,7 +159,7 @@ def _remaining_rule(world: World, fault: Fault, category: RuleCategory) -> Docum
 
 
 def _remaining_timeline(world: World) -> Iterator[Document]:
-    """Yield the documents of the timeline entries that can still act, for the file."""
+    """Yield the documents of the timeline entries that can still act."""
     due_ms = {event.subject: event.due_ms for _, event in world.rows(SCHEDULE)}
     for key, entry in sorted(world.rows(TIMELINE), key=lambda row: row[1].order):
         document = _timeline_entry(entry, due_ms.get(key))
