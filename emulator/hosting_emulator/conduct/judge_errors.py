@@ -1,4 +1,4 @@
-"""Collects the errors that judges raise. Reports include these errors, but clients never see them."""
+"""Collects the errors that judges raise. A report includes the errors, but clients never see them."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ UNUSED_S = 86_400.0
 #: The maximum numbers of exchanges and worlds to keep from ended chapters.
 MOST_ENTRIES = 10_000
 MOST_WORLDS = 500
-#: The maximum number of ended chapters without requests in a report. Older chapters without requests are
-#: only counted.
+#: The maximum number of ended chapters without requests that a report lists. Older chapters without
+#: requests are only counted.
 MOST_SILENT_CHAPTERS = 1000
 
 
@@ -89,7 +89,7 @@ class ProcessObservation:
         worlds.observers.append(self)
 
     def on_open(self, engine: Engine, source: Engine | None) -> None:
-        """Watch a new world if its name is in the scope, or if the world copies a watched world."""
+        """Watch a new world if its name is in the scope, or if it is a copy of a watched world."""
         is_named = self._names is None or engine.world.name in self._names
         if is_named or (source is not None and source in self._open):
             self.begin_chapter(engine, 0)
@@ -222,8 +222,8 @@ class Observations:
         """Begin an observation. `now_s` is the machine's time in seconds.
 
         If the process has `MOST_OBSERVATIONS` observations, those that were unused for `UNUSED_S` seconds
-        are ended, because their callers are probably gone. Raises TooManyObservations if none could be
-        ended.
+        are ended, because their callers are probably gone. Raises TooManyObservations if no
+        observation could be ended.
         """
         if len(self._by_id) >= MOST_OBSERVATIONS:
             for unused in [each for each in self._by_id.values() if each.used_s < now_s - UNUSED_S]:

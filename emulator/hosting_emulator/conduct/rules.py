@@ -174,7 +174,7 @@ _RULES = (
         ),
         place="the contract, Resources, UserApiKeyCreation",
         matters=(
-            "A null value was stored as if it were a token. The service always refuses such a token."
+            "A null value was stored as if it were a token. The service always refuses a null token."
         ),
         instead=(
             "Check that `value` is not null before you store it. If `value` is null, create another "

@@ -12,8 +12,8 @@ from hosting_emulator.http import addresses
 from hosting_emulator.http.guard import Site
 from hosting_emulator.identity.oauth import OAuthRefusal
 
-#: The networks whose addresses cannot lead to the internet. Other non-global addresses can lead there, for
-#: example those of a tunnel (RFC 4380).
+#: The networks whose addresses cannot lead to the internet. Other non-global addresses can lead to the
+#: internet, such as the addresses of a tunnel (RFC 4380).
 _LOCAL_NETWORKS: Final = [
     ip_network("0.0.0.0/32"),
     ip_network("127.0.0.0/8"),
@@ -66,7 +66,10 @@ def read_destination(uri: str, site: Site) -> Destination:
 
 
 def with_parameters(uri: str, parameters: dict[str, str], *, fragment: bool = False) -> str:
-    """Return a URI with parameters added to its query or, with `fragment`, set as its fragment."""
+    """Return a URI with parameters added to its query.
+
+    With `fragment`, the parameters become the URI's fragment instead.
+    """
     separator = "?"
     if fragment:
         separator = "#"

@@ -1,7 +1,7 @@
 """Faults at the endpoints of the identity provider.
 
-A generator handles a request with its faults. The generator yields delays in milliseconds, and returns the
-response. A server waits for these delays in real time. A scenario's story advances world time instead.
+A generator handles a request and its faults. The generator yields delays in milliseconds, and returns the
+response. A server waits for the delays in real time. A scenario's story advances world time by each delay.
 """
 
 from __future__ import annotations

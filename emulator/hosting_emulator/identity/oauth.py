@@ -21,7 +21,8 @@ SCOPES: Final = {
 }
 RESPONSE_MODES: Final = ("query", "fragment")
 PROMPTS: Final = ("none", "login", "consent", "select_account")
-#: The grant types that follow a browser sign-in. A web page on another origin may use no other type.
+#: The grant types that follow a browser sign-in. A web page on another origin can use only these grant
+#: types.
 BROWSER_GRANTS: Final = ("authorization_code", "refresh_token")
 GRANTS: Final = (*BROWSER_GRANTS, "password", "client_credentials")
 _MOST_FIELDS: Final = 100

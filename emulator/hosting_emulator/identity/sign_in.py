@@ -70,9 +70,11 @@ def authorize(request: IdentityRequest, engine: Engine) -> web.Response:
 def _check(fields: dict[str, str]) -> None:
     """Raise OAuthRefusal for the first invalid field in a client's request."""
     if "request" in fields:
-        raise OAuthRefusal("request is not supported", "request_not_supported")
+        raise OAuthRefusal("the parameter request is not supported", "request_not_supported")
     if "request_uri" in fields:
-        raise OAuthRefusal("request_uri is not supported", "request_uri_not_supported")
+        raise OAuthRefusal(
+            "the parameter request_uri is not supported", "request_uri_not_supported"
+        )
     if fields.get("response_mode", "query") not in RESPONSE_MODES:
         raise OAuthRefusal("response_mode must be query or fragment")
     if "response_type" not in fields:

@@ -161,7 +161,7 @@ def _signed_in_user(world: World, grant: AuthorizationGrant) -> User:
     if user is None:
         raise GrantRefused("the user is no longer in this world")
     if grant.organization_id and not is_member(world, user, grant.organization_id):
-        raise GrantRefused("the user no longer belongs to that organization")
+        raise GrantRefused("the user no longer belongs to the organization")
     return user
 
 

@@ -30,8 +30,8 @@ class ConductFinding(ControlMessage, frozen=True, kw_only=True):
     chapter: Annotated[
         str | None,
         doc(
-            "When the finding was made, if the log has been cleared since then, such as `before the "
-            "world was reset`. The finding's request numbers refer to the cleared log."
+            "The cleared log to which the request numbers refer, such as `before the world was "
+            "reset`; absent if the numbers refer to the current log."
         ),
     ] = None
 

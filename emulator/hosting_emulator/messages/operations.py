@@ -60,7 +60,7 @@ class NextStep(ControlMessage, frozen=True, kw_only=True):
     """An operation's next event."""
 
     at: Annotated[str, doc("When the event is due, in world time.")]
-    event: Annotated[str, doc("What happens at this time.")]
+    event: Annotated[str, doc("What happens when the event is due.")]
 
 
 class Why(ControlMessage, frozen=True, kw_only=True):

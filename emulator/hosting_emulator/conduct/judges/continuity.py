@@ -42,7 +42,7 @@ class _Continuity(ConductJudge):
         self._goes_on.keep((credentials, _is_first(response)), None)
 
     def _unknown_at(self, last: ExchangeView) -> str | None:
-        """Describe an unknown field or value of the last response, or return None.
+        """Describe an unknown field or value of the last response, or return None if there is none.
 
         A field or value after which the client has continued elsewhere is ignored.
         """
@@ -55,8 +55,9 @@ class _Continuity(ConductJudge):
     def _stop(self, last: ExchangeView, message: str, *, may_be_meant: bool = False) -> Finding:
         """Return a finding that a client stopped at an unknown field or value.
 
-        The finding is sure if the client reaches the end elsewhere and has never continued after an unknown
-        field or value. If the client may have stopped on purpose (`may_be_meant`), the finding is a note.
+        The finding is sure if the client has followed another operation or list to its end, and has never
+        continued after an unknown field or value. If the client may have stopped on purpose
+        (`may_be_meant`), the finding is a note.
         """
         credentials = last.credentials
         is_sure = (

@@ -187,8 +187,8 @@ class KeyReused(ConductJudge):
     """Detects the same key in two different requests by the same user."""
 
     def __init__(self) -> None:
-        #: The first use of each key, and whether this use was refused. The service may not have stored the
-        #: key of a refused request.
+        #: The first request with each key, and whether the request was refused. The service may not have
+        #: stored the key of a refused request.
         self._uses: Recent[Hashable, tuple[ExchangeView, bool]] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterator[Finding]:

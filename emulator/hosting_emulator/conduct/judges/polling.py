@@ -16,7 +16,8 @@ _OperationKey = tuple[bytes, str]
 #: The maximum number of responses to remember for one operation and worker. Each response may be for a
 #: client that polls later.
 _MOST_ADVICE = 20
-#: If several workers poll an operation, fewer early polls than this may be their first polls.
+#: The number of early polls that is reported if several workers poll one operation. Fewer polls may each
+#: be a worker's first poll.
 _FIRST_POLLS = 6
 #: Up to this many early polls on new connections may be the first polls of programs that just started.
 _STARTED_PROGRAMS = 2
@@ -39,7 +40,7 @@ class _Advice:
 
 
 class PolledTooEarly(ConductJudge):
-    """Detects polls that come before the time that the last response advised.
+    """Detects polls that come earlier than the last response advised.
 
     The advice of a response is known only to the worker that received the response. Polls in a world with
     a `skip` clock are not judged, because each poll moves such a clock.
@@ -48,7 +49,7 @@ class PolledTooEarly(ConductJudge):
     def __init__(self) -> None:
         #: The advice from the responses about each operation, oldest first. Each response allows one poll.
         self._advice: Recent[_OperationKey, list[_Advice]] = Recent()
-        #: The last poll that was not too early. Another poll at about the same time is allowed too.
+        #: The last poll that was not too early, because another poll at about the same time is allowed.
         self._timely: Recent[_OperationKey, ExchangeView] = Recent()
         #: The number of polls of an operation that would be too early if there were only one worker.
         self._early_counts: Recent[_OperationKey, int] = Recent()
@@ -158,7 +159,7 @@ def _ignored_advice(
 
 
 def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | None:
-    """Return the advice that a poll from a pool ignored, or None if the poll followed any advice.
+    """Return the advice that a poll from a pool of workers ignored, or None if it followed any advice.
 
     Workers that share connections may each have received any of the responses. Therefore it is enough if
     the poll followed the advice of one response.
@@ -169,7 +170,7 @@ def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | Non
         if poll.operation is not None:
             advice.remove(followed[0])
         return None
-    # Consider earlier responses too, because a pool may alternate its connections (Node's fetch does).
+    # Consider earlier responses too, because some pools, such as that of Node's fetch, alternate connections.
     for item in reversed(advice):
         if poll.knows_response(item.response) != "no":
             return item
@@ -187,8 +188,8 @@ class _End:
     first: ExchangeView
     last: ExchangeView
     polls: int = 0
-    #: Whether the client received a replay of an earlier response after the end, for example because the
-    #: client was restarted. A restarted client must poll once more.
+    #: Whether the client received a replay of an earlier response after the operation's end, for example
+    #: because the client was restarted. A restarted client must poll once more.
     is_restarted: bool = False
     was_restarted: bool = False
 

@@ -21,7 +21,7 @@ class Workers:
     Findings that hold only for a single worker become notes when a pool is detected.
 
     With `notices_crossing`, opening a new connection just after a request on another open connection also
-    indicates a pool. The pool is then detected as soon as one of these connections is used again.
+    indicates a pool. The pool is detected as soon as a connection with the same credentials is used again.
     """
 
     def __init__(self, *, notices_crossing: bool = False) -> None:
