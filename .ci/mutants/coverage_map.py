@@ -38,8 +38,8 @@ _BATCH_TIMEOUT_S = 2400
 _UNRECORDED = {
     "hosting_emulator.supervisor:Supervisor.": "hosting_emulator.supervisor:ChildCommand.begin",
 }
-#: Compares each declared sentence of the contract with the contract's text.
-_TEST_OF_SENTENCES = "tests/lab/contract_check/test_sentences.py"
+#: Compare each declared sentence with the contract's text, and whole documents with their record.
+_TESTS_OF_TEXTS = ("tests/lab/contract_check/test_sentences.py", "tests/golden/test_record.py")
 
 
 @dataclass(frozen=True)
@@ -396,11 +396,11 @@ def reads_declarations(test: Test, function: str) -> bool:
     """Return whether a test is one of those that may read any declaration of a function's package.
 
     These are the tests in the package's own folder, and the tests of the texts and documents that are
-    generated from declarations.
+    generated from declarations, the record of both OpenAPI documents among them.
     """
     package = function.partition(":")[0].split(".")[1:2]
     folders = {"docs", "openapi", *package}
-    return test.file.split("/")[1] in folders or test.file == _TEST_OF_SENTENCES
+    return test.file.split("/")[1] in folders or test.file in _TESTS_OF_TEXTS
 
 
 def _test_files(repository: Path) -> list[str]:
