@@ -75,14 +75,14 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
 
 
 def _command(ready: Ready, words: str) -> str:
-    """Return a command line for the default world that works whatever this shell's variables."""
+    """Return a command line for the default world, which this shell's variables do not affect."""
     from hosting_emulator.contract.shell import command_line
 
     return typed_here(command_line(words, ready.local_url, ready.world))
 
 
 def _variables(ready: Ready) -> dict[str, str]:
-    """Return the variables that the lines to copy set. Variables without a value are left out."""
+    """Return the variables for the user to copy. Variables without a value are left out."""
     variables = {
         "HOSTING_BASE_URL": ready.base_url,
         "HOSTING_TOKEN": ready.token,

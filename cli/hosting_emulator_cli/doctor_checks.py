@@ -56,7 +56,7 @@ _RESOLVER_S = 5.0
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """A finding that a check reports.
+    """A line of the report of `doctor`.
 
     `verdict` is `ok`, `note` or `problem`. `seen` is a sentence that describes the finding.
     `advice` says what to do, or is None if there is nothing to do.

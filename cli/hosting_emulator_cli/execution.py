@@ -143,12 +143,12 @@ class _CommandRun:
 
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
-        #: The running command. None before the command starts and after the command has ended.
+        #: The running command, or None before the command starts and after the command has ended.
         self._child: ChildCommand | None = None
         #: The first signal that asked this process to end.
         self._signal: int | None = None
         self._signalled_at = 0.0
-        #: Whether a second Ctrl-C killed the command. If so, there is no report.
+        #: Whether a second Ctrl-C killed the command. There is no report on a killed command.
         self._was_killed = False
         self._timers: list[asyncio.TimerHandle] = []
         self._misbehaved = False

@@ -131,7 +131,7 @@ class _Exploration:
         self._began = time.monotonic()
         #: The conduct findings of the point's run, if only one point runs.
         self._conduct_text = ""
-        #: The emulator whose default world is copied for each run. This emulator itself serves no run.
+        #: The emulator whose default world is copied for each run. No run uses this emulator.
         self._pattern: Emulator
         self._run_settings = replace(options.settings, scenario=None, state=None)
         self._loop: asyncio.AbstractEventLoop

@@ -59,10 +59,10 @@ def prints(
     """Return a decorator that prints a command's return value and adds `--json`.
 
     With `--json`, the value is printed as JSON. Without `--json`, `text` formats the value for
-    stdout, and `words` formats the value for stderr. Both functions may return None to print
-    nothing. The decorated command returns the exit code. The code is 2 if `refuses` returns a
-    reason, which is then printed. Without a reason, the code is 1 if `fails` returns a true value,
-    and 0 if not.
+    stdout, and `words` formats the value for stderr. `text` and `words` may return None to print
+    nothing. The decorated command returns the exit code. The exit code is 2 if `refuses` returns a
+    reason, which is then printed. Without a reason, the exit code is 1 if `fails` returns a true
+    value, and 0 if not.
     """
 
     def decorate(command: F) -> F:

@@ -7,7 +7,7 @@ from click.core import ParameterSource
 
 
 def source(name: str) -> ParameterSource | None:
-    """Return the source of a parameter's value in the current command. None for an unknown name."""
+    """Return the source of a parameter's value, or None if the command has no such parameter."""
     return click.get_current_context().get_parameter_source(name)
 
 

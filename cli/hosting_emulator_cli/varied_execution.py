@@ -20,8 +20,8 @@ _NOT_STARTED = (126, 127)
 #: the pytest plugin may use only worlds that the command creates.
 _OTHER_WORLDS = "no response of this emulator (worlds that the command creates also use the seed)"
 
-#: A function that returns the command line for a run with variation at these points. None means all
-#: points.
+#: A function that returns the command line for a run with variation at some points, or at all points
+#: if the argument is None.
 RepeatLine = Callable[[Sequence[str] | None], str]
 
 

@@ -77,7 +77,7 @@ def conduct(
 
     The exit code is 1 if a finding has severity warning or worse. --severity changes this limit.
     Without such a finding, the exit code is 2 if the world received no request, or if a request
-    could not be checked. `conduct clear` starts over.
+    could not be checked. `conduct clear` discards all findings.
     """
     if ctx.invoked_subcommand is not None:
         return 0
@@ -107,7 +107,7 @@ def conduct(
 @conduct.command(epilog=examples("hosting-emulator conduct clear"))
 @opt.with_world
 def clear(world: HostingEmulator) -> None:
-    """Forget all findings, and start over.
+    """Discard all findings, and restart the checks.
 
     The next check judges only requests that arrive from now on.
     """
@@ -133,7 +133,7 @@ def undecided_reasons(report: ConductReport) -> list[str]:
     """
     reasons = [f"{error}." for error in report.errors]
     if not report.complete:
-        reasons.append("not every request was checked. `conduct clear` starts over.")
+        reasons.append("not every request was checked. `conduct clear` restarts the checks.")
     if report.judged == 0:
         reasons.append("no request reached this world. `--world NAME` selects another world.")
     return reasons

@@ -287,8 +287,8 @@ def check(
 
     The report says whether the server keeps each sentence of the contract, and shows the responses
     or the reason behind each verdict. Some sentences are skipped, and some cannot be observed from
-    outside. If the server differs from this emulator where the contract is silent, the report lists
-    the differences as assumptions for a scenario.
+    outside the server. If the server differs from this emulator where the contract is silent, the
+    report lists the differences as assumptions for a scenario.
 
     The check needs a project, and changes only what --allow permits. Exit codes: 0 if nothing
     differs, 1 if something differs, 2 if the check could not run.

@@ -191,7 +191,7 @@ def _outer_conduct() -> str | None:
 def _repeat_line(points: Sequence[str] | None) -> str:
     """Return the command line that repeats the run with variation at these points.
 
-    None means all points.
+    If `points` is None, responses vary at all points.
     """
     params = click.get_current_context().params
     words = ["hosting-emulator", "exec"]

@@ -120,7 +120,7 @@ def _read_point(text: str) -> FaultPoint:
     "limit_s",
     metavar="DURATION",
     help=(
-        "End a run that takes longer than this. Default: 10s or three times the duration of the "
+        "End a run that takes longer than this time. Default: 10s or three times the duration of the "
         "clean run, whichever is longer. With --outcomes, the limit is doubled."
     ),
     type=TextType("duration", _read_limit),
