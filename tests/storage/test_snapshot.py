@@ -140,7 +140,9 @@ def test_a_snapshot_of_another_format_is_refused_with_advice(path, format_number
 def test_a_row_with_a_field_of_a_later_build_is_not_taken_for_damage(world):
     table, key, document = next(row for row in rows_of(world) if row[0] == "deployments")
 
-    with pytest.raises(FormatRefused, match=r"`region`.*; use the hosting-emulator that wrote it"):
+    with pytest.raises(
+        FormatRefused, match=r"`region`.*; use the hosting-emulator that wrote the file"
+    ):
         read_row(table, key, {**document, "region": "eu"})
 
 

@@ -33,8 +33,8 @@ async def get_chapter_state(
     """Export the whole state of a chapter's world, now or at the end of the chapter.
 
     With `began`, the export contains the state at the start of the chapter. Without `seed`, a world
-    that is imported from the state gets a new seed. Ids and secrets that this world creates later
-    differ from those of the original world.
+    that is imported from the state gets a new seed, and then creates different ids and secrets than
+    the original world.
     """
     kept_chapter = _find_chapter(context, observation, chapter)
     world = _chapter_engine(kept_chapter).world
@@ -81,7 +81,7 @@ def show_exchange(context: Context, observation: str, chapter: str, n: str) -> W
 
 
 def _find_chapter(context: Context, observation_id: str, index: str) -> Chapter:
-    """Return the chapter of an observation with an index.
+    """Return the chapter with the number `index` in an observation.
 
     Raises ControlRefusal 404 if there is no such chapter, or 410 if its state is no longer stored.
     """

@@ -23,7 +23,9 @@ _SLICE = 5
 async def show_conduct(
     engine: Engine,
     skip_rules: Annotated[Words, Query("Rules to skip.")],
-    final: Annotated[bool, Query("The client has finished.")] = False,
+    final: Annotated[
+        bool, Query("Include rules that can be judged only after the client has finished.")
+    ] = False,
 ) -> ConductReport:
     """Report the conduct rules that the client broke in all requests so far.
 
@@ -37,7 +39,7 @@ async def show_conduct(
 
 
 async def judge_in_slices(watches: Iterable[Watch]) -> None:
-    """Judge most of the new exchanges, and handle other requests in between."""
+    """Judge most of the new exchanges, without blocking other requests."""
     async with LongJob() as job:
         for watch in watches:
             # Clients may send requests faster than this loop judges them. Therefore the loop ends

@@ -34,7 +34,7 @@ async def handle(context: Context, path: str) -> web.StreamResponse:
     rest = path[len(PREFIX) :]
     if method != "DELETE":
         # The slash at the end of `DELETE …/faults/` is significant, because this path names a fault
-        # with an empty id. Without the slash, the path names all faults.
+        # with an empty id. Without the slash at the end, the path would name all faults.
         rest = rest.rstrip("/")
     try:
         route, values = _find_route(method, rest)

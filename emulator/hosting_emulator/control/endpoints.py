@@ -3,8 +3,8 @@
 An endpoint is a function. The function's docstring documents the endpoint, and the function's
 parameters declare the inputs. The parameter `context` is the request's context. `engine` is the
 engine of the world in the path, or of the default world if the path names no world. `body` is the
-JSON body, decoded as the parameter's type. The metadata of this type contains an `Example`. A
-parameter with the name of a path parameter receives the value from the path. The module
+JSON body, decoded as the parameter's type. The type of the parameter `body` has an `Example` in its
+metadata. A parameter with the name of a path parameter receives the value from the path. The module
 `http/query.py` describes query parameters. All other parameters keep their defaults. Endpoints of
 the identity provider have the parameter `request` instead of `context` and `body`.
 

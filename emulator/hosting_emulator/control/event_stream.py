@@ -1,6 +1,6 @@
 """Streams server-sent events to one listener.
 
-A listener that reads too slowly does not delay requests. Such a listener misses events, and
+A listener that reads too slowly does not delay requests. A slow listener misses events, and
 receives a `gap` event instead. The connection of a listener that stops reading is closed.
 """
 
@@ -41,10 +41,10 @@ class EventWriter:
     """Writes the events of worlds to one listener.
 
     In a stream of a single world, the world's name is "". `last_ids` maps each world to the number
-    of the last event that the listener has seen, as a string. If a world has no valid number, the
-    stream starts with the world's next event. `only` contains the kinds of events to write, or is
-    empty for all kinds. `request_filter` selects the requests to report. Raises ControlRefusal 400
-    for an unknown kind.
+    of the last event that the listener has seen, as a string. For a world without a valid number in
+    `last_ids`, the stream starts with the world's next event. `only` contains the kinds of events
+    to write, or is empty for all kinds. `request_filter` selects the requests to report. Raises
+    ControlRefusal 400 for an unknown kind.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class EventWriter:
 
 
 def _data(engine: Engine, event: FeedEvent, explanations: Explanations) -> Any:
-    """Return the data of an event. Its shape depends on the kind of event (see `Feed`)."""
+    """Return the data of an event. The shape of the data depends on the kind of event (see `Feed`)."""
     if event.kind == "request":
         return explanations.item(engine.world, event.facts)
     if event.kind == "clock":

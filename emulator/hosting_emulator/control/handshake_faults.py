@@ -1,6 +1,6 @@
 """Checks whether this server can inject faults into the TLS handshake.
 
-Such faults affect several worlds.
+Faults at the TLS handshake affect several worlds.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ from hosting_emulator.world.tables import (
 from hosting_emulator.world.value import World, apply
 
 _COMMENT = (
-    "Times are in world time. Durations are in real time in the emulator. Secrets are removed, "
-    "and long bodies are truncated."
+    "Times are in world time. Durations are in real time, as measured in the emulator. Secrets "
+    "are removed, and long bodies are truncated."
 )
 
 
@@ -97,7 +97,7 @@ def _frozen(world: World) -> World:
 
 
 def _encoded_state(world: World) -> msgspec.Raw:
-    """Return the state of a world as JSON. This takes a long time for a large state."""
+    """Return the state of a world as JSON. Encoding a large state takes a long time."""
     return msgspec.Raw(msgspec.json.encode(export_state(world)))
 
 

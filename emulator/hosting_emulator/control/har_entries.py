@@ -18,7 +18,7 @@ def har_entry(
 ) -> JsonObject:
     """Return the archive entry for an exchange. `prefix` is the world's URL before the path.
 
-    `entry` is the exchange in the log, and `exchange` is its view without secrets.
+    `entry` is the exchange in the log, and `exchange` is a view of the exchange without secrets.
     `delivered` is the view of the exchange whose response the client received.
     """
     duration_ms = exchange.duration_us / 1000

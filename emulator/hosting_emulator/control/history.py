@@ -28,8 +28,8 @@ async def list_history(context: Context, engine: Engine, limit: Limit = 100) -> 
     """List the latest commits, newest first. `first` is the number of the oldest stored commit.
 
     `summary` describes a commit's changes, and is empty if the title already describes them.
-    Commits that only count requests, for faults and the rate limit, are not listed. Therefore
-    rewinding to the first item does not undo later counts.
+    Commits that only count requests, for faults and the rate limit, are not listed, so rewinding to
+    the first item does not undo their counts.
     """
     engine.run_due()
     listed = [commit for commit in reversed(engine.history) if commit.is_listed]

@@ -56,8 +56,8 @@ class NewWorld(Body):
 
     `vary` is the seed of a variation, or null for no variation. If `token` is present, even as
     `{}`, the response contains an access token. `ttl` is a time to live in real time, such as `6h`.
-    The world is deleted soon after it has received no request for this time. `observation` is the
-    id of an observation that watches the world from its first request.
+    The world is deleted soon after this time has passed without a request. `observation` is the id
+    of an observation that watches the world from its first request.
     """
 
     name: WorldName | None = None
@@ -135,7 +135,8 @@ async def _imported_world(context: Context, body: NewWorld, state: JsonObject, n
         )
         raise ControlRefusal(400, "Bad request", message)
     world = await import_world(state, name, body.seed)
-    # Check the name again, because a request that was handled during the import may have taken it.
+    # Check the name again, because a request that was handled during the import may have taken the
+    # name.
     check_new_name(context, name)
     return world
 

@@ -27,7 +27,7 @@ _LOOK_S = 0.01
 class NewObservation(Body):
     """An observation to begin.
 
-    `worlds` contains the names of worlds to observe, or is null for all worlds. Copies of these
+    `worlds` contains the names of worlds to observe, or is null for all worlds. Copies of the named
     worlds are observed too. `skip_rules` contains the ids of conduct rules to skip. `replaces` is
     the id of an observation that ends when the new observation begins.
     """
@@ -61,7 +61,9 @@ def begin_observation(
 async def show_observation(
     context: Context,
     observation: str,
-    final: Annotated[bool, Query("The client has finished.")] = False,
+    final: Annotated[
+        bool, Query("Include rules that can be judged only after the clients have finished.")
+    ] = False,
     wait_ms: Annotated[
         Milliseconds,
         Query("Wait at most this long, in real milliseconds, until no request is in progress."),
@@ -69,8 +71,8 @@ async def show_observation(
 ) -> messages.ObservationReport:
     """Report the requests and findings of an observation, with a verdict for each chapter.
 
-    `final` means that the clients have finished. The report then includes rules that can be judged
-    only at the end. Requests that are still in progress after `wait_ms` are listed. They are judged
+    With `final`, the report includes rules that can be judged only after the clients have finished.
+    Requests that are still in progress after `wait_ms` are listed. Unfinished requests are judged
     on what is known so far.
     """
     process_observation = find_observation(context, observation)

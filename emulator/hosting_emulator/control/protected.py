@@ -27,7 +27,7 @@ class NewProtectedFault(Body):
     """A protected fault to add, given as exactly one of `fault`, `outcome` and `intervention`.
 
     `worlds` contains the names of the fault's worlds, or is null for all worlds. The fault also
-    applies to copies of these worlds.
+    applies to copies of the named worlds.
     """
 
     fault: FaultDocument | None = None
@@ -40,7 +40,7 @@ def protect_fault(
     context: Context,
     body: Annotated[NewProtectedFault, Example({"fault": {"timeout": {}, "times": 1}})],
 ) -> ProtectedFaultState:
-    """Put a fault, an outcome or an intervention into every world, and keep it there.
+    """Apply a fault, an outcome or an intervention to every world, and keep it in effect.
 
     The protected fault is restored after a reset, a scenario load, a state import, a rewind and the
     removal of faults. Worlds that are created later also get the protected fault. All worlds share

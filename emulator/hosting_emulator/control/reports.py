@@ -70,7 +70,7 @@ async def _reported_exchanges(world: World, entries: Sequence[Entry]) -> list[Re
 
 
 async def _unfinished_operations(context: Context, engine: Engine, world: World) -> list[Why]:
-    """Explain the oldest unfinished operations, and handle other requests in between."""
+    """Explain the oldest unfinished operations, without blocking other requests."""
     operations = await operations_in_order(world, unfinished=True)
     explanations = []
     async with LongJob() as job:

@@ -29,9 +29,9 @@ async def list_requests(
 ) -> web.StreamResponse:
     """List the latest matching exchanges, newest first, with the total number of exchanges.
 
-    `call` filters by call, or by `none` for requests that match no call. `status` is a status, such
-    as 404, or a class, such as 4xx. `user` and `project` are an alias or an id, and `user` can be
-    `nobody`. `since` and `until` (exclusive) are a world timestamp, or a duration before now.
+    `call` is the id of a call, or `none` for requests that match no call. `status` is a status,
+    such as 404, or a class, such as 4xx. `user` and `project` are an alias or an id, and `user` can
+    be `nobody`. `since` and `until` (exclusive) are world timestamps or durations before now.
     `after` is the number of a request. Without `trail`, the response is shorter and faster.
     """
     view = Explanations(engine.log).item if trail else _exchange_without_trail

@@ -51,7 +51,7 @@ ResponseType: TypeAlias = Json | JsonList | JsonOrNull | Media | NoContent
 
 @dataclass(frozen=True)
 class Route:
-    """A row of the table of routes.
+    """A row in the table of routes.
 
     In `path`, `{name}` matches one segment and `{name*}` matches the rest of the path. `endpoint`
     is `MODULE:FUNCTION`, where MODULE is relative to `hosting_emulator`. `tag` is a key of TAGS,

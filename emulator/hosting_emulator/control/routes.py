@@ -56,7 +56,8 @@ from hosting_emulator.messages import (
     WorldSummary,
 )
 
-#: The first route that matches a request's path and method handles the request.
+#: The routes in the order in which they are tried. Only the first path that matches a request
+#: counts, and the method then selects the route.
 ROUTES: Final = [
     Route("GET", "/", "dashboard.start_page:start", Media("text/html"), tag="documents"),
     Route("GET", "/health", "dashboard.process:health", Json(Health), tag="documents"),

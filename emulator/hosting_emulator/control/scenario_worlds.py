@@ -24,7 +24,10 @@ def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World
 
 
 def build_scenario(scenario: Scenario, name: str, seed: str) -> World:
-    """Return a world with the name `name` for a scenario. Raises ControlRefusal 400 if that is impossible."""
+    """Return a world with the name `name` for a scenario.
+
+    Raises ControlRefusal 400 if the world cannot be built.
+    """
     with refused_as(400, "Scenario refused", ScenarioError):
         return build_world(scenario, name, machine_ms(), seed)
 

@@ -54,7 +54,7 @@ class ScenarioRun(Chosen):
 
 async def list_scenarios(context: Context) -> list[ScenarioName]:
     """List the scenarios in the library."""
-    # Read the library in a thread, because the first time takes a second.
+    # Read the library in a thread, because the first read takes a second.
     return await in_thread(_library_names, context)
 
 
@@ -81,8 +81,8 @@ async def load_scenario(
 ) -> WorldSummary:
     """Load a scenario into a world. If the world does not exist, it is created.
 
-    The old state stays until the new state is ready. Unless `replace` is true, the status is 409 if
-    the world is stored on disk and has changed since its start.
+    The old state stays until the new state is ready. Without `replace`, the status is 409 if the
+    world is stored on disk and has changed since its start.
     """
     scenario = await in_thread(read_chosen, context, body)
     if not body.replace:
@@ -112,8 +112,7 @@ async def record_scenario(
     """
     name = name or "recorded"
     with refused_as(409, "Not recorded", NotRecordable):
-        # Record in a thread, because recording runs the story. Other requests are handled at the
-        # same time.
+        # Record in a thread, because recording runs the story and would block other requests.
         file = await in_thread(record_session, session_of(engine), name, first, last)
         row = read_scenario(file.text, name).row()
     return RecordedScenario(**asdict(row), text=file.text, steps=file.steps, left_out=file.left_out)

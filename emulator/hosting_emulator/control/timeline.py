@@ -60,7 +60,7 @@ async def show_timeline(engine: Engine, limit: Limit = 20) -> Timeline:
 
 
 def _enter_transitions(spans: Spans, commit: Commit) -> None:
-    """Add the states that operations entered in a commit to their spans."""
+    """Add each state that an operation entered in a commit to the operation's spans."""
     for transition in commit.entered:
         operation = transition.operation
         if operation.id in spans:
@@ -71,7 +71,7 @@ def _enter_transitions(spans: Spans, commit: Commit) -> None:
 
 
 def _enter_current_states(spans: Spans, commit: Commit) -> None:
-    """Add the states that operations have after a commit to their spans."""
+    """Add each operation's state after a commit to the operation's spans."""
     at = format_timestamp(commit.world.at_ms)
     for operation_id, operation_spans in spans.items():
         operation = commit.world.get(OPERATIONS, operation_id)

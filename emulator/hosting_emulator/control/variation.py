@@ -25,7 +25,7 @@ from hosting_emulator.variation.points import POINTS, VariationRefused
 from hosting_emulator.variation.worlds import read_variation
 from hosting_emulator.world.records import Variation
 
-#: The name of a variation point. The OpenAPI document lists all names.
+#: The name of a variation point. The OpenAPI document lists the names of all points.
 Point = Annotated[str, Meta(extra_json_schema={"enum": list(POINTS)})]
 
 

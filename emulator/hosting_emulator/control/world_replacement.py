@@ -66,8 +66,8 @@ def check_replaceable(context: Context, name: str) -> None:
     raise ControlRefusal(
         409,
         "World has changed",
-        f"world {name} is stored on disk and has changed since it began. To replace it, use "
-        f'--replace, or "replace": true in the request. To be able to restore it, first run '
-        f"`{export}`: `{import_}` then restores it. While this emulator runs, `{rewind}` also "
-        "restores it.",
+        f"world {name} is stored on disk and has changed since it began. To replace the world, use "
+        f'--replace, or "replace": true in the request. To keep a copy of the world, first run '
+        f"`{export}`. Then `{import_}` restores the world. While this emulator runs, `{rewind}` also "
+        "restores the world.",
     )

@@ -13,7 +13,10 @@ from hosting_emulator.messages import NewWorldSummary, WorldSummary
 
 
 def is_ephemeral(name: str | None, ephemeral: bool | None) -> bool:
-    """Return whether a new world is kept only in memory. By default, a world without a name is."""
+    """Return whether a new world is kept only in memory.
+
+    By default, a world without a name is kept only in memory.
+    """
     if ephemeral is None:
         return name is None
     return ephemeral

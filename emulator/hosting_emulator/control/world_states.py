@@ -43,8 +43,8 @@ _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]
 async def get_state(engine: Engine, seed: Annotated[bool, SEED] = False) -> web.Response:
     """Export the whole state of a world.
 
-    Without `seed`, a world that is imported from the state gets a new seed. Ids and secrets that
-    this world creates later differ from those of the original world.
+    Without `seed`, a world that is imported from the state gets a new seed, and then creates
+    different ids and secrets than the original world.
     """
     engine.run_due()
     return await export_response(engine.world, seed=seed)
@@ -81,7 +81,7 @@ async def put_state(
 ) -> WorldSummary:
     """Replace a world's state with an exported state, or create a world from it.
 
-    The old state stays until the new state is read and saved. If `replace` is false, the status is
+    The old state stays until the new state is read and saved. With `replace=false`, the status is
     409 if the world is stored on disk and has changed since its start.
     """
     imported = await import_world(body, world)

@@ -20,7 +20,7 @@ def show_world(context: Context, engine: Engine) -> WorldSummary:
 
 
 def delete_world(context: Context, engine: Engine, world: str) -> None:
-    """Delete a world and its state. The default world can only be reset (409)."""
+    """Delete a world and its state. The default world cannot be deleted (409)."""
     if world == DEFAULT_WORLD:
         message = "the default world cannot be deleted; reset it instead"
         raise ControlRefusal(409, "Not deleted", message)

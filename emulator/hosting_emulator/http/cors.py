@@ -1,4 +1,4 @@
-"""Requests from pages of other origins (CORS): headers, preflight responses, and refusals.
+"""Creates the headers, preflight responses and refusals for requests from other origins (CORS).
 
 The guard decides which origins are allowed.
 """
@@ -59,5 +59,5 @@ def origin_refusal(origin: str) -> str:
 
 
 def _is_preflight(request: web.BaseRequest) -> bool:
-    """Return whether a request is a preflight request, by which a browser asks for a page's permission."""
+    """Return whether a request is a CORS preflight request."""
     return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers

@@ -55,7 +55,7 @@ class CrowdWatch:
 
 
 def return_memory() -> None:
-    """Collect garbage, and make the C library return free memory to the system (only glibc can).
+    """Collect garbage, and make the C library return free memory to the system (with glibc only).
 
     The C library keeps freed memory that lies between objects in use. Without this function, the
     process would keep the memory of five hundred concurrent clients long after they have left.

@@ -2,8 +2,8 @@
 
 The Host header of a request names the dev origin. Dev origins are served over TLS at a separate
 port. Dev origins are also served over plain HTTP at the main port, because some runtimes do not
-resolve names under `.localhost`. Some clients cannot choose the Host header. They can redeem a
-ticket at the main port, because the ticket itself identifies the dev origin.
+resolve names under `.localhost`. A client that cannot choose the Host header can redeem a ticket at
+the main port, because the ticket itself identifies the dev origin.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def find_origin(worlds: Worlds, request: web.BaseRequest) -> tuple[Engine, Proje
 def project_of_ticket(engine: Engine, query: str) -> Project | None:
     """Return the project of the ticket in a query, even if the ticket is no longer valid.
 
-    Returns None if there is no such ticket.
+    Returns None if the query contains no ticket of this world.
     """
     secret = parse_qs(query).get("ticket", [""])[0]
     return ticketed_project(Change(engine.world, engine.world.at_ms), secret)
@@ -100,7 +100,7 @@ def show_page(
         return _refuse_method(request, engine, site, methods)
     response = _home_page(request, engine, project)
     if "Authorization" in request.headers:
-        # Log the request, so that the log shows a token that a dev origin never accepts.
+        # Log the request, because the client sent a token, which a dev origin never accepts.
         ctx = _context(request, engine, project, path, query, site, raw_headers=raw_headers)
         reply = Reply(response.status, b"", content_type="", headers=())
         run_through(run_exchange(engine, ctx, (admit, lambda *_: reply)))
@@ -147,8 +147,9 @@ def _context(
 def _docs_url(request: RequestHead, site: Site) -> str:
     """Return the URL of the documentation for a request to a dev origin.
 
-    Tests send requests with the Host of a dev origin to the emulator's own address. If this Host
-    has no port, a URL with the Host leads nowhere, so the URL uses the emulator's address.
+    Tests send requests with the Host of a dev origin to the emulator's own address. A URL with a
+    Host that has no port would lead nowhere, so such a request gets a URL with the emulator's
+    address.
     """
     if ":" in request.headers.get("Host", ""):
         return site.docs_url(request)

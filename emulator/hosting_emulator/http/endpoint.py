@@ -153,7 +153,7 @@ class Context:
         return self.site.base_url(self.request)
 
     async def bytes(self, limit: int = BODY_LIMIT) -> bytes:
-        """Return the request body. This method can be called repeatedly.
+        """Return the request body. Repeated calls return the same body.
 
         Raises ControlRefusal if the body is malformed or longer than `limit` bytes.
         """

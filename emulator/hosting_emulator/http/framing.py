@@ -32,7 +32,7 @@ _LINE_ENDS: Final = b"\r\n"
 _MOST_LINE_ENDS: Final = 64
 _END: Final = b"\r\n\r\n"
 _VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
-#: Matches the first line of nearly every request. Such a line needs no further checks.
+#: Matches the first line of nearly every request, which needs no further checks.
 _USUAL_LINE: Final = re.compile(rb"(?!CONNECT )[A-Z-]{1,32} /[^\x00- \x7f]* HTTP/1\.[01]\r\n")
 #: Matches a method and a target without line ends. aiohttp's parser in C would interpret a bare
 #: line end in the target as HTTP/0.9 and a header.
@@ -89,8 +89,8 @@ class RequestFraming:
         #: Whether a head was so long that the request log may store only a part of the head.
         self.has_long_heads = False
         self.error: str | None = None
-        #: The data of the latest request that arrived in one piece. A client that polls sends the
-        #: same data again, which then needs no further checks.
+        #: The data of the latest request that arrived in one piece. If a polling client sends the
+        #: same data again, the data needs no further checks.
         self._repeatable = b""
         #: The beginning of an incomplete head or line, and the number of its bytes that have been
         #: searched.
@@ -102,8 +102,8 @@ class RequestFraming:
         self._is_chunked = False
         #: The pattern that the next line of a chunked body must match.
         self._line = _CHUNK
-        #: The function that cuts the next piece. It takes data and an index, and returns the piece
-        #: and the index after the piece.
+        #: The function that cuts the next piece. The function takes data and an index, and returns
+        #: the piece and the index after the piece.
         self._cut: Callable[[bytes, int], tuple[bytes, int]] = self._cut_head
 
     def feed(self, data: bytes) -> list[bytes]:
@@ -176,8 +176,8 @@ class RequestFraming:
             self.has_long_heads = True
         # Search a lowercase copy, because a pattern that ignores case is slow.
         lower = head.lower()
-        # Remove the option `upgrade`, because aiohttp would wait for the upgrade. This server never
-        # accepts an upgrade, which RFC 9110, 7.8, allows.
+        # Remove the option `upgrade`, because aiohttp would wait for the upgrade. A server may
+        # ignore the upgrade (RFC 9110, 7.8).
         if b"upgrade" in lower and _UPGRADE.search(lower):
             head = _CONNECTION.sub(_without_upgrade, head)
         self._is_chunked = b"transfer-encoding" in lower and bool(_CODING.search(lower))

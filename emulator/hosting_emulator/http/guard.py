@@ -2,11 +2,10 @@
 
 A web page can make a browser on this machine send requests to this server (CSRF). The owner of a
 web page can also make the page's host name resolve to this machine (DNS rebinding). The headers
-Origin and Host are the only signs of such requests. Therefore a name that anybody can own in the
+Origin and Host are the only signs of these attacks. Therefore a name that anybody can own in the
 public DNS is accepted only if the user has allowed the name. Control requests from other machines
-or through a proxy require the control token. Pages of a web app at another port of this machine can
-send the same requests as in production (CORS). Such a page can call `/v1`, and fetch the resources
-of the identity provider that a client library needs.
+or through a proxy require the control token. A web app at another port of this machine can call
+`/v1` and fetch the identity provider's resources for client libraries, as in production (CORS).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from hosting_emulator.http.request_head import RequestHead, basic_credentials, w
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 TOKEN_HEADER: Final = "X-Control-Token"
-#: The header that marks requests of the emulator's page to `/v1`. Its value is the page secret.
+#: The header by which the emulator's page sends the page secret in its requests to `/v1`.
 PAGE_HEADER: Final = "X-Emulator-Page"
 #: The maximum number of safe hosts to remember. A client uses one or two hosts.
 _MOST_SAFE_HOSTS: Final = 256
@@ -65,10 +64,10 @@ class Site:
     """The addresses, host names, allowed origins and control token of a server.
 
     URLs in responses contain the request's Host, so that they also work through a mapped port or
-    under another name. URLs contain the server's own URL instead if the server does not accept the
-    Host or if `public_url` is set. `public_url` has no trailing slash. `names` and `origins` are
-    lowercase, and `names` contain no port. With `is_behind_proxy`, requests from this machine also
-    need the control token.
+    under another name. If the server does not accept the Host, or if `public_url` is set, URLs in
+    responses contain the server's own URL. `public_url` has no trailing slash. `names` and
+    `origins` are lowercase, and `names` contain no port. With `is_behind_proxy`, requests from this
+    machine also need the control token.
     """
 
     url: str = ""
@@ -123,7 +122,7 @@ class Site:
         return is_this_machine(name) or name in self.names
 
     def is_safe_host(self, host: str) -> bool:
-        """Return whether a page of another website can never have a Host. An empty Host is safe."""
+        """Return whether a Host is safe, because no other website can use it. An empty Host is safe."""
         if host in self.safe_hosts:
             return True
         if host and not self._is_safe_name(host_name(host)):
@@ -228,7 +227,7 @@ class Site:
 
 
 def world_prefix(name: str) -> str:
-    """Return the part before `/v1` of a world's paths, which is empty for the default world."""
+    """Return the prefix of a world's paths before `/v1`, or an empty string for the default world."""
     return "" if name == DEFAULT_WORLD else f"/worlds/{name}"
 
 

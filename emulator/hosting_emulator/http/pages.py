@@ -71,7 +71,10 @@ def prose(text: str) -> Html:
 def frame(
     title: str, body: Html, *, head: Html, kind: Html | str = "", top: Html | str, foot: Html
 ) -> Html:
-    """Return an HTML document with these parts. `kind` is an attribute of the `<body>` element."""
+    """Return an HTML document that consists of the given parts.
+
+    `kind` is an attribute of the `<body>` element.
+    """
     return _TEMPLATES.fill("page", title=title, body=body, head=head, kind=kind, top=top, foot=foot)
 
 

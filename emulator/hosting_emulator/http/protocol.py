@@ -1,4 +1,4 @@
-"""Handles an HTTP connection with aiohttp's low-level protocol, and refuses with problem documents.
+"""Handles an HTTP connection with aiohttp's low-level protocol. Refusals are problem documents.
 
 aiohttp parses requests and writes responses. This module handles requests that arrive too slowly or
 incompletely, and clients that close their side of the connection. The module uses only asyncio's
@@ -56,7 +56,7 @@ def next_position() -> int:
 
 @dataclass(frozen=True, slots=True)
 class ServerFunctions:
-    """The functions of the server that a connection needs.
+    """The functions that a connection needs from its server.
 
     `docs_url` returns the URL of the documentation. `date_s` returns the time for the Date header,
     in seconds since 1970. `request_id` returns a new request id. `refuse_connections` closes the
@@ -131,7 +131,8 @@ class HttpProtocol(web.RequestHandler):
         """Record that a whole response was passed to the connection.
 
         A client that has closed its side may still be listening, or may have closed the whole
-        connection. In the second case the socket has an error after the response was sent.
+        connection. If the connection is closed, the socket has an error after the response was
+        sent.
         """
         duration_s = asyncio.get_running_loop().time() - passage.arrived_s
         if self._is_half_closed and duration_s < _PATIENCE_S and not self._has_failed():
@@ -254,7 +255,7 @@ class HttpProtocol(web.RequestHandler):
     def data_received(self, data: bytes) -> None:
         """Parse data. A request fails as soon as a malformed part of its body arrives.
 
-        Data that cannot be parsed within a slice of time is parsed later. The connection is not
+        Data that cannot be parsed within a slice of time is parsed later, and the connection is not
         read until then.
         """
         if not data:
@@ -348,7 +349,10 @@ class HttpProtocol(web.RequestHandler):
             super().data_received(_INVALID_HEAD)
 
     def _break_off_body(self) -> None:
-        """Fail the last request, whose body is malformed. The connection closes after its response."""
+        """Fail the last request, whose body is malformed.
+
+        The connection closes after the response to this request.
+        """
         if self._latest_request is not None and self._latest_number == self.framing.count:
             error = web.RequestPayloadError(self._refusal)
             self._latest_request.content.set_exception(error)

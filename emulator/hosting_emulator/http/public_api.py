@@ -33,8 +33,8 @@ async def handle(
     """Return the response to a request. `path` does not include the world's prefix.
 
     `refusal` is the refusal of a request whose Host is not safe, or None if the Host is safe.
-    `cors_headers` allow a page of another origin to read the response. These headers are added to
-    every response.
+    `cors_headers` are added to every response, so that a page of another origin can read the
+    response.
     """
     raw_headers: Sequence[tuple[bytes, bytes]] = request.raw_headers
     is_from_page = site.is_from_page(request)

@@ -80,9 +80,10 @@ def query_parameter(parameter: Parameter) -> EndpointParameter | None:
 
 
 def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | None]:
-    """Return an annotation without its metadata of type `metadata_type`, and this metadata.
+    """Split an annotation into its type and its metadata of type `metadata_type`.
 
-    The second value is None if there is no such metadata, or the last item if there are several.
+    Other metadata stays with the type. The metadata is None if the annotation has none, and the
+    last item if it has several.
     """
     if get_origin(annotation) is not Annotated:
         return annotation, None
@@ -156,7 +157,7 @@ def _read_words(values: Sequence[str]) -> list[str]:
 
 
 def _single_value(name: str, values: Sequence[str]) -> str:
-    """Return the only value of a parameter. Raises ControlRefusal 400 if there are several."""
+    """Return the only value of a parameter. Raises ControlRefusal 400 if the parameter has several values."""
     if len(values) > 1:
         first_values = " and ".join(repr(value[:40]) for value in values[:2])
         raise ControlRefusal(

@@ -1,7 +1,7 @@
 """Responses whose bytes are all known in advance, such as the responses of the public API.
 
-A ReadyResponse takes about a quarter less time than aiohttp's own Response. A FaultyResponse breaks
-in the way that a network breaks, and ends when its connection ends.
+A ReadyResponse takes about a quarter less time than aiohttp's own Response. A FaultyResponse is
+broken off or corrupted, as by a bad network, and ends with its connection.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _STATUS_LINES: Final = {
 }
 
 
-@lru_cache(maxsize=64)  # several worlds can have different times in each second
+@lru_cache(maxsize=64)  # each world can have its own time
 def _general_headers(second: int) -> str:
     """Return the Date and Server headers for a time in seconds since 1970."""
     return f"Date: {http_date(second)}\r\nServer: {SERVER}\r\n"
@@ -145,7 +145,7 @@ class FaultyResponse(ReadyResponse):
             self._note_delay(round((time.monotonic() - began_s) * 1000))
 
     def _note_delay(self, duration_ms: int) -> None:
-        """Add the part of a delay that was unknown before the response was sent to the log entry."""
+        """Add to the log entry the part of a delay that was unknown before the response was sent."""
         if self._entry is not None:
             self._entry.late_ms += max(0, duration_ms - self.effect.late_ms(len(self.body)))
 

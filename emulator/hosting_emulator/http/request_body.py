@@ -35,7 +35,7 @@ async def read_body(
     assumptions: Assumptions = DEFAULTS,
     upload: UploadLimits | None = None,
 ) -> tuple[bytes, Refused | None]:
-    """Return the body of a request, and None or a refusal.
+    """Return the body of a request, and the refusal of the request or None.
 
     A body is refused if it is malformed or longer than `limit` bytes.
 

@@ -48,7 +48,7 @@ def wants_page(request: RequestHead) -> bool:
 def basic_credentials(request: RequestHead) -> tuple[str, str]:
     """Return the user name and the password of a request (RFC 7617).
 
-    Both are empty strings if the request contains no valid credentials.
+    Returns two empty strings if the request contains no valid credentials.
     """
     try:
         credentials = BasicAuth.decode(request.headers.get("Authorization", ""), "utf-8")

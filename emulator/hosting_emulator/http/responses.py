@@ -29,7 +29,7 @@ _OWN_HEADERS: Final = {
     # is refused.
     "Server": f"{SERVER}/{FULL_VERSION}",
     # These headers prevent pages of other sites from loading a response as a script, image or style
-    # sheet, and from controlling a window with our page.
+    # sheet, and from controlling a window with a page of the emulator.
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -71,7 +71,7 @@ def json(
 
 
 def stream(content_type: str, **headers: str) -> web.StreamResponse:
-    """Return a response whose handler writes the body gradually."""
+    """Return a response whose body the handler writes in pieces."""
     all_headers = _headers(content_type, {"Cache_Control": "no-store", **headers})
     return web.StreamResponse(headers=all_headers)
 
@@ -175,7 +175,7 @@ def html(
     )
 
 
-@lru_cache(maxsize=64)  # several worlds can have different times in each second
+@lru_cache(maxsize=64)  # each world can have its own time
 def http_date(second: int) -> str:
     """Return the value of the Date header for a time in seconds since 1970 (RFC 9110, 5.6.7)."""
     return formatdate(second, usegmt=True)

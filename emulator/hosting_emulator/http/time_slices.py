@@ -122,7 +122,7 @@ class LongJob:
     async def pause(self) -> None:
         """Let other jobs run if this job has used up its slice.
 
-        Each step between two calls should take less time than a slice.
+        Each step between two pauses should take less time than a slice.
         """
         if not self._holds_turn:
             await self._begin_slice()
@@ -156,7 +156,7 @@ async def sort_in_slices(
     reverse: bool = False,
     condition: Callable[[T], bool] = lambda _: True,
 ) -> Iterator[T]:
-    """Sort the rows that meet a condition, and handle other requests in between.
+    """Sort the rows that meet a condition, without blocking other requests.
 
     The source of the rows must not change until the sort has ended.
     """

@@ -30,7 +30,7 @@ CA_CERTIFICATE: Final = "ca.pem"
 CA_KEY: Final = "ca.key"
 _NAME: Final = "hosting-emulator, local development"
 #: The lifetime of an authority, and the minimum remaining lifetime at a start. A start replaces an
-#: authority that expires sooner.
+#: authority with a shorter remaining lifetime.
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 _LEAST_REMAINING: Final = timedelta(days=30)
 #: The lifetime of a server's certificate. Some systems refuse lifetimes of more than 825 days.
@@ -40,7 +40,7 @@ _MOST_CONTEXTS: Final = 256
 _LONGEST_HOST: Final = 253
 #: The names in the certificate for clients that request no other host.
 _OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
-#: The host in a certificate for the wrong host. No client connects to this host.
+#: The host name in a certificate for the wrong host, to which no client connects.
 _WRONG_HOST: Final = "wrong-host.localhost"
 _LOOPBACK_NETWORKS: Final = ("127.0.0.0/8", "::1/128")
 
@@ -205,7 +205,7 @@ def _read_authority(ca_file: Path, key_file: Path) -> _Authority | None:
         public_key = serialization.load_pem_private_key(authority.key, None).public_key()
         names = certificate.extensions.get_extension_for_class(x509.NameConstraints)
     except (FileNotFoundError, ValueError, x509.ExtensionNotFound):
-        # Nobody can have used missing or damaged files, so the authority can be replaced.
+        # Return None, so that a missing or damaged authority is replaced.
         return None
     if public_key != certificate.public_key():
         return None

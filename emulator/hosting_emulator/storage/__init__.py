@@ -1,1 +1,1 @@
-"""Stores worlds on disk. This package contains no behavior of the service, only committed state."""
+"""Stores worlds on disk. The package stores committed state, and contains no behavior of the service."""

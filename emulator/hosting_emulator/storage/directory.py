@@ -3,7 +3,7 @@
 A lock ensures that only one process uses the directory at a time.
 
 .hosting-emulator/
-  .gitignore   (so that nobody commits it)
+  .gitignore   (so that nobody commits the directory)
   lock
   worlds.json  (the names of the worlds)
   worlds/<world>/world.json, snapshot.json, journal.ndjson, progress
@@ -238,7 +238,7 @@ class DataDirectory:
     def keep(self, world: World, *, fresh: bool) -> Keeper:
         """Return the keeper that stores a world. A fresh world is stored immediately.
 
-        Raises OSError on failure. A fresh world then leaves no files.
+        On failure, raises OSError and deletes the files of a fresh world.
         """
         folder = self._folder(world.name)
         files.make_private_folder(folder)
@@ -266,7 +266,8 @@ class DataDirectory:
             try:
                 write_marker(folder, marker, sync=self._sync)
             except OSError as error:
-                # The disk may be full, for example. The stored world is still usable.
+                # Report the error and continue, because the stored world is usable without a
+                # marker.
                 self._complain(f"{folder}: its marker could not be written: {error.strerror}")
             if self._sync:
                 files.sync_directory(folder.parent)
@@ -277,7 +278,7 @@ class DataDirectory:
         return keeper
 
     def forget(self, name: str) -> None:
-        """Delete a world's files. If that fails, raises OSError and keeps the world."""
+        """Delete a world's files. Raises OSError and keeps the world if the deletion fails."""
         keeper = self._keepers.get(name)
         if keeper is None:
             return

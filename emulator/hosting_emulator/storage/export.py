@@ -1,8 +1,8 @@
 """Exports a whole world as one JSON document, and imports such a document.
 
 The document contains no secrets, only digests. By default the document does not contain the world's
-seed either, because all secrets can be computed from the seed. A world that is imported from a
-document without a seed gets a new seed.
+seed, because all secrets can be computed from the seed. A world that is imported from a document
+without a seed gets a new seed.
 """
 
 from __future__ import annotations

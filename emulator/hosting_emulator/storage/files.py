@@ -1,6 +1,6 @@
 """Writes private files atomically.
 
-Only the owner of a file can read it. A crash leaves either the complete old file or the complete
+A file can be read only by its owner. A crash leaves either the complete old file or the complete
 new file.
 
 The umask and the mode of an existing file do not matter. Symbolic links and pipes are refused. A
@@ -63,8 +63,7 @@ def refuse_link(path: Path) -> None:
 
 
 def _set_mode(file: Path | int, mode: int) -> None:
-    # Ignore errors, because some file systems have no modes. Mount options define who can read
-    # their files.
+    # Ignore errors, because some file systems have no modes and control access by mount options.
     if os.stat(file).st_mode & 0o777 != mode:  # noqa: PTH116 - also of a descriptor
         with suppress(PermissionError, NotImplementedError):
             os.chmod(file, mode)  # noqa: PTH101
@@ -102,7 +101,7 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = 
 def sync_directory(path: Path) -> None:
     """Sync a directory, so that a rename in it survives a crash of the machine.
 
-    Some systems cannot open or sync a directory. Such a failure raises no error, because callers
+    Some systems cannot open or sync a directory. A failed sync raises no error, because callers
     would conclude from an error that the rename has not happened.
     """
     with suppress(OSError):

@@ -35,11 +35,11 @@ ADVICE = (
 )
 
 
-#: The advice for intact files in another format. Salvage cannot read such files.
+#: The advice for intact files in another format, which salvage cannot read.
 _FORMAT_ADVICE = (
     "or use another --data-dir, or move the folder away to start afresh. To keep the content of "
-    "a world, record it as a scenario with that build (`hosting-emulator scenario record "
-    "world.yaml`)"
+    "a world, use that build to record the world as a scenario (`hosting-emulator scenario "
+    "record world.yaml`)"
 )
 
 
@@ -56,7 +56,7 @@ def locate(path: object, advice: str = "") -> Iterator[None]:
     """Add the path and advice to the message of a StateRefused that is raised in the `with` block.
 
     `advice` is for damaged files. If `advice` is not empty, the message for an intact file in
-    another format contains advice about formats instead.
+    another format ends with fixed advice for this case.
     """
     try:
         yield
@@ -71,7 +71,7 @@ def locate(path: object, advice: str = "") -> Iterator[None]:
 def check_format(number: object, written_by: object) -> None:
     """Raise FormatRefused if `number` is not FORMAT.
 
-    `written_by` is the version that wrote the file. The message names this version.
+    The message names `written_by`, which is the version that wrote the file.
     """
     if number == FORMAT and number is not True:
         return
@@ -101,10 +101,10 @@ class Marker(msgspec.Struct, frozen=True):
 
     Without the marker, a folder that lost its snapshot would look like a folder that never had a
     snapshot. `boot` is the id of the machine's boot during which commits were written but not
-    synced. Unsynced commits can be lost only when that boot ends. `boot` is empty if all commits
+    synced. Unsynced commits can be lost only when this boot ends. `boot` is empty if all commits
     are synced. `lineage` distinguishes the world from other worlds with the same name, such as an
-    earlier world. A lineage is drawn when a world is first stored. All files of the world belong to
-    this lineage.
+    earlier world. A lineage is drawn when a world is first stored, and is the same for all files of
+    the world.
     """
 
     boot: str = ""
@@ -114,7 +114,7 @@ class Marker(msgspec.Struct, frozen=True):
 def read_marker(folder: Path) -> Marker | None:
     """Return a folder's marker, or None if the folder has no marker.
 
-    Raises StateRefused if the marker is damaged. Raises OSError if it cannot be read.
+    Raises StateRefused if the marker is damaged. Raises OSError if the marker cannot be read.
     """
     path = folder / MARKER
     if not path.exists():
@@ -180,8 +180,8 @@ class Progress:
     The file is mapped into memory, so storing a number costs no more than a memory write. The
     numbers survive the end of the process, but not always a crash of the machine. The next start
     uses the numbers to detect that the end of a journal is missing. A journal that ends with a
-    complete line does not show such a loss. The next start also continues the world's time from the
-    stored time. Each number has a checksum, which also covers the lineage.
+    complete line does not show that later lines are missing. The next start also continues the
+    world's time from the stored time. Each number has a checksum, which also covers the lineage.
     """
 
     def __init__(self, folder: Path, lineage: str) -> None:
@@ -216,7 +216,7 @@ class Progress:
             self._map[offset : offset + _CHECKED_SIZE] = _checked(self._lineage, index, number)
 
     def close(self) -> None:
-        """Close the file. Closing it twice is not an error."""
+        """Close the file. A second call does nothing."""
         self._map.close()
 
 

@@ -105,7 +105,8 @@ class DiskKeeper(Keeper):
         #: The reason why changes are refused until a restart, or None if changes are accepted.
         #: Changes are refused if the files belong to another world or another emulator.
         self._foreign: str | None = None
-        #: The function that `append` calls if the open journal was deleted. It can raise OSError.
+        #: The function that `append` calls if the open journal was deleted, and which can raise
+        #: OSError.
         self.repair_all: Callable[[], object] = self.repair
         unfolded = sorted(folder.glob("journal-*.ndjson"))
         if unfolded:
@@ -135,7 +136,7 @@ class DiskKeeper(Keeper):
     def replace(self, world: World) -> None:
         """Store a whole world as a snapshot.
 
-        Its commit must be later than all stored commits. Raises OSError.
+        The world's commit must be later than all stored commits. Raises OSError.
         """
         self._check_writable()
         self._write_snapshot(world)
@@ -196,7 +197,7 @@ class DiskKeeper(Keeper):
         return is_complete and self._journal.condition() == "intact"
 
     def repair(self) -> bool:
-        """Rewrite the world if some of its files were deleted. Return whether it was rewritten.
+        """Rewrite the world if some of its files were deleted. Return whether the world was rewritten.
 
         If the folder contains files of another world, keeps these files, refuses all further
         changes and raises OSError.
@@ -206,7 +207,7 @@ class DiskKeeper(Keeper):
         if self._journal.condition() == "replaced" or self._is_of_another_world():
             self.refuse_changes(
                 f"{self._folder} was replaced by other files while the emulator was running; "
-                "restart the emulator to use them"
+                "restart the emulator to use the new files"
             )
             self._check_foreign()
         is_durable = self._durability == "disk"
@@ -273,7 +274,7 @@ class DiskKeeper(Keeper):
     def close(self, *, fold: bool = True) -> None:
         """Write a final snapshot if that is quick or necessary, then close the files.
 
-        With `fold` false, writes a snapshot only if that is necessary. Raises OSError if the
+        With `fold` false, writes a snapshot only if a snapshot is necessary. Raises OSError if the
         snapshot cannot be written.
         """
         self._closing.set()
@@ -351,7 +352,8 @@ class DiskKeeper(Keeper):
                 sync=self._durability == "disk",
             )
             for path in self._folder.glob("journal-*.ndjson"):
-                path.unlink(missing_ok=True)  # a fold that ends now may already have deleted it
+                # a fold that ends now may already have deleted the file
+                path.unlink(missing_ok=True)
         except OSError as error:
             self._complain(f"{self._folder}: the journal could not be restarted: {error}")
 

@@ -3,8 +3,8 @@
 Recovery changes no files, and refuses a world that is damaged or incomplete. Salvage is for users
 who want to continue with a damaged world. Salvage uses the snapshot and the later commits up to the
 first unreadable commit. Commits after an unreadable commit are left out, because each commit builds
-on the previous commit. Salvage reports everything that it leaves out. It keeps the old files under
-names that end with `.damaged-<n>`.
+on the previous commit. Salvage reports everything that it leaves out. Salvage keeps the old files
+under names that end with `.damaged-<n>`.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def _check_progress(
     """Raise StateRefused if a world lacks commits that its progress file counts.
 
     `boot` is the id of the machine's boot during which commits were not synced, or an empty string
-    if all commits are synced. After a reboot, the loss of unsynced commits is expected. The
-    function then returns a notice instead of raising an error.
+    if all commits are synced. After a reboot, the loss of unsynced commits is expected, so the
+    function returns a notice instead of raising an error.
     """
     is_same_boot = boot in ("", boot_id())
     missing = ""
@@ -152,9 +152,9 @@ def sweep(folder: Path) -> None:
 def salvage(folder: Path, complain: Complain) -> World | None:
     """Repair a world's folder and return its world, or None if nothing is readable.
 
-    Reports everything that was left out, and the location of the old files, to `complain`. Raises
-    FormatRefused if the files are intact but have another format. Raises OSError if a file cannot
-    be read or written.
+    Calls `complain` with messages about the parts that were left out and about the location of the
+    old files. Raises FormatRefused if the files are intact but have another format. Raises OSError
+    if a file cannot be read or written.
     """
     state = _readable(folder, complain)
     ending = _unused_ending(folder)
@@ -205,7 +205,7 @@ def _unused_ending(folder: Path) -> str:
 def _readable(folder: Path, complain: Complain) -> StoredState | None:
     """Return the readable state of a world, or None if no usable state can be read.
 
-    Reports the parts that are left out to `complain`.
+    Calls `complain` with each part that is left out.
     """
     if not (folder / SNAPSHOT).exists():
         complain(f"{SNAPSHOT} is missing, and no commit can be read without it")

@@ -1,6 +1,6 @@
 """Converts a world to rows of plain JSON documents and back, for snapshots, journals and exports.
 
-The modules that write these files decide how a file lays out the rows.
+The modules that write snapshots, journals and exports decide the layout of the rows in a file.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def read_row(table: str, key: str, document: Any) -> Any:
         message = f"table {table}, row {key}: {error}"
         # A later build with the same format may have stored more fields.
         if "unknown field" in message:
-            raise FormatRefused(f"{message}; use the hosting-emulator that wrote it") from None
+            raise FormatRefused(
+                f"{message}; use the hosting-emulator that wrote the file"
+            ) from None
         raise StateRefused(message) from None
 
 

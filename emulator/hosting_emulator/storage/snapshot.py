@@ -26,8 +26,7 @@ _HEADING = "heading"
 _CHECKSUM = "crc32"
 _KEY = "_key"
 _VALUE = "value"
-#: The number of rows to convert between two calls of `stopped`. Converting them takes a few
-#: milliseconds.
+#: The number of rows, converted in a few milliseconds, between two calls of `stopped`.
 _ROWS_BETWEEN_CHECKS = 2_000
 
 _Rows = list[dict[str, Any]]
@@ -40,7 +39,8 @@ class SnapshotStopped(Exception):
 class AtomicStorage(Storage):
     """A TinyDB storage that replaces its file in one step.
 
-    `check` is called before each table is written. If it raises an exception, the old file is kept.
+    `check` is called before each table is written. If `check` raises an exception, the old file is
+    kept.
     """
 
     def __init__(self, path: Path, check: Callable[[], None]) -> None:
@@ -87,7 +87,7 @@ def write_snapshot(
     """Write a world to a file. The world is immutable, so this function may run in a thread.
 
     Raises SnapshotStopped soon after `stopped` returns True. Raises OSError if the file cannot be
-    written. In both cases the old file remains unchanged.
+    written. The old file remains unchanged if an exception is raised.
     """
 
     def check() -> None:
