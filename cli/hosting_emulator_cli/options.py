@@ -78,7 +78,10 @@ def flag(*names: str, help: str, **attrs: Any) -> Decorator[Any]:
 def choice(
     *names: str, choices: Sequence[str], help: str, default: str | None = None, **attrs: Any
 ) -> Decorator[Any]:
-    """Declare an option with a fixed set of values. The default is `default` or the first value."""
+    """Declare an option with a fixed set of values.
+
+    If `default` is None, the option's default is the first value.
+    """
     kind = click.Choice(choices)
     return option(*names, help=help, type=kind, default=default or choices[0], **attrs)
 

@@ -94,14 +94,14 @@ def _setting_key(param: click.Parameter) -> str:
 class SettingsCommand(click.Command):
     """A command that also reads options from the settings file.
 
-    `start` reads all of its options from the file. Other commands read only the options that
-    describe a world.
+    `start` reads all of its options from the settings file. Other commands read only the options
+    that describe a world.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line, environment variables and the settings file.
 
-        Raises Failure for an error in a variable or in the file.
+        Raises Failure for an error in a variable or in the settings file.
         """
         from hosting_emulator.settings_file import read_settings_file
 
@@ -128,7 +128,7 @@ class SettingsCommand(click.Command):
             raise Failure(f"{origin}: {error.format_message()}") from error
 
     def _replaced_options(self, args: Sequence[str]) -> set[str]:
-        """Return the options to ignore in the file, because another option replaces them."""
+        """Return the options in the settings file to ignore, because another option replaces them."""
         own_args = args[: [*args, "--"].index("--")]
         flags = {arg.partition("=")[0] for arg in own_args}
         if self.name == "start":  # only `start` also reads these options from variables
@@ -138,7 +138,7 @@ class SettingsCommand(click.Command):
         return {name for flag in flags for name in _REPLACED_OPTIONS.get(flag, ())}
 
     def _defaults(self, file_settings: Mapping[str, Any], replaced: set[str]) -> dict[str, Any]:
-        """Return the file's values by parameter name, as a user would type them."""
+        """Return the settings file's values by parameter name, as a user would type the values."""
         if not file_settings:
             return {}
         is_start = self.name == "start"

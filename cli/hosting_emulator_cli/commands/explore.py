@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _PLAN = "hosting_emulator_lab.explore.plan"
 #: The parameters whose options a command line must contain to repeat a run.
 _RUN_PARAMETERS = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
-#: The parameters whose options only a command line for `explore` must contain to repeat a run. In
-#: `exec`, these options do not exist or have another meaning.
+#: The parameters whose options must not be passed to `exec`, because `exec` does not have them or
+#: gives them another meaning.
 _EXPLORE_PARAMETERS = ("limit_s", "conduct")
 
 
