@@ -9,8 +9,8 @@ __version__ = "0.1.0"
 DEFAULT_SEED = "hosting-emulator"
 #: The default port.
 DEFAULT_PORT = 4620
-#: The name of the default world. Its hosts are directly in the DNS zones of the assumptions. Every
-#: other world puts its name in front of these zones.
+#: The name of the default world. The hosts of the default world are directly in the DNS zones of
+#: the assumptions. Every other world puts its name in front of these zones.
 DEFAULT_WORLD = "default"
 #: The variable that tells the command of `hosting-emulator exec` which emulator judges the command.
 EXEC_URL_VARIABLE = "HOSTING_EMULATOR_EXEC_URL"

@@ -103,10 +103,10 @@ _REFUSALS = (
 
 
 class Emulator:
-    """A whole emulator in this process. It is an async context manager, and has `start` and `stop`.
+    """A whole emulator in this process. Use it as an async context manager, or call `start` and `stop`.
 
-    Raises StartError for settings that contradict each other or the stored state. The stored state
-    then stays unchanged.
+    Raises StartError for settings that contradict each other or the stored state. A refused start
+    leaves the stored state unchanged.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -278,7 +278,7 @@ class Emulator:
             allowed.add(host_name(urlsplit(site.public_url).netloc))
         site.names = frozenset(name.lower() for name in allowed)
         site.origins = frozenset(origin.lower() for origin in settings.allowed_origins)
-        # Requests to a public URL of another machine come through a proxy.
+        # If the public URL names another machine, requests come through a proxy.
         site.is_behind_proxy = is_reached_from_outside(site.public_url)
         app = App(self.worlds, site, self._facts(), self._library)
         functions = ServerFunctions(app.docs_url, app.date_s, app.request_id, self._refuse)
@@ -328,7 +328,7 @@ class Emulator:
             self._directory.check_files()
 
     async def _load_when_changed(self, path: Path) -> None:
-        """Load a scenario whenever its file changes. If that fails, log the error and keep the world."""
+        """Load a scenario whenever its file changes. If a load fails, log the error and keep the world."""
         # Imported here because only a start with `--watch` needs this package.
         from watchfiles import awatch
 
@@ -477,7 +477,7 @@ class Emulator:
         for server, _ in self._servers:
             server.close()
         for engine in self.worlds:
-            engine.feed.end()  # so that the shutdown does not wait for its listeners
+            engine.feed.end()  # The shutdown would wait for listeners of a feed that has not ended.
         if self._servers:
             self._http.pre_shutdown()
             await self._http.shutdown(_GRACE_S)

@@ -24,7 +24,7 @@ from hosting_emulator.world.value import World
 def read_state(path: Path, seed: str | None) -> World:
     """Return the default world from a file with an exported state.
 
-    Raises StartError with the file and the position.
+    Raises StartError for an invalid state, with the file and the position of the error.
     """
     try:
         world = import_state(read_json(path.read_bytes()), DEFAULT_WORLD, 0, seed)
@@ -41,8 +41,8 @@ def read_state(path: Path, seed: str | None) -> World:
 def build_scenario_world(scenario: Scenario, settings: Settings, seed: str) -> World:
     """Build the world of a scenario, with the clock and the assumptions in the settings.
 
-    A reset drops these overrides. `seed` applies to a scenario without a seed. Raises
-    ScenarioError, ClockRefused or AssumptionRefused.
+    A reset of the world drops the clock and the assumptions of the settings. `seed` applies to a
+    scenario without a seed. Raises ScenarioError, ClockRefused or AssumptionRefused.
     """
     # Imported here because few starts have a scenario, and the import takes 20 ms.
     from hosting_emulator.scenario.build import build_world

@@ -22,7 +22,7 @@ class Inspection:
     """The state of a data directory.
 
     `held` means that an emulator uses the directory, so no world was read. `refused` contains a
-    message for each world that `start` would refuse to load. The message says why, and what to do.
+    message with the reason and the remedy for each world that `start` would refuse to load.
     `notices` are messages about damage that `start` would tolerate. `exposed` are files with
     secrets that other users can read.
     """

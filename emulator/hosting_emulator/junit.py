@@ -8,8 +8,7 @@ from xml.etree import ElementTree as Xml
 
 #: Characters that XML does not allow, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: The attributes of a suite that are counts, with the element of a test case that each of them
-#: counts.
+#: The names of a suite's counts, and the element by which each count recognizes a test case.
 _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 

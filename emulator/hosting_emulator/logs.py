@@ -3,8 +3,8 @@
 All loggers are children of the logger `hosting_emulator`. Warnings and errors concern the emulator
 itself. At level info there is also a line for each request (logger `requests`), and for each
 creation, replacement or deletion of a world (loggers `worlds` and `storage`). At level debug there
-is a line for each commit (`commits`) and for each run of due events (`due_events`). Listeners log
-the requests and commits. These listeners exist only at the levels that need them.
+is a line for each commit (`commits`) and for each run of due events (`due_events`). Requests and
+commits are logged by listeners, which exist only at the levels that need them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _REQUEST_FIELDS = (
 )
 #: Messages of asyncio about a response to a disconnected client, which is not a problem.
 _DISCONNECT_MESSAGES = ("SSL connection is closed", "socket.send() raised exception.")
-#: The width of a column that fits the longest name of a call.
+#: The width of the column for calls, which fits the longest name of a call.
 _CALL_WIDTH = 27
 _RESET = "\x1b[0m"
 _DIM = "\x1b[2m"

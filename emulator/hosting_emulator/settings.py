@@ -33,7 +33,7 @@ class Setting:
     is_secret: bool = False
 
 
-#: A setting that has no field in `Settings`. If it is true, `data_dir` is None.
+#: The setting that has no field in `Settings`: if `ephemeral` is true, `data_dir` is None.
 EPHEMERAL = Setting("ephemeral", "true or false")
 _FLAG = "true or false"
 _PORT = "a port from 0 to 65535, such as 4711"
@@ -51,10 +51,10 @@ class Settings:
     The default world is created from `scenario`, which is the name of a scenario in `library`, or a
     file. `clock` and `assumptions` override those of the scenario. With `watch`, the scenario is
     loaded again whenever its file changes. Alternatively, the default world is created from the
-    exported world in the file `state`. Its seed is `state_seed` or, if this is None, the seed in
-    the file. A stored world is replaced only with `replace`. Without `replace`, the start is
-    refused, or the stored world is used with `only_new`. `salvage` recovers what it can from
-    damaged state, and keeps the damaged files.
+    exported world in the file `state`. The seed of this world is `state_seed` or, if `state_seed`
+    is None, the seed in the file. A stored world is replaced only with `replace`. Without
+    `replace`, a start that finds a stored world is refused or, with `only_new`, uses the stored
+    world. `salvage` recovers what it can from damaged state, and keeps the damaged files.
 
     `allowed_origins` are origins of web apps that may use `/v1` and the sign-in, in addition to the
     origins on this machine.
@@ -123,9 +123,9 @@ class Ready:
     """The report of an emulator that is ready.
 
     `fresh` means that the state of the default world was just created. `user` is the alias of the
-    user to whom `token` belongs. Both are empty if the world has no users. `local_url` is the
-    address of the emulator on this machine, even if a public URL is set. `clock`, `now`, `vary` and
-    `vary_only` describe the default world.
+    user to whom `token` belongs. `user` and `token` are empty if the world has no users.
+    `local_url` is the address of the emulator on this machine, even if a public URL is set.
+    `clock`, `now`, `vary` and `vary_only` describe the default world.
     """
 
     base_url: str

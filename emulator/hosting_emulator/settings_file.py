@@ -1,4 +1,4 @@
-"""Reads the settings file beside an app, which makes options of commands and tests unnecessary.
+"""Reads the settings file beside an app, so that commands and tests need no options.
 
 The settings file is `hosting-emulator.yaml`, or the table `[tool.hosting-emulator]` of
 `pyproject.toml`. The keys of the file are the names of the options of `start`. This module only
@@ -143,7 +143,7 @@ def _yaml_line(text: str, key: str) -> int | None:
 
 
 def _toml_line(text: str, key: str) -> int | None:
-    """Return the line of a key in the table `[tool.hosting-emulator]`, or None if no line seems to set it."""
+    """Return the line of a key in the table `[tool.hosting-emulator]`, or None if no line is found."""
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         header = _TABLE_HEADER.match(line)

@@ -34,10 +34,10 @@ class _Rule:
 
 
 def judge(file: SettingsFile) -> SettingsFile:
-    """Return a settings file with its values converted for the options that they replace.
+    """Return a settings file whose values have the form of option values.
 
-    Raises ValueError with the position, the key and what would be valid. Text values become
-    strings, lists of strings or mappings to strings. Settings without a value are omitted.
+    Raises ValueError with the position, the key and the expected value. Text values become strings,
+    lists of strings or mappings to strings. Settings without a value are omitted.
     """
     for key in file.values:
         if key not in RULES:

@@ -1,6 +1,7 @@
-"""The entry point for commands that run a story without a server. It serves the pages of the story.
+"""Lets commands run a story without a server, by responding when the story visits a page.
 
-This module is separate from `bootstrap`, because importing it would make a start a fifth slower.
+This module is separate from `bootstrap`, because loading the code that runs stories would make a
+start a fifth slower.
 """
 
 from __future__ import annotations

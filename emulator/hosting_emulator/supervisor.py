@@ -125,10 +125,10 @@ class ChildCommand:
 
     `output` selects the input and output of the command: those of this process (`ours`), the null
     device (`null`), or captured output without input (`kept`). A command whose output is captured
-    runs in its own session, so no signal of this terminal reaches the command. Such commands can
-    run at the same time in several objects, and one after the other in one object (see `finish`).
-    After `close`, no process of any other command is left. If this process dies suddenly, the
-    supervisor ends the processes of the command.
+    runs in its own session, so no signal of this terminal reaches the command. Several objects can
+    run such commands at the same time, and one object can run several commands one after the other
+    (see `finish`). If the output is not captured, no process of the command is left after `close`.
+    If this process dies suddenly, the supervisor ends the processes of the command.
     """
 
     def __init__(self, output: Literal["ours", "null", "kept"] = "ours") -> None:
@@ -196,7 +196,7 @@ class ChildCommand:
                 os.close(theirs)
 
     def begin(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start a command. Its program is looked up on the PATH of `environment`."""
+        """Start a command, whose program is looked up on the PATH of `environment`."""
         self._run_count += 1
         self._messages = RunMessages(self._run_count)
         self._order(
@@ -274,8 +274,8 @@ class ChildCommand:
                     messages.feed(piece)
                     seconds = seconds or time.monotonic() - began
         self.is_free = messages.is_complete
-        # Do not read until the end of the file, because the pipe may still be open in the
-        # supervisor, or in a process that escaped.
+        # Stop at BlockingIOError, because the pipe may still be open in the supervisor, or in a
+        # process that escaped.
         with suppress(BlockingIOError):
             piece = os.read(self._output_end, 65536)
             while piece:
@@ -367,7 +367,7 @@ class Supervisor:
         return _STEP_S
 
     def _notice(self) -> None:
-        """Record the signals that reached this process. A terminal sends its signals to the command too."""
+        """Record the signals that reached this process. A terminal also sends its signals to the command."""
         with suppress(BlockingIOError):
             for number in os.read(self._signals, 4096):
                 if number in self._seen:
@@ -419,7 +419,7 @@ class Supervisor:
             self._wait_for_signal(number)
         oldest = time.monotonic() - _MEMORY_S
         moments = [moment for moment in self._seen[number] if moment > oldest]
-        # Each signal to the group accounts for one order to pass a signal on.
+        # Drop one signal to the group for each order, because both report the same signal.
         self._seen[number] = moments[1:]
         if not (moments and is_in_our_group):
             os.kill(self._command, number)

@@ -156,8 +156,8 @@ def test_why_says_what_ended_a_failed_operation():
 
     assert explanation["sentences"] == [
         "It failed at 2026-01-01T00:00:00.000Z. This state is final.",
-        "The intervention fail_operation ended it.",
-        "Its error is operation_failed, which is not retryable: No space left.",
+        "The intervention fail_operation ended the operation.",
+        "The error is operation_failed, which is not retryable: No space left.",
     ]
     assert explanation["commands"] == []
 

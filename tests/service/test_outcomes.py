@@ -203,7 +203,7 @@ def test_why_names_the_outcome_before_during_and_after_it_acts(api: CheckedWorld
     assert announcement in during.sentences
     assert during.next is not None
     assert during.next.event == "it changes from running (deploying) to failed"
-    assert "outcome-1 caused this." in after.sentences
+    assert "outcome-1 decided how the operation ended." in after.sentences
 
 
 def test_the_log_says_which_outcome_a_request_met(api: CheckedWorld) -> None:

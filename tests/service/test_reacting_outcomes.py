@@ -373,7 +373,7 @@ def test_why_says_for_which_condition_an_outcome_waits(api: CheckedWorld) -> Non
     after = explanation(api, operation)
 
     assert "it becomes failed with dns_lost as soon as dns is revoked" in before
-    assert "This condition does not hold now: dns is authorized." in before
+    assert "The condition of outcome-1 does not hold now: dns is authorized." in before
     assert "for when dns is revoked: that held in deploying" in after
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.http_world import HttpWorld
 
 #: The start of the sentence about an outcome that decided.
-OUTCOME = "outcome-1 caused this"
+OUTCOME = "outcome-1 decided how the operation ended"
 
 
 def started(api: HttpWorld) -> str:
@@ -96,7 +96,7 @@ WAYS: dict[str, tuple[Callable[[HttpWorld], str], str]] = {
     "steps": (by_hand, "The intervention step_operation completed the last step"),
     "stale generation": (stale, "source_generation"),
     "released claim": (released, "The intervention release_claim ended it"),
-    "seeded": (seeded, "No call started it"),
+    "seeded": (seeded, "No call started the operation"),
     **{word: (intervened(word), f"The intervention {word} ended it") for word in INTERVENTIONS},
 }
 each_way = pytest.mark.parametrize("way", WAYS)
@@ -178,7 +178,7 @@ def test_why_tells_an_earlier_outcome_from_the_cause_of_the_end(api: HttpWorld, 
 
     assert "completed its plan" in explanation
     assert OUTCOME not in explanation
-    assert "Before that, outcome-1 had acted in building" in explanation
+    assert "Before the end, outcome-1 had acted in building" in explanation
 
 
 def test_why_names_an_outcome_that_only_set_times(api: HttpWorld) -> None:

@@ -202,7 +202,7 @@ def test_why_does_not_announce_outcome_steps_that_can_no_longer_happen(api: Http
     assert "applies to the operation" not in says(api, operation)
 
     api.advance("1h")
-    assert "It ended before outcome-1 took its remaining steps" in says(api, operation)
+    assert "The operation ended before outcome-1 took its remaining steps" in says(api, operation)
 
 
 @pytest.mark.parametrize("profile", ["manual", "per_poll 2", "immediate"])

@@ -35,7 +35,8 @@ _UNKNOWN_ID = "nothing has this id"
 def authorize(change: Change, request: CallRequest) -> Project | Organization | Operation:
     """Return the record on which a request acts, if the principal may make the call.
 
-    Raises Refused: organization_required, resource_not_found, forbidden, interactive_login_required.
+    Raises Refused with one of the codes organization_required, resource_not_found, forbidden and
+    interactive_login_required.
     """
     principal = request.principal
     spec = request.spec
@@ -147,9 +148,9 @@ def _organization(change: Change, request: CallRequest) -> Organization:
         raise not_found("organization", "the organization exists, but outside the user's access")
     has_session = is_current(change.world, principal.session_id, principal.user_id)
     if request.spec.interactive and not has_session:
-        reason = "it was issued without a session"
+        reason = "the token was issued without a session"
         if principal.interactive:
-            reason = "that session has ended"
+            reason = "the session of the token has ended"
         raise Refused(
             change.assumptions.code_of("session_missing"),
             "This call needs a current interactive user session; an API key or a token without a "

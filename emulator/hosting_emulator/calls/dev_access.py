@@ -128,7 +128,7 @@ def _why_refused(change: Change, project: Project, ticket: Ticket | None) -> str
 
 
 def session_of(change: Change, project: Project, cookie: str) -> Ticket | None:
-    """Return the ticket that opened the session in a cookie, or None if the session is not valid here."""
+    """Return the ticket that opened the session in a cookie, or None if there is no valid session."""
     ticket_id, _, session = cookie.partition(".")
     ticket = change.get(TICKETS, ticket_id)
     if ticket is None or ticket.used_ms is None or ticket.session_digest != digest(session):

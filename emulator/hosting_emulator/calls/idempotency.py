@@ -1,4 +1,4 @@
-"""Idempotency-Keys: remembers responses, and replays a response if its key is repeated.
+"""Remembers responses by Idempotency-Key, and replays a response if its key is repeated.
 
 The first response to a key is remembered and replayed byte for byte. A key belongs to its
 principal. A different request with the same key (another call, path or body) is refused with
@@ -31,8 +31,8 @@ def recall(
     The assumption `idempotency_scope` decides whether the response must also come from the same
     call. Raises Refused with `idempotency_key_reused` if the key was used for a different request.
     If the assumption `idempotency_in_flight` is `refuse`, the first request with a key is recorded
-    in `in_flight`. While this request is in progress, the same request with the same key is refused
-    with `service_unavailable`.
+    in `in_flight`. While that request is in progress, an identical request with the same key is
+    refused with `service_unavailable`.
     """
     assumptions = change.assumptions
     # Only a digest is stored, because a client's key may be a secret.

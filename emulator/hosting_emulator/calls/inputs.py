@@ -1,4 +1,4 @@
-"""Reads and checks a request's headers, query and body, as the call is declared in `contract/calls.py`.
+"""Reads and checks a request's headers, query and body, as `contract/calls.py` declares them.
 
 Every mistake raises Refused with `invalid_request`. The message names the header, parameter or
 field, and the correct form.
@@ -216,7 +216,7 @@ _read_small_body = lru_cache(maxsize=1024)(_read_body)
 def load_models() -> None:
     """Load the modules and models for request bodies in advance.
 
-    Without this, the first request with a body would take about 0.1 s longer.
+    If nothing was loaded, the first request with a body takes about 0.1 s longer.
     """
     from hosting_emulator.contract.models import body_model
 

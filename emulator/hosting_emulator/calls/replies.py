@@ -13,10 +13,10 @@ from hosting_emulator.world.value import Change
 def success_reply(
     change: Change, request: CallRequest, document: Any, subject: str, *, secret: bool = False
 ) -> Reply:
-    """Return the reply of a call that succeeded and is not replayed. Assumptions may decide its status.
+    """Return the reply of a call that succeeded and is not replayed.
 
-    `subject` is the id of the created or read resource. `secret` means that the document contains a
-    credential.
+    The status may depend on the world's assumptions. `subject` is the id of the created or read
+    resource. `secret` means that the document contains a credential.
     """
     status = success_status(request.spec, change.assumptions)
     return Reply(status, views.encode(document, change.assumptions), subject, secret=secret)

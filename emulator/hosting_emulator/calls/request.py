@@ -15,7 +15,7 @@ from hosting_emulator.world.records import OperationOutcome
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import World
 
-#: The headers that every response of a call has.
+#: The headers of every response to a call.
 NO_STORE = (("Cache-Control", "no-store"),)
 #: The headers of a request. Names are case-insensitive and may be repeated.
 Headers: TypeAlias = MultiMapping[str]
@@ -43,7 +43,7 @@ class Principal:
         return self.session_id is not None
 
     def __bool__(self) -> bool:
-        """Whether a user or an API key was authenticated, which is false only for NOBODY."""
+        """Whether a user or an API key was authenticated. NOBODY is the only false principal."""
         return self is not NOBODY
 
 
@@ -55,8 +55,8 @@ class CallRequest(msgspec.Struct, kw_only=True):
 
     `path` does not include the prefix of a world. `dev_port` is the port of dev origins, or None
     for the default port of https. `world` is the world before the request. `n` is the number of the
-    request in the log, and `starts` is the number of times that the world was loaded from disk.
-    Together they identify the request in its world.
+    request in the log, and `starts` is the number of times that the world was loaded from disk. `n`
+    and `starts` together identify the request in its world.
     """
 
     method: str

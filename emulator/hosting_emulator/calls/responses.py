@@ -162,7 +162,7 @@ def get_dns_authorization(change: Change, request: CallRequest, project: Project
 
 
 def read_database_compute(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Return the current observation. `database` is null if the environment has no managed placement."""
+    """Return the observed compute configuration. `database` is null without a managed placement."""
     environment = request.values["environment"]
     record = change.get(DATABASES, f"{project.id}/{environment}") or Database("separate")
     if record.provider_failing:
@@ -179,7 +179,7 @@ def read_database_compute(change: Change, request: CallRequest, project: Project
 
 # --- The tables ------------------------------------------------------------------------------------
 
-#: A function that implements a call. Depending on the call's path, its third argument is a project,
+#: A function that implements a call. Depending on the call's path, the third argument is a project,
 #: an organization or an operation.
 CallFunction: TypeAlias = Callable[[Change, CallRequest, Any], Reply]
 CALL_FUNCTIONS: dict[CallName, CallFunction] = {

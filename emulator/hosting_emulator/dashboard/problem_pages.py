@@ -32,7 +32,7 @@ _TEMPLATES: Final = Templates(__package__)
 _CATALOGUE_PATH: Final = f"{DOCS_PATH}/errors"
 _EXAMPLE_REQUEST_ID: Final = "01JQ7Z3M8W4K2X9V6T5R1P0NDB"
 _EXAMPLE_WAIT_SECONDS: Final = 30
-#: A list of other problems with more items is collapsed when the page opens.
+#: The list of other problems is collapsed at first if the list has more items than this.
 _MOST_OPEN_ITEMS: Final = 12
 
 _STATUS_LINK: Final = (
@@ -131,12 +131,13 @@ def example_document(problem: Problem, base_url: str = "") -> JsonObject:
     """Return an example of the problem document that a call would return."""
     wait_seconds = None
     if problem.code == "rate_limited":
-        # Show retry_after_seconds only here, because the contract defines it only for rate limits.
+        # Show retry_after_seconds only for rate limits, because the contract mentions it only
+        # there.
         wait_seconds = _EXAMPLE_WAIT_SECONDS
     refusal = Refused(problem.code, problem.detail, retry_after_seconds=wait_seconds)
     reply = problem_reply(refusal, _EXAMPLE_REQUEST_ID, base_url + DOCS_PATH, DEFAULTS)
     document: JsonObject = json.loads(reply.body)
-    # The page shows this long text last.
+    # Move the suggested action to the end, because it is the longest text.
     document["suggested_action"] = document.pop("suggested_action")
     return document
 
@@ -163,7 +164,7 @@ def _example_lines(document: JsonObject) -> Html:
 
 
 def _trail(code: str = "") -> Html:
-    """Return the breadcrumbs of the catalogue or, with `code`, of the page of a problem."""
+    """Return the breadcrumbs of a problem's page, or of the catalogue if `code` is empty."""
     links = [f'<a href="{DOCS_PATH}">Docs</a>']
     title = "Problems"
     if code:

@@ -22,8 +22,8 @@ _POLICY: Final = (
     " form-action 'none'; frame-ancestors 'none'"
 )
 _STYLES: Final = "dashboard/style/"
-#: The style sheets that are loaded first, in this order. The other style sheets, such as those of
-#: panels, override them.
+#: The style sheets that are loaded first, in this order. Other style sheets, such as those of
+#: panels, override these style sheets.
 _FIRST_STYLES: Final = [f"{_STYLES}{name}.css" for name in ("base", "parts", "frame")]
 
 

@@ -1,7 +1,7 @@
 """Access tokens and API keys of one world: signing tokens, and authenticating requests.
 
 Each world signs tokens with its own key, which is derived from the world's seed and name. Every
-other world therefore refuses these tokens. Tokens expire by the world's clock.
+world therefore refuses the tokens of other worlds. Tokens expire by the world's clock.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _OPTIONS: Any = {**NO_TIME_CHECKS, "require": ["iss", "aud", "sub", "iat", "exp"
 class _VerifiedToken:
     """The content of a verified access token.
 
-    `grant` is the key of the grant from the user's browser sign-in. It is None for a token that was
-    issued without a browser sign-in.
+    `grant` is the key of the grant from the user's browser sign-in. `grant` is None for a token
+    that was issued without a browser sign-in.
     """
 
     principal: Principal
@@ -145,7 +145,9 @@ class AccessTokens:
             claims = jwt.decode(
                 token,
                 self._private_key.public_key(),
-                algorithms=[ALGORITHM],  # so that a token cannot choose `none` or HS256 instead
+                algorithms=[
+                    ALGORITHM
+                ],  # A token must not choose another algorithm, such as `none`.
                 audience=audience,
                 options=_OPTIONS,
             )
@@ -221,7 +223,7 @@ def bearer_token(credentials: Sequence[str]) -> str:
 
 
 def _authenticate_key(change: Change, token: str) -> tuple[Principal, ApiKey]:
-    """Return the principal of an API key, and the key. Raises Refused `unauthenticated`."""
+    """Return the principal that an API key identifies, and the key. Raises Refused `unauthenticated`."""
     key_id = change.world.indexes.get(f"api_key:{digest(token)}")
     key = change.get(API_KEYS, key_id) if key_id else None
     if key is None:

@@ -41,8 +41,9 @@ _MAX_VALUE_LENGTH = 80
 def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking: bool) -> None:
     """Let the armed faults alter a call's response.
 
-    With `breaking`, only faults that may break the contract act. Without it, only faults that stay
-    within the contract act. `count_alterations` commits the counts of these faults after the call.
+    With `breaking`, only faults that may break the contract act. Without `breaking`, only faults
+    that stay within the contract act. `count_alterations` commits the counts of these faults after
+    the call.
     """
     world = engine.world
     if not world.has_faults_or_timeline or ctx.decision is None or ctx.spec is None:

@@ -34,7 +34,8 @@ class Passage:
     """The positions at which a request arrived and its response departed.
 
     The departure is the position at which the last byte of the response was handed to the
-    connection. The departure is 0 until then, and stays 0 if a fault cuts the response off.
+    connection. The departure is 0 before the last byte was handed over, and stays 0 if a fault cuts
+    the response off.
     """
 
     __slots__ = ("_connection", "arrival", "arrived_s", "departure")

@@ -100,9 +100,9 @@ class Engine:
         self.usage = UsageCounter()
         #: The unfinished exchanges by the storage key of their Idempotency-Key.
         self.in_flight: dict[str, CallRequest] = {}
-        #: The number of times that this world was loaded from disk. This number keeps request ids
-        #: unique. After a restart, the log counts from 1 again, and a frozen clock shows the same
-        #: time.
+        #: The number of times that this world was loaded from disk. Request ids contain this
+        #: number, because after a restart the log counts from 1 again, and a frozen clock shows the
+        #: same time.
         self.starts = keeper.starts
         #: Whether the world is kept in memory only.
         self.ephemeral = False
@@ -208,7 +208,7 @@ class Engine:
 
     @property
     def has_changed(self) -> bool:
-        """Whether the world was changed after its initial state. True if the initial state is unknown."""
+        """Whether the world has changed since its initial state. Also true if this state is unknown."""
         origin = self.world.get(ORIGIN, SINGLETON_KEY)
         return origin is None or origin.commit is None or origin.commit < self.world.commit
 
@@ -357,10 +357,9 @@ class Engine:
     # --- access tokens and API keys --------------------------------------------------------------
 
     def owner_of(self, token: str) -> str | None:
-        """Return a sentence that names the world of an API key, or None.
+        """Return a sentence for the request log that names the world of an API key, or None.
 
-        The sentence is for the request log. Returns None if the token is not an API key of another
-        world.
+        Returns None if the token is not an API key of another world.
         """
         name = self.world.name
         index_key = f"api_key:{digest(token)}"
@@ -386,7 +385,7 @@ class Engine:
         lifetime_s: int | None = None,
         redeemed: RedeemedGrant | None = None,
     ) -> str:
-        """Return a new access token for a user. Its issuer is the identity provider under `base_url`.
+        """Return a new access token for a user. The issuer is the identity provider under `base_url`.
 
         `lifetime_s` is in seconds of world time. An `interactive` token names the user's current
         session, if the user has a session. `redeemed` is the grant of a browser sign-in. A token

@@ -38,9 +38,9 @@ class Entry(CallRequest, kw_only=True):
 
     Response: `code` is the code of a problem response, or None for any other response. `lost` is
     the kind of the connection fault that destroyed the response, or None. `response_number` is the
-    ordinal of the response among all responses of the log, starting at 1. It is 0 before the
-    response is decided. Bodies are truncated to `request_log.BODY_KEPT` bytes, and their full
-    lengths are stored too.
+    ordinal of the response among all responses of the log, starting at 1. `response_number` is 0
+    before the response is decided. Bodies are truncated to `request_log.BODY_KEPT` bytes, and their
+    full lengths are stored too.
 
     Reasons: `why` lists the notes in chronological order. `acted` are the faults that acted, with
     their hit counts at that time. `altered` are the parts of the response that faults altered.
@@ -55,18 +55,19 @@ class Entry(CallRequest, kw_only=True):
     response is decided, `took_ns` is the stopwatch reading at the start.
 
     `from_emulator` means that a user sent the request from the emulator's page or with a replay.
-    `passage` has the positions of the request's arrival and departure on its connection, or is None
-    for a request that did not arrive over a socket. `is_connection_reused` is True if the
-    connection carried an earlier request, and None if there is no connection. `in_progress` means
-    that the exchange waits for its body, a delay or the disk, and that no response has been sent.
+    `passage` contains the positions of the request's arrival and the response's departure.
+    `passage` is None for a request that did not arrive over a socket. `is_connection_reused` is
+    True if the connection carried an earlier request, and None if there is no connection.
+    `in_progress` means that the exchange waits for its body, a delay or the disk, and that no
+    response has been sent.
 
     `stale_at_ms` is the world time of the earlier state that a fault let the response show, or None if
     the response shows the current state.
 
     A fault can deliver a request twice. In the first exchange, `second_delivery` is then the second
-    exchange. In the second exchange, `second_delivery_of` is the number of the first exchange. It
-    is 0 for a request that a client sent. `is_discarded` means that the client received the
-    response to the other delivery.
+    exchange. In the second exchange, `second_delivery_of` is the number of the first exchange.
+    `second_delivery_of` is 0 for a request that a client sent. `is_discarded` means that the client
+    received the response to the other delivery.
     """
 
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
@@ -190,9 +191,9 @@ class ExchangeContext(Entry, kw_only=True):
     reply: Reply | None = None
     #: Whether the request has a body that has not been read yet.
     announces_body: bool = False
-    #: The decision which faults act on the request body. None before the decision.
+    #: The decision about faults on the request body, or None before this decision is made.
     upload: Decision | None = None
-    #: The decision which faults act before the commit. None before the decision.
+    #: The decision about faults before the commit, or None before this decision is made.
     decision: Decision | None = None
     #: The fault that acts on the response at the connection.
     effect: FaultKind | None = None
@@ -202,11 +203,12 @@ class ExchangeContext(Entry, kw_only=True):
     wait_key: str = ""
     #: Whether other requests must arrive before the response is sent.
     held: bool = False
-    #: The name of the response. The variation draws the changes of the response from its name.
+    #: The name of the response, which determines how the variation changes the response.
     response_name: str = ""
     #: The uncommitted counts of the faults that could alter the response.
     alteration_counts: Change | None = None
-    #: The age of a stale response that the fault asks for, in milliseconds of world time.
+    #: The age that a fault requires of the state in a stale response, in milliseconds of world
+    #: time.
     stale_age_ms: int = 0
     #: Whether the headers of the response have been varied.
     headers_varied: bool = False

@@ -50,8 +50,8 @@ def faults_before_commit(engine: Engine, ctx: ExchangeContext) -> Delay | Reply 
 def _faults_on_upload(engine: Engine, ctx: ExchangeContext) -> Delay | Reply | None:
     """Let the armed faults act on the body of a request.
 
-    For a request over a socket, these faults were chosen, and their delay has passed, before the
-    steps start.
+    For a request over a socket, the faults are chosen, and their delay passes, before the steps
+    start.
     """
     if ctx.upload is None:
         ctx.upload = decide_upload(engine, ctx)
@@ -72,8 +72,8 @@ def decide_upload(engine: Engine, ctx: ExchangeContext) -> Decision:
 def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
     """Let the armed faults act on a successful response, after the commit of the call.
 
-    A refused request is counted by matching faults, but no fault acts on it. If an earlier fault
-    already acts on the response at the connection, no other fault is considered.
+    Faults that match a refused request count it, but do not act on it. If an earlier fault already
+    acts on the response at the connection, no other fault is considered.
     """
     if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults_or_timeline:
         return None
@@ -115,7 +115,7 @@ def decide_at(
 
     The counts stay committed even if the request is refused afterwards. `number` is the number of
     the request in the request log, or None if the log does not list the request. Raises
-    StoreFailed, but not at the stage `after_commit`.
+    StoreFailed, except at the stage `after_commit`.
     """
     faults = [fault for fault in faults_in_order(engine.world) if stage_of(fault) == stage]
     decision = NO_EFFECT
@@ -172,7 +172,7 @@ def _act(
 
 
 def reply_of(effect: FaultKind) -> Reply | None:
-    """Return the response that the effect of a fault sends. Its status is 0 if the effect sends nothing.
+    """Return the response that the effect of a fault sends, with status 0 if the effect sends nothing.
 
     Returns None if the effect only breaks the call's own response, or sends a problem.
     """

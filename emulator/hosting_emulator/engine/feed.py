@@ -46,7 +46,7 @@ class Feed:
 
     def __init__(self, first_id: int) -> None:
         self.awake = False
-        #: Whether the world was deleted. Listeners must then leave.
+        #: Whether the world was deleted. Listeners must leave the feed of a deleted world.
         self.ended = False
         self.last_id = first_id
         self._ring: deque[FeedEvent] = deque(maxlen=RING)

@@ -28,7 +28,8 @@ CAPACITY = 1000
 #: The maximum number of rows that a history keeps from replaced worlds. A reset or an import
 #: replaces the world. A row takes about 1 KB.
 MOST_ROWS_REPLACED = 100_000
-#: The maximum number of snapshots of a world. A test that takes more probably forgets to delete them.
+#: The maximum number of snapshots of a world. A test that takes more snapshots probably forgets to
+#: delete them.
 MOST_SNAPSHOTS = 1000
 
 
@@ -65,7 +66,7 @@ class Commit(msgspec.Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """The number of the commit among the commits of its world."""
+        """The number of the commit in its world."""
         return self.world.commit
 
     @property
@@ -164,7 +165,7 @@ class Snapshots(dict[str, SavedState]):
         """Save a state, and return the id of the snapshot. Raises TooManySnapshots."""
         if len(self) >= MOST_SNAPSHOTS:
             raise TooManySnapshots(
-                f"a world can have at most {MOST_SNAPSHOTS} snapshots; delete some"
+                f"a world can have at most {MOST_SNAPSHOTS} snapshots; delete some of them"
             )
         self._taken += 1
         name = f"snapshot-{self._taken}"

@@ -32,7 +32,7 @@ _KEY = re.compile(rf"(?=([a-z]{{2,8}}_[\w-]{{{SECRET_LENGTH}}}))", re.ASCII)
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _BASE_64 = re.compile(r"[A-Za-z0-9+/_-]{24,}")
 _JOINTS = str.maketrans("/-_", "   ")
-#: The minimum number of characters after the key prefix for which a text is redacted as an API key.
+#: Text is redacted as an API key if at least this many characters follow the key prefix.
 _SECRET_CHARACTERS = 20
 #: Longer pieces are not searched for the values of secrets.
 _LONGEST_PIECE = 256

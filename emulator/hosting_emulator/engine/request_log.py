@@ -50,12 +50,13 @@ class RequestLog:
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=CAPACITY)
-        #: The number of varied responses by point.
+        #: The number of varied responses by variation point.
         self.varied = Counter[str]()
         #: The number of requests so far, which is also the number of the latest request.
         self.count = 0
         self._response_count = 0
-        #: The number of times that the log was cleared. Each time, request numbers restart at 1.
+        #: The number of times that the log was cleared. Request numbers restart at 1 each time the
+        #: log is cleared.
         self.cleared = 0
         #: The number of the latest request before each rewind of the world.
         self.rewinds: deque[int] = deque(maxlen=_MOST_REWINDS)
@@ -65,7 +66,7 @@ class RequestLog:
         self.past: deque[PastLog] = deque()
         #: The number of requests in the past logs that were dropped to limit memory.
         self.past_unseen = 0
-        #: The exchanges in progress, by number. Their responses have not been sent yet.
+        #: The exchanges whose response has not been sent yet, by number.
         self.in_progress: dict[int, Entry] = {}
         self._response_counts = Counter[str]()
         self._names_by_key: dict[str, str] = {}

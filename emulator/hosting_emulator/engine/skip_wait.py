@@ -58,7 +58,7 @@ def note_wait(engine: Engine, ctx: ExchangeContext, reply: Reply) -> None:
 
     Any other successful request needs no retry. For a refused request, the time comes from
     Retry-After, from the end of the fault that acted, or from the next entry of the timeline. For a
-    stale read, the time is reached after the age of the state that the read showed.
+    stale read, the wait is as long as the age that the fault requires of the state.
     """
     if 200 <= reply.status < 400 and not ctx.stale_age_ms:
         return

@@ -1,7 +1,7 @@
-"""Faults that make a read show an earlier state of the world. The history contains these states.
+"""Faults that make a read show an earlier state of the world, taken from the world's history.
 
-The call first runs in the current state, where access is checked. After that, its response is
-replaced.
+The call first runs in the current state, where access is checked. After that, the response of the
+call is replaced.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hosting_emulator.world.value import Change, World, apply
 
 
 def read_stale(engine: Engine, ctx: ExchangeContext, reply: Reply) -> Reply:
-    """Return the response that the read has in an earlier state if an armed fault acts, otherwise `reply`.
+    """Return the read's response in an earlier state if an armed fault acts, or `reply` if none acts.
 
     `count_alterations` commits the counts of these faults after the call. Raises Refused if a
     breaking fault acts, and the read is not possible in the earlier state.

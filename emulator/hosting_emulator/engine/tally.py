@@ -46,7 +46,7 @@ class Tally:
         self.exchanges: dict[tuple[str, int], Count] = {}
         self.replays = 0
         self.lost = Counter[str]()
-        #: The number of varied responses by point.
+        #: The number of varied responses by variation point.
         self.varied = Counter[str]()
         self.commits = 0
 

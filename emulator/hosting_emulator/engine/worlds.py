@@ -93,7 +93,7 @@ class Worlds:
             return
         keeper = store.keep(world, fresh=False)
         # A scaled clock stands still while no process runs its world, so continue from the last
-        # time.
+        # world time.
         world = anchored(world, max(world.at_ms, keeper.shown_ms), self._machine())
         self._register(Engine(world, keeper, self._machine, self.tally))
 
@@ -227,7 +227,10 @@ class Worlds:
         engine.replace_world(varied_world(world, origin.variation), "reset", reason="reset")
 
     def delete(self, name: str) -> None:
-        """Delete a world and its stored state. If that fails, raises StoreFailed and keeps the world."""
+        """Delete a world and its stored state.
+
+        If the deletion fails, raises StoreFailed and keeps the world.
+        """
         if not self._engines[name].ephemeral and self._store is not None:
             try:
                 self._store.forget(name)

@@ -120,49 +120,47 @@ def _end_sentences(operation: Operation) -> Iterator[str]:
         yield _undecisive_outcome(outcome)
     if ending is not None and ending.leaves is not None:
         left = effects_text(ending.leaves)
-        yield f"Its partial effect is {left}: {visible_places(ending.leaves)}."
+        yield f"The partial effect is {left}: {visible_places(ending.leaves)}."
     error = operation.error
     if error is not None:
         retryable = "retryable" if error.retryable else "not retryable"
-        yield f"Its error is {error.code}, which is {retryable}: {error.message}"
+        yield f"The error is {error.code}, which is {retryable}: {error.message}"
 
 
 def _decision(operation: Operation) -> str:
     """Explain the cause of an operation's end."""
     ending = operation.ending
     if ending is None:
-        return "No call started it. It was added to the world with its deployment."
+        return "No call started the operation. It was added to the world with its deployment."
     if ending.by == "outcome":
         outcome = operation.outcome
         if outcome is not None and outcome.while_ is not None:
             return (
-                f"{ending.name} caused this, because its condition held in {outcome.phase}: "
-                f"{condition_text(outcome.while_)}."
+                f"{ending.name} decided how the operation ended, because its condition held in "
+                f"{outcome.phase}: {condition_text(outcome.while_)}."
             )
-        return f"{ending.name} caused this."
+        return f"{ending.name} decided how the operation ended."
     if ending.by == "intervention":
-        return f"The intervention {ending.name} ended it."
+        return f"The intervention {ending.name} ended the operation."
     if ending.by == "generation":
         return (
-            "Its expected source generation was no longer current when it was due to start "
+            "The operation expected a source generation that was no longer current at its start "
             "(assumption source_generation)."
         )
     if ending.name:
         return f"The intervention {ending.name} completed the last step of its plan."
     if profile_of(operation)[0] != parse_profile(operation.profile)[0]:
-        return "It completed its plan in the time that an outcome had set."
-    return f"It completed its plan under its profile, {operation.profile}."
+        return "The operation completed its plan in the time that an outcome had set."
+    return f"The operation completed its plan under its profile, {operation.profile}."
 
 
 def _undecisive_outcome(outcome: OperationOutcome) -> str:
     """Explain the effect of an outcome on an operation whose end the outcome did not decide."""
     if outcome.steps_taken < len(outcome.steps):
         rest = "its remaining steps" if outcome.steps_taken else "its steps"
-        return f"It ended before {outcome.id} took {rest}: {outcome_text(outcome)}."
+        return f"The operation ended before {outcome.id} took {rest}: {outcome_text(outcome)}."
     if outcome.steps:
-        return (
-            f"Before that, {outcome.id} had acted in {outcome.phase}: {', '.join(outcome.steps)}."
-        )
+        return f"Before the end, {outcome.id} had acted in {outcome.phase}: {', '.join(outcome.steps)}."
     return f"{outcome.id} determined how long the operation took."
 
 
@@ -202,15 +200,15 @@ def _condition_sentence(
         return f"{outcome.id} is used up, so it will not act again."
     unmet = unmet_condition(outcome.while_, world, operation.project_id, None)
     if unmet is None:
-        return "This condition holds now."
-    return f"This condition does not hold now: {unmet}."
+        return f"The condition of {outcome.id} holds now."
+    return f"The condition of {outcome.id} does not hold now: {unmet}."
 
 
 def _own_reason(engine: Engine, operation: Operation, project: Project, now_ms: int) -> _Reason:
     """Explain an unfinished operation by its own state, without faults and outcomes."""
     if operation.kind == HELD:
         sentence = (
-            "No call started it. The intervention hold_claim created it, and it "
+            "No call started the operation. The intervention hold_claim created it, and it "
             f"holds the mutation claim of {project.alias} until you release the claim."
         )
         command = f"intervene release_claim project={project.alias}"

@@ -190,7 +190,7 @@ class Explanations:
                 self._by_key.setdefault((entry.principal.user_id, key), []).append(entry)
 
     def _first_use(self, entry: Entry, key: str) -> str:
-        """Name the request that first used a key and whose response is remembered."""
+        """Return a clause about the request that first used a key and whose response is remembered."""
         first = self._earlier_use(entry, key)
         if first is None:
             return f"the key {key} was first used by a request that is no longer in the log"
@@ -298,7 +298,7 @@ def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
 
 
 def _remembered_keys(entry: Entry) -> set[str]:
-    """Return a set with the storage key under which a request's response was remembered, if it was."""
+    """Return the storage key under which a response was remembered, in a set, or an empty set."""
     return {
         key
         for commit in entry.commits
@@ -327,12 +327,13 @@ def _refusal(entry: Entry) -> str:
     if entry.code is None and entry.status < 400:
         return ""
     if entry.code is None and entry.own_status:
-        return ""  # a fault altered the status of a success, and its own step explains that
+        return ""  # another step explains the fault that altered the status
     if entry.code is None and not entry.replayed:
         return f"{entry.status}, sent by a fault in place of a proxy; it is not a problem document."
     problem = problem_of(entry) or ReportedProblem(code=entry.code or "?", detail="")
     sentence = f"{entry.status} {problem.code}: {problem.detail}".rstrip(": ")
-    # The step `scope` explains a missing subject better, and a fault has its own step.
+    # Omit the reason if another step explains it: the step `scope` for a missing subject, or the
+    # step of a fault.
     has_other_step = entry.was_decided_by_fault or (
         entry.status == 404 and entry.call != REDEEM_TICKET
     )
