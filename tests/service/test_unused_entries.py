@@ -50,7 +50,7 @@ UNUSED = {
     "while": ("faults: [{abort: {code: forbidden}, while: {plan: free}}]", "plan"),
     "impossible while": (
         "faults: [{abort: {code: forbidden}, while: {plan: paid, not: {plan: paid}}}]",
-        "must not be",
+        "which `not` excludes",
     ),
     "from": ("faults: [{abort: {code: forbidden}, from: 10d}]", "acts from"),
     "skip_first": ("faults: [{abort: {code: forbidden}, skip_first: 9}]", "skips the first 9"),

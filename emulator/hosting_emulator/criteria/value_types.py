@@ -79,7 +79,7 @@ class ValueType:
     def is_list(self) -> bool:
         """Tell whether values of the type are lists.
 
-        If not, an expected list contains alternatives.
+        For a type that is not a list, an expected list contains alternatives.
         """
         return False
 

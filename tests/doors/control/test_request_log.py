@@ -83,7 +83,7 @@ def test_requests_without_a_known_token_are_listed_as_nobody(api: CheckedWorld):
     ("filters", "status", "words"),
     [
         ("call=list_deployment", 400, "list_deployments"),
-        ("call=zzz", 400, "there are set_project_powered_by_flag"),
+        ("call=zzz", 400, "the possible values are set_project_powered_by_flag"),
         ("status=4x", 400, "a class such as 4xx"),
         ("status=999", 400, "a class such as 4xx"),
         ("user=bob", 404, "'bob'"),
