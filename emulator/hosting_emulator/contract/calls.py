@@ -319,8 +319,7 @@ ROWS = (
         path="/v1/organizations/{organization_id}/user-api-keys",
         summary="Create user API key",
         description=(
-            "Create a user-owned API token that is valid for 90 days. The token's value is "
-            "returned only once."
+            "Create a user-owned API token valid 90 days. The token's value is returned only once."
         ),
         success=AssumedStatus("key_created_status"),
         response_type=UserApiKeyCreation,
