@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from subprocess import PIPE, CompletedProcess
+from subprocess import PIPE, CompletedProcess, TimeoutExpired
 from typing import Any
 
 from tests.support import warm
@@ -105,13 +105,20 @@ class Process:
 
 @contextmanager
 def emulator(*arguments: str, **options: Any) -> Iterator[Process]:
-    """Run an emulator process during a block. At the end of the block, the process is killed."""
+    """Run an emulator process during a block, and stop it at the end of the block.
+
+    The process is not killed, because a killed process leaves no record of the lines that it ran.
+    """
     process = Process(*arguments, **options)
     try:
         yield process
     finally:
         if process.popen.poll() is None:
-            process.kill()
+            try:
+                process.stop()
+            except TimeoutExpired:
+                process.kill()
+                raise
 
 
 def failed_start(*arguments: str, **options: Any) -> CompletedProcess[str]:
