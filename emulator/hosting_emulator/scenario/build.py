@@ -70,8 +70,8 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
 def read_and_check(text: str, file: str, machine_ms: int) -> Scenario:
     """Read the text of a scenario. Raises ScenarioError.
 
-    If the text has errors of shape on which nothing else depends, the ScenarioError also lists the
-    mistakes that `build_world` finds in the rest of the text.
+    If later checks do not depend on the values with errors of shape, the ScenarioError also lists
+    the mistakes that `build_world` finds.
     """
     try:
         return read_scenario(text, file)
