@@ -374,7 +374,7 @@ def test_why_says_for_which_condition_an_outcome_waits(api: CheckedWorld) -> Non
 
     assert "it becomes failed with dns_lost as soon as dns is revoked" in before
     assert "The condition of outcome-1 does not hold now: dns is authorized." in before
-    assert "for when dns is revoked: that held in deploying" in after
+    assert "because its condition held in deploying: dns is revoked" in after
 
 
 def test_why_and_the_list_say_what_ends_a_hold(api: CheckedWorld) -> None:

@@ -95,9 +95,12 @@ WAYS: dict[str, tuple[Callable[[HttpWorld], str], str]] = {
     "immediate": (at_once, "completed its plan under its profile, immediate"),
     "steps": (by_hand, "The intervention step_operation completed the last step"),
     "stale generation": (stale, "source_generation"),
-    "released claim": (released, "The intervention release_claim ended it"),
+    "released claim": (released, "The intervention release_claim ended the operation"),
     "seeded": (seeded, "No call started the operation"),
-    **{word: (intervened(word), f"The intervention {word} ended it") for word in INTERVENTIONS},
+    **{
+        word: (intervened(word), f"The intervention {word} ended the operation")
+        for word in INTERVENTIONS
+    },
 }
 each_way = pytest.mark.parametrize("way", WAYS)
 
