@@ -225,13 +225,16 @@ def test_a_replay_commits_nothing():
     ("fault", "sentence"),
     [
         ({"abort": {"code": "rate_limited"}}, "fault-1 (abort, before_commit) acted, hit 1."),
-        ({"abort": {"code": "rate_limited"}, "skip_first": 1}, "it skips the first 1"),
+        ({"abort": {"code": "rate_limited"}, "skip_first": 1}, "`skip_first` is 1"),
         (
             {"abort": {"code": "rate_limited"}, "probability": 0.000001},
-            "the draw did not select it",
+            "did not select the request",
         ),
-        ({"abort": {"code": "rate_limited"}, "from": "2030-01-01T00:00:00Z"}, "acts from 2030"),
-        ({"rate_limit": {"limit": 5, "window": "1m"}}, "its limit has not been reached"),
+        ({"abort": {"code": "rate_limited"}, "from": "2030-01-01T00:00:00Z"}, "`from` is 2030"),
+        (
+            {"rate_limit": {"limit": 5, "window": "1m"}},
+            "the limit of requests has not been reached",
+        ),
         ({"abort": {"code": "rate_limited"}, "call": "list_deployments"}, "1 armed fault does not"),
         ({"connection_reset": {}}, "The response did not arrive: connection_reset."),
     ],
@@ -261,9 +264,9 @@ def test_the_trail_explains_the_counters_every_and_times_of_a_fault():
         api.dns()
 
     waits, acted, spent = (says(api, "fault", n)[0] for n in (1, 2, 3))
-    assert "it acts on 1 of 2 requests, and this was number 1" in waits
+    assert "`every` is 2, and this was matching request 1" in waits
     assert "acted, hit 1" in acted
-    assert "it has already acted once" in spent
+    assert "`times` allowed only 1 action" in spent
 
 
 def test_a_condition_on_the_plan_is_about_the_organization_in_the_path():
@@ -274,7 +277,7 @@ def test_a_condition_on_the_plan_is_about_the_organization_in_the_path():
 
     api.create_key(user="outsider")
 
-    assert "it acts only while plan is free: plan is paid" in says(api, "fault")[0]
+    assert "`while` (plan is free) does not hold: plan is paid" in says(api, "fault")[0]
 
 
 def _with_a_key_that_reads(api: InProcess) -> None:

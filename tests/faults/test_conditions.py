@@ -134,7 +134,7 @@ def test_a_fault_acts_while_none_of_the_conditions_in_not_holds():
     fault = next(iter(api.world.tables["faults"].values()))
     reason = idle_reason(fault, api.world.at_ms, api.world, api.project_id("shop"), None)
     assert reason == (
-        "it acts only while none of (dns is expired, plan is free): "
+        "`while` (none of (dns is expired, plan is free)) does not hold: "
         "dns is expired, which `not` excludes"
     )
 
@@ -166,4 +166,4 @@ def test_a_fault_counts_matched_requests_and_says_why_it_did_not_act():
     reason = idle_reason(fault, api.world.at_ms, api.world, api.project_id("shop"), None)
 
     assert (fault.seen, fault.hits) == (1, 0)
-    assert reason == "it acts only while dns is expired: dns is authorized"
+    assert reason == "`while` (dns is expired) does not hold: dns is authorized"

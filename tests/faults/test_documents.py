@@ -89,18 +89,18 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"rate_limit": {"limit": 1, "window": "1 fortnight"}}, "rate_limit.window", ["fortnight"]),
     ({"rate_limit": {"limit": 1, "window": "999ms"}}, "rate_limit.window", ["between 1s and 24h"]),
     ({"timeout": {}, "call": "list_deployment"}, "call", ["did you mean list_deployments"]),
-    ({"timeout": {}, "call": "zzz"}, "call", ["it must be one of", *CALLS, "get_operation"]),
+    ({"timeout": {}, "call": "zzz"}, "call", ["use one of", *CALLS, "get_operation"]),
     ({"timeout": {}, "project": "shap"}, "project", ["'shap'", "did you mean shop"]),
     ({"timeout": {}, "project": "zzz"}, "project", ["the projects are", "blog", "shop"]),
     ({"timeout": {}, "principal": "ownr"}, "principal", ["did you mean owner"]),
     ({"timeout": {}, "principal": "zzz"}, "principal", ["the users are", "reader"]),
     ({"timeout": {}, "method": "GOT"}, "method", ["'GOT'", "GET"]),
-    ({"timeout": {}, "path": "v1/*"}, "path", ["never act", "/v1/projects/*/domains"]),
-    ({"timeout": {}, "path": "/.service/*"}, "path", ["never act", "'/.service/*'"]),
-    ({"timeout": {}, "path": "/worlds/default/v1/*"}, "path", ["never act"]),
+    ({"timeout": {}, "path": "v1/*"}, "path", ["never match", "/v1/projects/*/domains"]),
+    ({"timeout": {}, "path": "/.service/*"}, "path", ["never match", "'/.service/*'"]),
+    ({"timeout": {}, "path": "/worlds/default/v1/*"}, "path", ["never match"]),
     ({"timeout": {}, "path": "/v1/projects/*/deployments?limit=5"}, "path", ["without a query"]),
     ({"timeout": {}, "path": "/v1/*?limit=5"}, "path", ["without a query"]),
-    ({"timeout": {}, "path": "/v1/projects/a/b/domains"}, "path", ["never act"]),
+    ({"timeout": {}, "path": "/v1/projects/a/b/domains"}, "path", ["never match"]),
     (
         {"timeout": {}, "path": "/v1/projects/*/domains", "call": "list_deployments"},
         "path",
@@ -112,7 +112,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         "method",
         ["does not match GET"],
     ),
-    ({"timeout": {}, "project": "shop", "call": "create_user_api_key"}, "project", ["never act"]),
+    ({"timeout": {}, "project": "shop", "call": "create_user_api_key"}, "project", ["never match"]),
     ({"timeout": {}, "header": ["X"]}, "header", ["it must be a mapping"]),
     ({"timeout": {}, "header": {"X": 1}}, "header", ["it must be a string"]),
     ({"timeout": {}, "times": 0}, "times", [">= 1"]),
@@ -169,7 +169,11 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
         ["'soon' is not a duration"],
     ),
     ({"slow_upload": {"bytes_per_second": 0}}, "slow_upload.bytes_per_second", [">= 1"]),
-    ({"reset_in_upload": {}, "phase": "after_commit"}, "phase", ["only act before_commit"]),
+    (
+        {"reset_in_upload": {}, "phase": "after_commit"},
+        "phase",
+        ["the phase must be before_commit"],
+    ),
     ({"reset_in_upload": {}, "body": {"name": "x"}}, "body", ["before the body", "known"]),
     ({"reset_in_upload": {}, "call": "idp_token"}, "call", ["idp_token is not a call"]),
     (
@@ -182,20 +186,20 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"bad_certificate": {"reason": "expired"}, "call": "list_deployments"},
         "call",
-        ["before a request has a call"],
+        ["before there is a call"],
     ),
     (
         {"bad_certificate": {"reason": "expired"}, "principal": "owner"},
         "principal",
-        ["before a request has a principal"],
+        ["before there is a principal"],
     ),
     (
         {"bad_certificate": {"reason": "expired"}, "phase": "after_commit"},
         "phase",
-        ["only act before_commit"],
+        ["the phase must be before_commit"],
     ),
     ({"timeout": {}, "pauses": ["30s"]}, "pauses", ["a start and an end"]),
-    ({"timeout": {}, "pauses": ["30s", "20s"]}, "pauses", ["later than the one before it"]),
+    ({"timeout": {}, "pauses": ["30s", "20s"]}, "pauses", ["later than the previous time"]),
     ({"timeout": {}, "pauses": ["30s", "soon"]}, "pauses", ["'soon' is neither a timestamp"]),
     (
         {"timeout": {}, "from": "40s", "pauses": ["30s", "50s"]},
@@ -205,7 +209,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"timeout": {}, "ttl": "50s", "pauses": ["30s", "50s"]},
         "pauses",
-        ["the last pause must end before the fault does"],
+        ["the last pause must end before the fault ends"],
     ),
     ({"admission_window": {}}, "admission_window", ["'limit' is missing"]),
     ({"admission_window": {"limit": 0}}, "admission_window.limit", [">= 1"]),
@@ -225,7 +229,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"stale_read": {"age": "1s"}, "phase": "before_commit"},
         "phase",
-        ["stale_read has no phase", "no read is committed"],
+        ["stale_read has no phase", "a read is not committed"],
     ),
     (
         {"stale_read": {"age": "1s"}, "call": "apply_project_domains"},
@@ -248,7 +252,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"deliver_twice": {"response": "first"}, "phase": "before_commit"},
         "phase",
-        ["deliver_twice has no phase", "handled as a whole"],
+        ["deliver_twice has no phase", "the whole request is handled twice"],
     ),
     (
         {"deliver_twice": {"response": "first"}, "call": "idp_token"},

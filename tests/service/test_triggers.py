@@ -61,7 +61,7 @@ def trigger_of(world: HostingEmulator, id_: str) -> Trigger:
         ({"timeout": {}, "pauses": ["10s", "20s"]}, "a request"),
         (
             {"timeout": {}, "pauses": ["2025-12-31T00:00:00Z", "20s"]},
-            "a request, after its pause, which ends at 2026-01-01T00:00:20.000Z",
+            "a request, after the pause, which ends at 2026-01-01T00:00:20.000Z",
         ),
         ({"timeout": {}, "skip_first": 1}, "a request, after 1 more match"),
         ({"timeout": {}, "skip_first": 1, "every": 3}, "a request, after 3 more matches"),

@@ -52,18 +52,21 @@ UNUSED = {
         "faults: [{abort: {code: forbidden}, while: {plan: paid, not: {plan: paid}}}]",
         "which `not` excludes",
     ),
-    "from": ("faults: [{abort: {code: forbidden}, from: 10d}]", "acts from"),
-    "skip_first": ("faults: [{abort: {code: forbidden}, skip_first: 9}]", "skips the first 9"),
-    "every": ("faults: [{abort: {code: forbidden}, every: 9}]", "1 of 9"),
+    "from": ("faults: [{abort: {code: forbidden}, from: 10d}]", "in the future"),
+    "skip_first": ("faults: [{abort: {code: forbidden}, skip_first: 9}]", "`skip_first` is 9"),
+    "every": ("faults: [{abort: {code: forbidden}, every: 9}]", "`every` is 9"),
     "probability": ("faults: [{abort: {code: forbidden}, probability: 0.000001}]", "probability"),
-    "rate limit": ("faults: [{rate_limit: {limit: 9, window: 1s}}]", "limit has not been reached"),
+    "rate limit": (
+        "faults: [{rate_limit: {limit: 9, window: 1s}}]",
+        "the limit of requests has not been reached",
+    ),
     "after commit": (
         "faults: [{connection_reset: {}, call: list_deployments, phase: after_commit}]",
         "list_deployments",
     ),
     "another fault first": (
         "faults: [{latency: {delay_ms: 5}}, {abort: {code: forbidden}, times: 1, every: 9}]",
-        "1 of 9",
+        "`every` is 9",
     ),
     "outcome of another call": (
         "outcomes: [{cancel: {}, call: initialize_managed_source}]",
@@ -360,7 +363,7 @@ def test_lists_reports_and_status_show_the_three_counts(
     api.deployments()
 
     assert (fault.considered, fault.seen, fault.hits) == (2, 1, 0)
-    assert "skips the first 1" in str(fault.unused)
+    assert "`skip_first` is 1" in str(fault.unused)
     assert (outcome.considered, outcome.seen, outcome.hits) == (1, 0, 0)
     assert "call" in str(outcome.unused)
     status = json.loads(command("status", "--json").stdout)

@@ -112,9 +112,9 @@ def trail(api: HttpWorld) -> list[str]:
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        ({"times": 1}, "already acted once"),
-        ({"skip_first": 2}, "skips the first 2 requests"),
-        ({"every": 3}, "acts on 1 of 3 requests"),
+        ({"times": 1}, "allowed only 1 action"),
+        ({"skip_first": 2}, "`skip_first` is 2"),
+        ({"every": 3}, "`every` is 3"),
         ({"while": {"plan": "free"}}, "plan is free"),
     ],
 )

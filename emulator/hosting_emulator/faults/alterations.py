@@ -1,7 +1,7 @@
 """Alters a response with the armed faults, in the order in which they were armed.
 
-Each fault alters the result of the previous fault. No fault prevents another fault from acting. A fault
-that matches a request but does not act on the response still counts the request as seen.
+Each fault alters the result of the previous fault. No fault prevents another fault from acting. A
+fault that matches a request but does not act on the response still counts the request as seen.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class AlteredBy(msgspec.Struct, frozen=True):
 class AlterationDecision(msgspec.Struct, frozen=True):
     """A response after the armed faults have altered it.
 
-    `reasons` maps the id of a fault that matched the request to the reason why the fault did not act.
+    `reasons` maps the id of a fault that matched the request to the reason why the fault did not
+    act.
     """
 
     response: SentResponse
@@ -54,9 +55,9 @@ class AlterationDecision(msgspec.Struct, frozen=True):
 
 
 def altering_faults(world: World, *, breaking: bool) -> list[Fault]:
-    """Return the faults that alter responses, in the order in which the faults were armed.
+    """Return the armed faults that alter responses and whose option `breaking` has this value.
 
-    With `breaking`, return the faults that go beyond the contract, and without it the other faults.
+    The faults are in the order in which they were armed.
     """
     return [
         fault

@@ -46,9 +46,9 @@ from hosting_emulator.world.value import Change, World
 
 #: The reasons why the kinds of some stages have no commit phase.
 _PHASE_REASONS: Mapping[Stage | None, str] = {
-    "delivery": "{} has no phase: the request is handled as a whole, twice",
-    "read": "{} has no phase: it changes what a read shows, and no read is committed",
-    "response": "{} has no phase: it changes the response after the call has been handled",
+    "delivery": "{} has no phase: the whole request is handled twice",
+    "read": "{} has no phase: a read is not committed, and only the response to the read changes",
+    "response": "{} has no phase: the response changes after the call has been handled",
 }
 
 
@@ -142,7 +142,7 @@ def invalid_reason(fault: Fault, category: RuleCategory) -> str | None:
         return f"there is no kind of {category.noun} {fault.kind!r}"
     try:
         read_effect(fault.kind, fault.options, category)
-        # Reading these properties parses timestamps, and raises ValueError for an invalid timestamp.
+        # Read both properties, because reading one raises ValueError if the timestamp is invalid.
         _ = fault.rule.from_ms
         _ = fault.rule.until_ms
     except ValueError as error:

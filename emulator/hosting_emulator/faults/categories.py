@@ -19,7 +19,8 @@ from hosting_emulator.world.tables import FAULTS, ORGANIZATIONS, OUTCOMES, PROJE
 
 METHODS = tuple(sorted({spec.method for spec in ALL_CALLS.values()}))
 RULE_FIELDS = tuple(f.encode_name for f in msgspec.structs.fields(Rule))
-#: The fields that select the requests that a rule matches. The other fields determine when the rule acts.
+#: The fields that select the requests that a rule matches. The other fields determine when the rule
+#: acts.
 MATCH_FIELDS = RULE_FIELDS[: RULE_FIELDS.index("times")]
 #: The fields of a rule that name a record, in display order.
 RECORD_TABLES: dict[str, Table[Any]] = {
@@ -31,7 +32,7 @@ RECORD_TABLES: dict[str, Table[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class RuleCategory:
-    """A category of rules, with its noun, its table, and the fields and calls that a rule can name."""
+    """A category of rules. `fields` and `calls` are the fields and calls that a rule can name."""
 
     noun: str
     noun_with_article: str

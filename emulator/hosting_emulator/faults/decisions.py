@@ -1,8 +1,9 @@
 """Decides which armed faults act on a request, in the order in which they were armed.
 
-Every matching fault counts the request as seen, and acts if its other conditions hold. Latencies add up
-and let later faults act. The first fault with any other effect ends the search in both commit phases. A
-fault with the phase after_commit also counts refused requests, but does not act on a refused request.
+Every matching fault counts the request as seen, and acts if the other conditions of its rule hold.
+Latencies add up and let later faults act. The first fault with any other effect ends the search in
+both commit phases. A fault with the phase after_commit also counts refused requests, but does not
+act on a refused request.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ _by_order = attrgetter("order")
 class Decision(msgspec.Struct, frozen=True, gc=False):
     """The combined effect of faults on a request.
 
-    `delay_ms` is a delay in real milliseconds. `effect` is the only other effect, or None. `problem` is
-    the problem that the effect sends, or None. `acted` are the faults that act, in order.
+    `delay_ms` is a delay in real milliseconds. `effect` is the only other effect, or None.
+    `problem` is the problem that the effect sends, or None. `acted` are the faults that act, in
+    order.
     """
 
     delay_ms: int = 0
@@ -145,8 +147,10 @@ def idle_reason(
     """Return the reason why a fault that matched a request did not act on it."""
     reason = _idle_reason(fault, now_ms, world, project_id, organization_id)
     if reason is None and fault.rule.probability < 1:
-        reason = f"its probability is {fault.rule.probability:g}, and the draw did not select it"
-    return reason or "its limit has not been reached"
+        reason = (
+            f"the draw with `probability` {fault.rule.probability:g} did not select the request"
+        )
+    return reason or "the limit of requests has not been reached"
 
 
 def _idle_reason(
@@ -154,27 +158,27 @@ def _idle_reason(
 ) -> str | None:
     rule = fault.rule
     if needs_running_clock(fault.kind) and world.clock.mode not in RUNNING_CLOCKS:
-        return f"the clock is {world.clock.mode}, so it would not move while the request waits"
+        return f"the clock is {world.clock.mode}, so world time would not advance while the request waits"
     if rule.from_ms is not None and now_ms < rule.from_ms:
-        return f"it acts from {rule.from_} on"
+        return f"`from` is {rule.from_}, which is in the future"
     if rule.until_ms is not None and now_ms >= rule.until_ms:
-        return f"it acted only until {rule.until}"
+        return f"`until` is {rule.until}, which is past"
     pause_end_ms = rule.pause_end_ms(now_ms) if rule.pauses else None
     if pause_end_ms is not None:
-        return f"it pauses until {format_timestamp(pause_end_ms)}"
+        return f"there is a pause until {format_timestamp(pause_end_ms)}"
     if rule.while_ is not None and not _reacts_later(fault):
         reason = unmet_condition(rule.while_, world, project_id, organization_id)
         if reason is not None:
-            return f"it acts only while {condition_text(rule.while_)}: {reason}"
+            return f"`while` ({condition_text(rule.while_)}) does not hold: {reason}"
     if rule.times is not None and fault.hits >= rule.times:
         if rule.times == 1:
-            return "it has already acted once"
-        return f"it has already acted {rule.times} times"
+            return "`times` allowed only 1 action"
+        return f"`times` allowed only {rule.times} actions"
     number = fault.seen - rule.skip_first
     if number <= 0:
-        return f"it skips the first {rule.skip_first} requests, and this was number {fault.seen}"
+        return f"`skip_first` is {rule.skip_first}, and this was only matching request {fault.seen}"
     if number % rule.every:
-        return f"it acts on 1 of {rule.every} requests, and this was number {number}"
+        return f"`every` is {rule.every}, and this was matching request {number}"
     return None
 
 

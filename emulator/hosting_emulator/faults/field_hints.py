@@ -70,7 +70,7 @@ def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -
         return f"; did you mean {field}?"
     if name in PROBLEMS:
         kind = "abort" if category is FAULT else "fail"
-        return f"; this is a problem code, so write {kind} code={name}"
+        return f"; {name} is a problem code, so write {kind} code={name}"
     if name in _COMMIT_PHASES and "phase" in category.fields:
         return f"; write phase: {name}"
     if name in _WORDS_FOR_KIND:
@@ -87,5 +87,5 @@ def _kind_hint(value: Any, category: RuleCategory) -> str:
 
 
 def example_of(kind: str, category: RuleCategory) -> str:
-    """Return example options of a kind as JSON, which is also valid YAML."""
+    """Return example options of a kind, as JSON that is also valid YAML."""
     return json.dumps(category.kinds[kind].example)

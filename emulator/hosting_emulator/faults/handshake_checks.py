@@ -1,4 +1,4 @@
-"""Refuses a fault at the TLS handshake that could never act."""
+"""Refuses a fault at the TLS handshake if the fault could never act."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ def check_handshake_rule(kind: str, rule: Rule) -> None:
     """Raise DocumentRefused if a rule depends on a request, because a handshake has none."""
     for field in MATCH_FIELDS:
         if field != "project" and getattr(rule, field) is not None:
-            message = f"{kind} acts at the TLS handshake, before a request has a {field}; match by project"
+            message = (
+                f"{kind} acts at the TLS handshake, before there is a {field}; match by project"
+            )
             raise DocumentRefused(message, field)
     if rule.commit_phase == "after_commit":
-        message = f"{kind} acts at the TLS handshake, so it can only act before_commit"
+        message = f"{kind} acts at the TLS handshake, so the phase must be before_commit"
         raise DocumentRefused(message, "phase")

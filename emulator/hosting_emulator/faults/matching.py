@@ -20,9 +20,9 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
     """An authenticated request that a fault can match.
 
     `call` is the id of a call or of another endpoint. `headers` returns all values of a header.
-    `credentials` is the kind of credentials in the request. `has_body` tells whether the request has a
-    body, even if the body has not been read yet. `connection` is `new` or `reused`, or None if the
-    request has no connection.
+    `credentials` is the kind of credentials in the request. `has_body` tells whether the request
+    has a body, even if the body has not been read yet. `connection` is `new` or `reused`, or None
+    if the request has no connection.
     """
 
     call: str
@@ -43,7 +43,7 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
 def matches(rule: Rule, subject: FaultSubject) -> bool:
     """Return whether a rule matches a request.
 
-    A rule that does not name `credentials` matches no request without valid credentials.
+    A rule that does not name `credentials` matches only requests with valid credentials.
     """
     return next(differing_fields(rule, subject), None) is None
 
@@ -125,7 +125,7 @@ def _members(body: bytes, paths: Iterable[str]) -> Mapping[str, Sequence[Any]]:
 
 
 def value_at(document: Any, path: str) -> Any:
-    """Return the value at a path, such as `items.0.name`, in a JSON document, or UNSET if it is absent."""
+    """Return the value at a path, such as `items.0.name`, in a JSON document, or UNSET without a value."""
     for part in path.split("."):
         if isinstance(document, dict) and part in document:
             document = document[part]

@@ -44,10 +44,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class NearestRequest:
-    """The request nearest to an entry that did not act on it.
+    """The request that came nearest to matching an entry that did not act.
 
-    `number` is the request's number in the log. It is None for a request to a page, because the log does
-    not contain requests to pages. `reason` tells why the entry did not act on a matching request.
+    `number` is the request's number in the log. `number` is None for a request to a page, because
+    the log does not contain requests to pages. `reason` tells why the entry did not act on a
+    matching request.
     """
 
     number: int | None
@@ -74,7 +75,7 @@ class NearestRequest:
 
 
 def find_differences(world: World, entry: Fault, subject: FaultSubject) -> tuple[Difference, ...]:
-    """Return the differences between a request and an entry, which are empty if the request matches."""
+    """Return the differences between a request and an entry, or `()` if the request matches."""
     differences = []
     for name in differing_fields(entry.rule, subject):
         expected = field_text(world, name, _expected_value(entry, name))

@@ -1,6 +1,7 @@
 """Refuses an outcome that could never act.
 
-For example, no operation has the phase of the outcome, or a lifecycle excludes a state.
+For example, operations do not have the phase that the outcome names, or a lifecycle excludes a
+state.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from hosting_emulator.world.plans import (
 from hosting_emulator.world.records import OperationOutcome
 
 _CLAIM_HELD = (
-    "it could never act: while an operation is in progress, an operation holds the claim of the "
-    "project, so claim is never free"
+    "the outcome could never act: while an operation is in progress, the claim of the project is never "
+    "free"
 )
 
 
@@ -58,7 +59,7 @@ def check_outcome(
     if len(obstacles) == len(applicable):
         option = obstacles[0].option
         reasons = "; ".join(dict.fromkeys(obstacle.reason for obstacle in obstacles))
-        message = f"{outcome.name} {option}: it could never act: {reasons}"
+        message = f"{outcome.name} {option}: the outcome could never act: {reasons}"
         raise DocumentRefused(message, f"{outcome.name}.{option}")
 
 
@@ -124,7 +125,7 @@ def find_obstacle(
 
 
 def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumptions) -> str | None:
-    """Return why an outcome cannot hold operations of a call for its `hold_ms`.
+    """Return why an outcome cannot hold operations of a call for `hold_ms`.
 
     Returns None if the outcome can hold operations, or has no `hold_ms`.
     """
@@ -135,8 +136,8 @@ def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumption
     if mode not in ("timed", "immediate"):
         mover = "polls" if mode == "per_poll" else "interventions"
         return (
-            f"operations of {call} have the profile {profile!r}, so only {mover} move them, and "
-            "time does not; leave out for, and release the operations with release_operation"
+            f"operations of {call} have the profile {profile!r}, in which only {mover} move "
+            "an operation; leave out for, and release the operation with release_operation"
         )
     phase = _step_in(call, outcome.phase)
     phase_ms = queued_ms if phase.state == "queued" else round(running_ms * phase.share)
@@ -151,7 +152,7 @@ def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumption
 def possible_operations(
     outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
 ) -> list[str]:
-    """Return the calls on whose operations an outcome can act."""
+    """Return the calls that start operations on which an outcome can act."""
     if rule.call is not None:
         return [rule.call]
     return [call for call in calls if _exclusion(outcome, rule, call, assumptions) is None]
@@ -162,8 +163,8 @@ def outcome_note(
 ) -> str | None:
     """Return a note for the user who arms an outcome, or None if no note is needed.
 
-    The note names the calls whose operations the outcome can change, and where a client sees the effects
-    that an operation leaves behind.
+    The note names the calls whose operations the outcome can change, and where a client sees the
+    effects that an operation leaves behind.
     """
     notes = []
     if rule.call is None:

@@ -19,8 +19,8 @@ _CALL_FIELDS = ("call", "method", "project", "path")
 def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
     """Raise DocumentRefused if no request can match a rule.
 
-    `calls` are the calls that the rule's category allows. The message names the field that excludes the
-    last of these calls.
+    `calls` are the calls that the rule's category allows. The message names the field that excludes
+    the last of these calls.
     """
     if rule.call in DOORS:
         _check_endpoint(rule)
@@ -34,7 +34,7 @@ def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
             if len(calls) > _MOST_CALLS:
                 endpoints = "any call; write a path like /v1/projects/*/domains, without a query"
             value = getattr(rule, field)
-            message = f"it could never act: {field} {value!r} does not match {endpoints}"
+            message = f"the rule could never match: {field} {value!r} does not match {endpoints}"
             raise DocumentRefused(message, field)
         calls = matches
 
@@ -45,7 +45,7 @@ def possible_calls(rule: Rule, calls: Iterable[CallSpec]) -> list[CallSpec]:
 
 
 def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:
-    """Return whether a request for a call can match a field of a rule."""
+    """Return whether a request to a call can match a field of a rule."""
     if getattr(rule, field) is None:
         return True
     if field == "call":
@@ -58,23 +58,20 @@ def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:
 
 
 def _check_endpoint(rule: Rule) -> None:
-    """Raise DocumentRefused if a rule sets a field that requests to its endpoint do not have.
+    """Raise DocumentRefused if a rule sets a field that requests to its `call` do not have.
 
-    The endpoint is outside the API.
+    The `call` is an endpoint outside the API.
     """
     fields = ["principal", "organization", "credentials"]
     if rule.call != REDEEM_TICKET:
         fields.append("project")
     for field in fields:
         if getattr(rule, field) is not None:
-            raise DocumentRefused(f"it could never act: {rule.call} has no {field}", field)
+            raise DocumentRefused(f"the rule could never match: {rule.call} has no {field}", field)
 
 
 def _check_without_user(rule: Rule) -> None:
-    """Raise DocumentRefused if a rule needs a user or a commit, which its requests cannot have.
-
-    The rule selects requests without valid credentials.
-    """
+    """Raise DocumentRefused if a rule for requests without valid credentials needs a user or commit."""
     if rule.principal is not None:
         field = "principal"
     elif rule.commit_phase == "after_commit":
@@ -82,14 +79,14 @@ def _check_without_user(rule: Rule) -> None:
     else:
         return
     reason = f"with credentials {rule.credentials}, there is no user and nothing is committed"
-    raise DocumentRefused(f"it could never act: {reason}", field)
+    raise DocumentRefused(f"the rule could never match: {reason}", field)
 
 
 def check_at_identity_provider(kind: str, rule: Rule) -> None:
     """Raise DocumentRefused if an effect is impossible at the identity provider.
 
-    The identity provider sends no problem documents. A fault can break the provider's responses only
-    after the commit.
+    The identity provider sends no problem documents. A fault can break the provider's responses
+    only after the commit.
     """
     if kind in ("abort", "rate_limit", "admission_window"):
         message = (
@@ -104,5 +101,5 @@ def check_at_identity_provider(kind: str, rule: Rule) -> None:
         or effect.delivers_response
     )
     if rule.commit_phase == "before_commit" and breaks_response:
-        message = f"{kind} breaks a response, so at {rule.call} it can only act after_commit"
+        message = f"{kind} breaks a response, so the phase at {rule.call} must be after_commit"
         raise DocumentRefused(message, "phase")

@@ -65,11 +65,11 @@ def _resolve_pauses(
     if len(moments) % 2:
         reason = "each pause needs a start and an end, such as 30s, 90s"
     elif any(later <= earlier for earlier, later in pairwise(moments)):
-        reason = "each time must be later than the one before it"
+        reason = "each time must be later than the previous time"
     elif from_ms is not None and moments[0] <= from_ms:
         reason = f"the first pause must begin after from ({rule.from_})"
     elif ends_ms is not None and moments[-1] >= ends_ms:
-        reason = f"the last pause must end before the fault does ({format_timestamp(ends_ms)})"
+        reason = f"the last pause must end before the fault ends ({format_timestamp(ends_ms)})"
     if reason:
         raise DocumentRefused(f"pauses: {reason}", "pauses")
     return tuple(format_timestamp(moment) for moment in moments)
@@ -155,5 +155,5 @@ def _resolve_names(rule: Rule, world: World, category: RuleCategory) -> Rule:
 def _check_word(word: str, field: str, words: Sequence[str]) -> None:
     """Raise DocumentRefused if a word is not in `words`."""
     if word not in words:
-        hint = nearest(word, words) or f"; it must be one of {', '.join(words)}"
+        hint = nearest(word, words) or f"; use one of {', '.join(words)}"
         raise DocumentRefused(f"there is no {field} {word!r}{hint}", field)

@@ -1,4 +1,4 @@
-"""Refuses a stale_read fault that could not act on any read."""
+"""Refuses a stale_read fault that could never act on a read."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def check_stale_read(stale_read: StaleRead, rule: Rule, calls: Iterable[CallSpec
     field = "call" if rule.call is not None else "method"
     if not reads:
         message = (
-            "it could never act: stale_read acts on reads (get_dns_authorization, list_deployments and "
-            "get_operation), and writes always see the current state"
+            "the fault could never act: stale_read acts on reads (get_dns_authorization, "
+            "list_deployments and get_operation), and writes always see the current state"
         )
         raise DocumentRefused(message, field)
     if not stale_read.breaking and all(spec.call_id == _FRESH for spec in reads):

@@ -22,8 +22,8 @@ from hosting_emulator.world.value import World
 def effect_text(kind: str, options: Mapping[str, Any]) -> str:
     """Describe a fault, an outcome or an intervention, such as `abort code=rate_limited`.
 
-    Lists and mappings are shortened to `…`, because they can be long. The lists of the intervention `add`
-    can also contain secrets.
+    Lists and mappings are shortened to `…`, because they can be long. The lists of the intervention
+    `add` can also contain secrets.
     """
     words = [kind]
     for name, value in options.items():
@@ -79,7 +79,7 @@ def _awaited_change(world: World, outcome: Fault, now_ms: int) -> str | None:
 
 
 def _awaited_end_of_hold(world: World, outcome: Fault) -> str | None:
-    """Describe what will end the hold on an operation, or return None if the outcome holds none."""
+    """Describe what will end the hold on an operation, or return None if there is no hold."""
     for _, operation in world.rows(OPERATIONS):
         if not is_held(operation) or operation.stuck_by != outcome.id:
             continue
@@ -122,7 +122,7 @@ def _occasions(entry: Fault, now_ms: int) -> Iterator[str]:
         yield f"before {rule.until}"
     pause_end_ms = rule.pause_end_ms(now_ms)
     if pause_end_ms is not None:
-        yield f"after its pause, which ends at {format_timestamp(pause_end_ms)}"
+        yield f"after the pause, which ends at {format_timestamp(pause_end_ms)}"
     skipped = _skipped_matches(rule, entry.seen)
     if skipped:
         yield "after 1 more match" if skipped == 1 else f"after {skipped} more matches"

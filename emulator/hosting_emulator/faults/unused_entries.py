@@ -73,7 +73,7 @@ def waiting_operation(world: World, outcome: Fault) -> Operation | None:
 
 
 def _unmet_reason(world: World, outcome: Fault) -> str | None:
-    """Return the reason why an outcome with a condition did not act on any of its operations.
+    """Return the reason why an outcome with a condition has not acted on any operation.
 
     Returns None if the outcome has no condition, or has applied to no operation.
     """

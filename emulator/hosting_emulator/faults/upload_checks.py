@@ -13,7 +13,7 @@ from hosting_emulator.world.fault_records import Rule
 def check_upload_rule(kind: str, rule: Rule, calls: Iterable[CallSpec]) -> None:
     """Raise DocumentRefused if no request can match a rule before the body is read."""
     if rule.commit_phase == "after_commit":
-        message = f"{kind} acts while the request arrives, so it can only act before_commit"
+        message = f"{kind} acts while the request arrives, so the phase must be before_commit"
         raise DocumentRefused(message, "phase")
     if rule.body is not None:
         message = (
@@ -36,4 +36,4 @@ def check_upload_rule(kind: str, rule: Rule, calls: Iterable[CallSpec]) -> None:
             names = "every matching call"
         field = next(name for name in ("call", "method", "path") if getattr(rule, name) is not None)
         verb = "has" if len(matching) == 1 or len(matching) > 3 else "have"
-        raise DocumentRefused(f"it could never act: {names} {verb} no request body", field)
+        raise DocumentRefused(f"the fault could never act: {names} {verb} no request body", field)

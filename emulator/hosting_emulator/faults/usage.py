@@ -3,8 +3,8 @@
 This module also remembers the request that came nearest to matching a fault or outcome.
 
 The usage data are stored outside the world value, because considering an entry does not change the
-world. A rewind therefore does not change the usage data, and a fork starts without them. The numbers of
-matches and actions are part of the world (`Fault.seen`, `Fault.hits`).
+world. A rewind therefore does not change the usage data, and a fork starts without usage data. The
+numbers of matches and actions are part of the world (`Fault.seen`, `Fault.hits`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NO_REASONS: Mapping[str, str] = MappingProxyType({})
 
 
 class EntryUsage:
-    """The usage data of one fault or outcome that are stored outside its world."""
+    """The usage data of one fault or outcome, which are stored outside the world."""
 
     __slots__ = ("considered", "nearest")
 
@@ -75,9 +75,10 @@ class UsageCounter:
     ) -> None:
         """Count a request for the faults of one stage, in order.
 
-        `world` is the world after the decision, so its faults have already counted the request.
-        `reasons` maps the id of a matching fault to the reason why the fault did not act. `ended_by` is
-        the id of the fault that ended the search in an earlier stage, or an empty string.
+        `world` is the world after the decision, in which the faults have already counted the
+        request. `reasons` maps the id of a matching fault to the reason why the fault did not act.
+        `ended_by` is the id of the fault that ended the search in an earlier stage, or an empty
+        string.
         """
         acted = {fault.id for fault in decision.acted}
         for fault in faults:
@@ -125,7 +126,7 @@ class UsageCounter:
             differences = _outcome_differences(before, outcome, subject)
             reason = ""
             if applied:
-                reason = "the request was refused, so it started no operation"
+                reason = "the refused request started no operation"
             elif not differences and ended:
                 reason = f"{applied_id} applied to the operation first"
             elif not differences:
@@ -137,7 +138,7 @@ class UsageCounter:
 def _outcome_differences(
     world: World, outcome: Fault, subject: FaultSubject
 ) -> tuple[Difference, ...]:
-    """Return the differences between a request and an outcome's conditions.
+    """Return the differences between a request and an outcome.
 
     An operation on which the outcome can never act counts as a difference.
     """
@@ -171,7 +172,7 @@ def _keep_nearer(
 ) -> None:
     nearer = NearestRequest(number, subject.method, subject.path, differences, reason)
     nearest = usage.nearest
-    # The latest matching request is the most informative, because its counts are the highest.
+    # The latest matching request is the most informative, because the counts are the highest then.
     if nearest is None or nearer.distance < nearest.distance or not differences:
         usage.nearest = nearer
 

@@ -1,4 +1,4 @@
-"""Windows of world time, in which some kinds of faults count requests."""
+"""Windows of world time in which some kinds of faults count requests."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def check_window(window: str, *, shortest: str) -> None:
 def current_window_ms(fault: Fault, window_ms: int, now_ms: int) -> int:
     """Return the start of the window that contains `now_ms`, in world time.
 
-    Windows follow each other without a gap, starting with the first request. The returned start is later
-    than `now_ms` if requests have already reserved a later window.
+    Windows follow each other without a gap, starting with the first request. The returned start is
+    later than `now_ms` if requests have already reserved a later window.
     """
     if not fault.window_count:
         return now_ms

@@ -25,7 +25,7 @@ def check_field_names(document: Mapping[str, Any], category: RuleCategory) -> No
 def _unknown_field(document: Mapping[str, Any], name: str, category: RuleCategory) -> str:
     hint = field_hint(document, name, category)
     if isinstance(document[name], Mapping):
-        # The value looks like the options of an effect.
+        # Speak of an unknown kind, because the value looks like the options of a kind.
         if not hint:
             hint = f"; the kinds are {', '.join(category.kinds)}"
         return f"there is no {category.noun} {name!r}{hint}"
@@ -33,7 +33,7 @@ def _unknown_field(document: Mapping[str, Any], name: str, category: RuleCategor
 
 
 def only_kind(document: Mapping[str, Any], category: RuleCategory) -> str:
-    """Return the kind that a document names. Raises DocumentRefused unless there is exactly one."""
+    """Return the kind that a document names. Raises DocumentRefused unless there is exactly one kind."""
     names = [name for name in document if name in category.kinds]
     if len(names) == 1:
         return names[0]

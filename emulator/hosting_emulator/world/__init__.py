@@ -1,1 +1,1 @@
-"""The world: the simulated hosting service as an immutable value. It does no I/O and reads no clock."""
+"""The simulated hosting service as an immutable value. The package reads no clock and does no I/O."""

@@ -11,7 +11,7 @@ from hosting_emulator.contract.timestamps import LATEST_MS, format_timestamp
 from hosting_emulator.messages import ClockMode
 from hosting_emulator.world.records import ClockRecord
 
-#: The default start of a frozen or skip clock. It is fixed, so that responses are reproducible.
+#: The default start of a frozen or skip clock. The start is fixed to make responses reproducible.
 FIXED_START_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 MODES = get_args(ClockMode)
 #: The highest rate, in world seconds per real second.
@@ -88,6 +88,7 @@ def _checked(mode: str, rate: float | None, at_ms: int, machine_ms: int) -> Cloc
     if not 0 <= at_ms <= LATEST_MS:
         raise ClockRefused("world time must be between the years 1970 and 9999")
     if mode in ("frozen", "skip"):
-        # These modes ignore `machine_ms`. A constant makes equal worlds equal on disk.
+        # These modes ignore `machine_ms`. Use a constant, so that equal worlds are stored as equal
+        # text.
         machine_ms = 0
     return ClockRecord(mode=mode, world_ms=at_ms, machine_ms=machine_ms, rate=rate)  # type: ignore[arg-type]

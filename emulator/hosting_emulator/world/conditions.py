@@ -54,7 +54,7 @@ def _unmet_by_organization(
     if name == "plan":
         return _difference(name, expected, organization.plan)
     if organization.credits >= expected:
-        return f"there are {organization.credits} credits"
+        return f"the organization has {organization.credits} credits"
     return None
 
 
@@ -67,7 +67,7 @@ def _unmet_by_project(
 
 
 def _difference(name: str, expected: Any, actual: Any) -> str | None:
-    """Describe a value that is not one of the expected values, or return None if it is one of them."""
+    """Describe an unexpected value, or return None if the actual value is one of the expected values."""
     alternatives = expected if isinstance(expected, tuple) else (expected,)
     if actual in alternatives:
         return None

@@ -1,7 +1,7 @@
 """The organizations, users and projects of the default world.
 
-The default world is small, and its names are descriptive. Together, its records show every state that
-a call can return.
+The default world is small and has descriptive names. The records of the default world show every
+state that a call can return.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ DEFAULT_POPULATION = WorldPart(
 
 
 def with_extended_world(part: WorldPart) -> WorldPart:
-    """Return a description merged with the default world, or unchanged if it does not extend it.
+    """Return a description merged with the default world, or unchanged without `extends`.
 
     An item replaces the item of the default world that has the same alias.
     """

@@ -20,7 +20,7 @@ def may_move_dns(change: Change, project: Project, to: str) -> bool:
 
 
 def default_zone(change: Change, project: Project) -> str:
-    """Return the zone of a project's DNS authorization, or a default zone if it has none."""
+    """Return the zone of a project's DNS authorization, or a default zone if there is none."""
     dns = change.get(DNS, project.id) or Dns()
     return dns.zone or f"{project.handle}.example"
 
@@ -28,10 +28,10 @@ def default_zone(change: Change, project: Project) -> str:
 def move_dns_authorization(
     change: Change, project: Project, to: str, zone: str | None = None, lifetime: str = LIFETIME
 ) -> None:
-    """Move a project's DNS authorization to a state, and schedule its expiry.
+    """Move a project's DNS authorization to a state, and schedule the expiry.
 
-    Raises ValueError if the lifecycle does not allow the transition, or if `lifetime` is not a valid
-    duration.
+    Raises ValueError if the lifecycle does not allow the transition, or if `lifetime` is not a
+    valid duration.
     """
     dns = change.get(DNS, project.id) or Dns()
     lifecycle = lifecycles.DNS_AUTHORIZATION

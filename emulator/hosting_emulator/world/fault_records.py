@@ -15,7 +15,7 @@ from hosting_emulator.world.condition_records import Condition
 from hosting_emulator.world.record_base import WorldRecord
 
 CommitPhase = Literal["before_commit", "after_commit"]
-_PATH = "the path without its query, such as /v1/projects/*/domains; * matches any text"
+_PATH = "the path without the query, such as /v1/projects/*/domains; * matches any text"
 _CHANCE = "act with this probability (above 0, at most 1), drawn from the world's seed"
 _MOMENT = "a timestamp, or a duration from now"
 _COMMIT_PHASE = (
@@ -41,7 +41,7 @@ class Rule(
     """Selects the requests on which a fault acts, and when the fault acts, as written in a scenario.
 
     A field that is None sets no limit. In the rule of an armed fault, `project`, `organization` and
-    `principal` are ids. `from` and `until` are timestamps there, and `ttl` is merged into `until`.
+    `principal` are ids, `from` and `until` are timestamps, and `ttl` has been merged into `until`.
     """
 
     call: Annotated[str | None, _described("the call's id, such as list_deployments")] = None
@@ -116,7 +116,7 @@ class Rule(
 
     @property
     def pauses_ms(self) -> list[tuple[int, int]]:
-        """The pauses of an armed fault, each as a pair of world times: its start and its end."""
+        """The pauses of an armed fault, each as the world times of its start and end."""
         moments = [parse_timestamp(moment) for moment in self.pauses or ()]
         return list(zip(moments[::2], moments[1::2], strict=True))
 
@@ -136,10 +136,11 @@ class Rule(
 class Fault(WorldRecord, frozen=True, gc=False):
     """An armed fault or outcome.
 
-    `armed_ms` is world time. `seen` counts the requests that matched the rule, and `hits` counts the
-    requests on which the fault acted. For a rate limit, `window_count` counts the requests since the
-    world time `window_began_ms`. With `skips_replays`, the fault does not match replayed responses.
-    The counts are part of the world, so they survive a restart, and a fork counts separately.
+    `armed_ms` is world time. `seen` counts the requests that matched the rule, and `hits` counts
+    the requests on which the fault acted. For a rate limit, `window_count` counts the requests
+    since the world time `window_began_ms`. With `skips_replays`, the fault does not match replayed
+    responses. The counts are part of the world, so a restart keeps the counts, and a fork counts
+    separately.
     """
 
     id: str

@@ -1,6 +1,6 @@
 """Indexes that find a record by alias, digest or project without a scan of the table.
 
-Indexes are derived from the tables and updated with each change. They are never stored.
+Indexes are derived from the tables and updated with each change. Indexes are never stored.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from hosting_emulator.world.tables import (
     USERS,
 )
 
-#: All indexes in one map. Each key begins with the name of its index: `project:<alias>`, `dev:<label>`,
-#: `organization:<alias>`, `user:<alias>`, `api_key:<digest>`, `ticket:<digest>`, `session:<digest>`,
-#: `last_ticket:<principal>`, `deployments:<project>` and `removed_deployments:<project>`. The digest
-#: in `session:<digest>` is that of a dev origin's cookie. The key `removed_deployments` holds the
-#: number of removed deployments of all projects. The key `reacting` holds the ids of the operations
-#: whose outcomes react to changes of the world.
+#: All indexes in one map. Each key begins with the name of its index: `project:<alias>`,
+#: `dev:<label>`, `organization:<alias>`, `user:<alias>`, `api_key:<digest>`, `ticket:<digest>`,
+#: `session:<digest>`, `last_ticket:<principal>`, `deployments:<project>` and
+#: `removed_deployments:<project>`. The digest in `session:<digest>` is the digest of a dev origin's
+#: cookie. The key `removed_deployments` holds the number of removed deployments of all projects.
+#: The key `reacting` holds the ids of the operations whose outcomes react to changes of the world.
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 NO_INDEXES: Indexes = HashTrieMap()
 
@@ -100,7 +100,7 @@ def reacting_operations(indexes: Indexes) -> frozenset[str]:
 
 
 #: The deployments of a project are kept in chunks of this size. A change copies one chunk, and a
-#: page of the list reads two or three. One tuple for each project would be simpler, but
+#: page of the list reads two or three chunks. One tuple for each project would be simpler, but
 #: adding a deployment to a million would then take 10 ms instead of 1 µs. The benchmark with a
 #: million deployments allows each call at most 1.2 times its usual cost. The key
 #: `deployments:<project>` holds the number of deployments, and `deployments:<project>:<number>`
@@ -121,8 +121,8 @@ def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -
         last_chunk = (*indexes.get(last_key, ()), new)
         return indexes.insert(name, total + 1).insert(last_key, last_chunk)
     numbers = range((total + CHUNK_SIZE - 1) // CHUNK_SIZE)
-    # Most changes are in the last chunk. Guess the chunk of an older deployment by its id. The guess
-    # can be wrong, because rows that are read from disk can come in any order.
+    # Most changes are in the last chunk. Guess the chunk of an older deployment by its id. The
+    # guess can be wrong, because rows that are read from disk can come in any order.
     likely = numbers[-1]
     if new.id < indexes[f"{name}:{likely}"][0].id:
         likely = bisect_right(numbers, new.id, key=lambda n: indexes[f"{name}:{n}"][0].id) - 1

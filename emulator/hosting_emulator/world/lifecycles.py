@@ -20,7 +20,7 @@ class Lifecycle:
         self.finals = frozenset(state for state, following in rows.items() if not following)
 
     def may(self, current: str, following: str) -> bool:
-        """Tell whether a transition is allowed."""
+        """Tell whether a transition from `current` to `following` is allowed."""
         return following in self.transitions[current]
 
     def move(self, current: str, following: str) -> str:
@@ -32,7 +32,7 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class StateWords:
-    """Texts about a state of operations: advice to the client, and the words for a final state."""
+    """Texts about an operation's state. `ended` reports a final state, and is empty for other states."""
 
     advice: str
     ended: str = ""

@@ -106,8 +106,8 @@ def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | No
 def default_user(world: World) -> User | None:
     """Return the user for requests that name no user.
 
-    This is the user `owner` or, if there is no such user, an owner of the first organization that
-    has an owner. Return None if no organization has an owner.
+    Return the user with the alias `owner`. If there is no such user, return an owner of the first
+    organization that has an owner, or None if no organization has an owner.
     """
     user_id = world.indexes.get("user:owner")
     if user_id:

@@ -1,9 +1,9 @@
-"""The life of an operation from start to end, and a project's mutation claim.
+"""Moves operations from start to end, and passes on the mutation claims of projects.
 
 An operation follows the steps of its plan. Under a `timed` or `immediate` profile, the schedule
-moves the operation from step to step. Under `per_poll`, polls move the operation. Under `manual`, an
-intervention must move the operation. Only the operation that holds its project's claim moves. The
-project's other operations wait in the order in which they started.
+moves the operation from step to step. Under `per_poll`, polls move the operation. Under `manual`,
+an intervention must move the operation. Only the operation that holds its project's claim moves.
+The project's other operations wait in the order in which they started.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from hosting_emulator.world.value import Change, World
 
 EXHAUSTED = OperationFailure(
     code="reconciliation_exhausted",
-    message="Reconciliation could not determine the result within its attempts.",
+    message="All reconciliation attempts ended without a result.",
     retryable=False,
     suggested_action=(
         "Check the project's state, then start a new operation with a new Idempotency-Key."
@@ -118,8 +118,8 @@ def schedule_next(
 ) -> Operation:
     """Schedule the next step of an operation, if the operation's profile is driven by time.
 
-    `remaining_ms` is the world time until the next step. If `remaining_ms` is None, the profile or
-    the outcome determines this time.
+    `remaining_ms` is the time until the next step, in milliseconds of world time. If `remaining_ms`
+    is None, the profile or the outcome determines this time.
     """
     mode, queued_ms, running_ms = profile_of(operation)
     if operation.stuck or operation.kind == HELD or mode not in ("timed", "immediate"):
@@ -213,7 +213,7 @@ def is_held_next(change: Change, operation: Operation) -> bool:
 
 
 def condition_holds(world: World, operation: Operation) -> bool:
-    """Return whether the condition of an operation's outcome holds, or True if it has none."""
+    """Return whether the condition of an operation's outcome holds, or True if there is no condition."""
     assert operation.outcome is not None
     condition = operation.outcome.while_
     if condition is None:
@@ -222,7 +222,7 @@ def condition_holds(world: World, operation: Operation) -> bool:
 
 
 def count_hit(change: Change, outcome_id: str) -> bool:
-    """Count a hit of an armed outcome. Return False without counting if it can no longer act."""
+    """Count a hit of an armed outcome. If the outcome can no longer act, only return False."""
     armed = change.get(OUTCOMES, outcome_id)
     if armed is None or is_spent(armed, change.now_ms):
         return False
@@ -241,7 +241,7 @@ def _hold(change: Change, operation: Operation, outcome: OperationOutcome) -> Op
 
 
 def _continue_held(change: Change, operation: Operation) -> Operation:
-    """Continue an operation that an outcome held. An unfinished reconciliation keeps it stuck."""
+    """Continue an operation that an outcome held. The operation stays stuck during a reconciliation."""
     reconciliation = operation.reconciliation
     if reconciliation is not None and reconciliation.state in ("required", "running"):
         reconciliation = replace(reconciliation, was_stuck=False)
@@ -262,7 +262,8 @@ def stale_generation(change: Change, operation: Operation) -> OperationFailure |
 
     Return None if the generation is current or is not checked.
 
-    Two initializations may be accepted for the same generation. Only the first can succeed.
+    Two initializations may be accepted for the same generation. Only the first initialization can
+    succeed.
     """
     if operation.expected_generation is None or change.assumptions.source_generation == "ignored":
         return None
@@ -290,8 +291,8 @@ def finish(
 ) -> Operation:
     """End an operation as succeeded, failed or cancelled, and pass the claim on.
 
-    `ending` records the cause. An operation that ends while it waits for the claim stays in the
-    queue, and is skipped when the claim becomes free.
+    `ending` describes the cause of the end. An operation that ends while it waits for the claim
+    stays in the queue, and is skipped when the claim becomes free.
     """
     lifecycles.OPERATION.move(operation.state, state)
     project = change.row(PROJECTS, operation.project_id)
@@ -340,7 +341,7 @@ def _result(change: Change, operation: Operation, project: Project) -> dict[str,
 
 
 def _pass_claim_on(change: Change, project: Project) -> None:
-    """Give a project's claim to the first operation that still waits for it.
+    """Give a project's claim to the first operation that still waits for the claim.
 
     If no operation waits, free the claim.
     """
@@ -371,7 +372,7 @@ def stick(change: Change, operation: Operation, intervention: str) -> Operation:
 
 
 def release(change: Change, operation: Operation) -> Operation:
-    """Release a stuck operation. If it holds the claim, it continues from where it stopped."""
+    """Release a stuck operation. An operation that holds the claim continues from where it stopped."""
     remaining_ms = operation.remaining_ms
     outcome = operation.outcome
     if outcome is not None and is_held(operation):
@@ -394,7 +395,7 @@ def fail(
 
 
 def reconcile(change: Change, operation: Operation, state: str) -> Operation:
-    """Move an operation's reconciliation to a state. Raises ValueError if the lifecycle forbids it."""
+    """Move an operation's reconciliation to a state. Raises ValueError if the lifecycle forbids the move."""
     previous = operation.reconciliation
     previous_state = "none" if previous is None else previous.state
     lifecycles.RECONCILIATION.move(previous_state, state)
@@ -445,14 +446,14 @@ def _put(change: Change, operation: Operation, **changes: Any) -> Operation:
 
 
 def _without_event(change: Change, operation: Operation) -> Operation:
-    """Remove an operation's next event from the schedule, and return the operation without it."""
+    """Remove an operation's next event from the schedule, and return the operation without an event."""
     if operation.event is not None:
         change.delete(SCHEDULE, operation.event)
     return replace(operation, event=None)
 
 
 def _enter(change: Change, operation: Operation, entered: Step, **changes: Any) -> Operation:
-    """Move an operation and its deployment to a step of a plan."""
+    """Move an operation and its deployment to a step of the operation's plan."""
     now = format_timestamp(change.now_ms)
     if entered.state != operation.state:
         lifecycles.OPERATION.move(operation.state, entered.state)

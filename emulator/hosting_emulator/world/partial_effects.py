@@ -24,10 +24,10 @@ NOTHING_ELSE_SHOWN = "the contract's responses show nothing else that an operati
 def leave_behind(
     change: Change, operation: Operation, project: Project, effects: PartialEffects
 ) -> tuple[Project, dict[str, Any] | None]:
-    """Apply the effects that an operation leaves behind, except the effect on its deployment.
+    """Apply the effects that an operation leaves behind, except the effect on the deployment.
 
-    Return the changed project and the operation's result, which is None if it would be empty. The
-    DNS authorization does not change if its lifecycle does not allow the transition.
+    Return the changed project and the operation's result, which is None if there is no result. The
+    DNS authorization does not change if the lifecycle does not allow the transition.
     """
     result: dict[str, Any] = {}
     if effects.hosts:
@@ -48,7 +48,7 @@ def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
     if len(set(effects.hosts)) < len(effects.hosts):
         return "name each of the hosts only once"
     if effects.hosts and kind != APPLY_DOMAINS:
-        return f"operations of {kind} apply no hosts, so no client could see the hosts"
+        return f"operations of {kind} apply no hosts, so a client cannot see hosts"
     if effects.source and kind != INITIALIZE:
         return f"operations of {kind} initialize no source"
     if effects.deployment and kind != INITIALIZE:

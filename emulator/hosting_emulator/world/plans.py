@@ -1,6 +1,6 @@
 """Plans of operations, with the duration of each step and the choice of the next step.
 
-This module only reads operations. The module `operations` changes them.
+This module only reads operations. The module `operations` changes operations.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from hosting_emulator.world.records import Operation, OperationOutcome, PartialE
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"
-#: The kind of an operation that only holds a project's claim. An intervention, and not a call, starts
-#: such an operation.
+#: The kind of an operation that only holds a project's claim. An intervention, and not a call,
+#: starts such an operation.
 HELD = "held_by_intervention"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a plan. `share` is its fraction of the operation's running time."""
+    """A step of a plan. `share` is the step's fraction of the operation's running time."""
 
     state: str
     phase: str
@@ -62,9 +62,9 @@ def plan_of(operation: Operation) -> tuple[Step, ...]:
 def profile_of(operation: Operation) -> tuple[str, int, int]:
     """Return the mode, queued time and running time of the profile that an operation follows.
 
-    Times that the operation's outcome sets take precedence. The operation follows the profile under
-    which it was accepted. Under a profile that was chosen later, the event or poll that the
-    operation waits for might never come.
+    Times that the operation's outcome sets take precedence. An operation follows the profile that
+    was current when it was accepted. Under a profile that was chosen later, the event or poll that
+    the operation waits for might never come.
     """
     return profile_times(operation.profile, operation.outcome)
 
@@ -130,8 +130,8 @@ def find_early_effect(step: Step, effects: PartialEffects) -> str | None:
 def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str, ...]:
     """Return the phases of a plan in which an operation can take a step of an outcome.
 
-    A step that is a final state, such as `failed`, is possible only in the phases whose state it may
-    follow. Every other step is possible in all phases except the last.
+    A step that is a final state, such as `failed`, is possible only in a phase whose state allows
+    this final state next. Every other step is possible in all phases except the last.
     """
     is_final = outcome_step in lifecycles.OPERATION.finals
     return tuple(
@@ -148,7 +148,7 @@ def waits_for_condition(operation: Operation) -> bool:
 
 
 def is_held(operation: Operation) -> bool:
-    """Tell whether an operation is held in a phase by its outcome, which also releases it later."""
+    """Tell whether an outcome holds an operation in a phase and will release the operation later."""
     outcome = operation.outcome
     return (
         outcome is not None
@@ -189,8 +189,8 @@ def outcome_will_act(operation: Operation) -> bool:
 def next_outcome_step(operation: Operation) -> int | None:
     """Return the index of the next step of an operation's outcome.
 
-    Return None if the operation takes the next step of its plan instead, or if the outcome waits for
-    its condition.
+    Return None if the operation takes the next step of its plan instead, or if the outcome waits
+    for its condition.
     """
     outcome = operation.outcome
     if outcome is None or outcome.phase != operation.phase or waits_for_condition(operation):

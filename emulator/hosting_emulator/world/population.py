@@ -1,7 +1,7 @@
 """Builds a new world with organizations, users, projects and a history of deployments.
 
 By default, the ids of these records depend only on the seed and on aliases, so documentation,
-scenarios and tests can contain the ids.
+scenarios and tests can refer to the ids.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ from hosting_emulator.world.value import Change, World, apply, empty_world
 
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
-#: The timestamp in the ids of seeded records (2025-01-01). A fixed timestamp keeps the ids independent
-#: of the clock.
+#: The timestamp in the ids of seeded records (2025-01-01). A fixed timestamp keeps the ids
+#: independent of the clock.
 SEEDED_MS = 1_735_689_600_000
 
 #: Maps the kind and the alias of a record, such as ("user", "owner"), to its id.
@@ -70,8 +70,8 @@ def new_world(
 ) -> World:
     """Return a new world with the clock and the assumptions of `origin`.
 
-    `world` describes the organizations, users and projects of the new world. None selects those of
-    the default world. Raises ClockRefused if the settings of the clock are invalid.
+    `world` describes the organizations, users and projects of the new world. None selects the
+    default world. Raises ClockRefused if the settings of the clock are invalid.
     """
     clock = clocks.start(origin.mode, origin.rate, origin.at_ms, machine_ms)
     change = Change(empty_world(name, seed), clock.world_ms)
@@ -141,7 +141,7 @@ def drawn_id(seed: str, kind: str, alias: str) -> str:
 def organization_of(key: KeyPart, whole: WorldPart) -> str:
     """Return the alias of a key's organization, by default the first organization of the key's user.
 
-    Return an empty string if the key names no organization and its user belongs to none.
+    Return an empty string if neither the key nor its user names an organization.
     """
     if key.organization is not None:
         return key.organization

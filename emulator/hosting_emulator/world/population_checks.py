@@ -59,11 +59,11 @@ def _repeated_values(section: str, added: Sequence[Any], whole: Sequence[Any]) -
             where = "above"
             if owner is None:
                 owner = owners.get(value)
-                where = "in this world: choose another"
+                where = "in this world: choose another value"
             new_owners[value] = item
             if value is None or owner is None:
                 continue
-            # Items with the same alias also share its default values, so report only the alias.
+            # Items with the same alias also have the same default values, so report only the alias.
             if field == "alias" or owner.alias != item.alias:
                 yield (section, i, field), f"the {field} {value!r} is already used {where}"
 

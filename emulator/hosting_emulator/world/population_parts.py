@@ -1,7 +1,7 @@
 """The format in which the organizations, users and projects of a world are described.
 
-The section `world` of a scenario, a world file and the intervention `add` are parsed into these
-types. The module `population_checks` checks the consistency of a description.
+The section `world` of a scenario, a world file and the intervention `add` are parsed into the
+types in this module. The module `population_checks` checks the consistency of a description.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class DeploymentPart(PopulationPart):
     """A finished deployment.
 
     The deployment started at the timestamp `at`, or the duration `ago` before the world's start.
-    Without either, the deployment's index determines when it started.
+    Without `at` and `ago`, the start depends on the deployment's index.
     """
 
     status: DeploymentEnd = "ready"
@@ -112,8 +112,8 @@ class ProjectPart(PopulationPart):
     handle: Annotated[str, whole("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = None
 
 
-#: The patterns of an API key's value and of the value's stored form. A stored form contains the digest
-#: and, if they are known, the last characters of the value.
+#: The patterns of an API key's value and of the value's stored form. A stored form contains the
+#: digest and can contain the last characters of the value.
 KEY_VALUE = f"[a-z]{{2,8}}_[A-Za-z0-9_-]{{{SECRET_LENGTH}}}"
 STORED_KEY = "sha256:[0-9a-f]{64}(:[A-Za-z0-9_-]{4})?"
 
@@ -138,7 +138,7 @@ class KeyPart(PopulationPart):
 
     @property
     def last_characters(self) -> str:
-        """The last four characters of the value, or an empty string if they are unknown."""
+        """The last four characters of the value, or an empty string if only a digest is known."""
         _, _, stored = stored_key(self.value).partition(":")
         return stored.partition(":")[2]
 

@@ -2,9 +2,9 @@
 
 An outcome with a condition reacts when a change to the world makes the condition hold or end.
 
-A failure, a cancellation or a reconciliation begins as soon as the condition holds in a phase of the
-outcome. An operation that is held in a phase continues as soon as the condition no longer holds. The
-function `operations.step` decides at the end of a phase whether an operation is held.
+A failure, a cancellation or a reconciliation begins as soon as the condition holds in a phase of
+the outcome. An operation that is held in a phase continues as soon as the condition no longer
+holds. The function `operations.step` decides at the end of a phase whether an operation is held.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _reacting_operations(change: Change) -> list[Operation]:
 
 
 def _act(change: Change, world: World, operation: Operation) -> bool:
-    """Run the outcome of an operation if its condition requires this. Return whether it acted."""
+    """Run an operation's outcome if the condition requires it. Return whether the outcome acted."""
     outcome = operation.outcome
     assert outcome is not None
     holds = condition_holds(world, operation)

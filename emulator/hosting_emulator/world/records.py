@@ -3,8 +3,8 @@
 Timestamps that responses show are stored as text, in fields named `…_at`. Times that the code
 compares are stored as integers in milliseconds of world time, in fields named `…_ms`.
 
-Records never form reference cycles. They are therefore excluded from cyclic garbage collection
-(`gc=False`), so that a large world causes no pauses.
+Records never form reference cycles. `gc=False` therefore excludes records from cyclic garbage
+collection, so that a large world causes no pauses.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Project(WorldRecord, frozen=True, gc=False):
     """A hosted project. `claim` is the id of the operation that holds the mutation claim.
 
     Operations that wait for the claim form a linked queue from `queue_head` to `queue_tail`, in
-    which `Operation.next_waiting` is the link. The cost of adding or removing an operation therefore
-    does not depend on the length of the queue.
+    which `Operation.next_waiting` is the link. The cost of adding or removing an operation
+    therefore does not depend on the length of the queue.
     """
 
     id: str
@@ -159,7 +159,7 @@ class Reconciliation(WorldRecord, frozen=True, gc=False):
     """The last observed state of the reconciliation that determines an operation's result.
 
     `was_stuck` tells whether the operation was already stuck when reconciliation became required.
-    Such an operation stays stuck after the reconciliation is completed.
+    An operation that was already stuck stays stuck after the reconciliation is completed.
     """
 
     state: str
@@ -194,9 +194,10 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "wh
 
     With the condition `while_`, the first step happens as soon as the condition holds during the
     `phase`. An empty `phase` stands for every phase in which an operation can take the first step.
-    A first step `stuck` still happens at the end of the `phase`, and lasts while the condition holds.
-    `hold_ms` limits the time from the start of the phase until a `stuck` operation is released.
-    `leaves` contains the effects that the operation leaves behind if it fails or is cancelled.
+    A first step `stuck` still happens at the end of the `phase`, and lasts while the condition
+    holds. `hold_ms` limits the time from the start of the phase until a `stuck` operation is
+    released. `leaves` contains the effects that the operation leaves behind if it fails or is
+    cancelled.
     """
 
     id: str
@@ -216,10 +217,10 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "wh
 class Ending(WorldRecord, frozen=True, gc=False):
     """The cause of an operation's end.
 
-    `by` is `plan` if the operation completed its plan. `by` is `generation` if the source generation
-    that the operation expected was no longer current. If an outcome or an intervention ended the
-    operation, `name` is the id of the outcome or the name of the intervention. If an intervention
-    took the last step of the plan, `name` is the name of this intervention.
+    `by` is `plan` if the operation completed its plan. `by` is `generation` if the source
+    generation that the operation expected was no longer current. If an outcome or an intervention
+    ended the operation, `name` is the id of the outcome or the name of the intervention. If an
+    intervention took the last step of the plan, `name` is the name of this intervention.
     """
 
     by: Literal["plan", "generation", "outcome", "intervention"]
@@ -231,11 +232,12 @@ class Operation(WorldRecord, frozen=True, gc=False):
     """A durable operation.
 
     `step` is the index of the operation's current step in its plan. `event` is the key of the
-    operation's next scheduled event. `profile` is the profile under which the operation was accepted,
-    even if the world's assumptions now name a different profile. `stuck_by` names the outcome or the
-    intervention that stopped a stuck operation. `remaining_ms` is the time that was left until the
-    next step of a stuck operation, or None if no step was scheduled. `ending` is None until the
-    operation ends. For an operation that the new world already contained, `ending` is always None.
+    operation's next scheduled event. `profile` is the profile under which the operation was
+    accepted, even if the world's assumptions now name a different profile. `stuck_by` names the
+    outcome or the intervention that stopped a stuck operation. `remaining_ms` is the time that was
+    left until the next step of a stuck operation, or None if no step was scheduled. `ending` is
+    None until the operation ends. For an operation that the new world already contained, `ending`
+    is always None.
     """
 
     id: str
@@ -296,7 +298,7 @@ class ApiKey(WorldRecord, frozen=True, gc=False):
 class InteractiveSession(WorldRecord, frozen=True, gc=False):
     """The session of a user who signed in with a browser.
 
-    A session is stored under the `sid` claim of its tokens.
+    A session is stored under the `sid` claim of the session's tokens.
     """
 
     user_id: str
@@ -306,10 +308,10 @@ class InteractiveSession(WorldRecord, frozen=True, gc=False):
 
 
 class AuthorizationGrant(WorldRecord, frozen=True, gc=False):
-    """The authorization grant of a sign-in (RFC 6749, 1.3), stored under the digest of its code.
+    """The authorization grant of a sign-in (RFC 6749, 1.3), stored under a digest of the code.
 
-    `generation` is the number of refresh tokens issued under the grant. `auth_time` is the time of the
-    sign-in, in seconds of world time. The grant's code and tokens are invalid once the grant is
+    `generation` is the number of refresh tokens issued under the grant. `auth_time` is the time of
+    the sign-in, in seconds of world time. The grant's code and tokens are invalid once the grant is
     `revoked`, and after `expires_ms`.
     """
 
@@ -401,7 +403,8 @@ class ClockRecord(WorldRecord, frozen=True, gc=False):
 
     World time was `world_ms` when the machine's clock showed `machine_ms`. The clock with which the
     identity provider dates tokens is ahead of world time by `token_skew_ms`. The clock with which
-    the server writes Date headers is ahead by `date_skew_ms`. A negative skew puts a clock behind.
+    the server writes Date headers is ahead of world time by `date_skew_ms`. A negative skew puts a
+    clock behind.
     """
 
     mode: ClockMode
@@ -433,7 +436,7 @@ class WorldSource(WorldRecord, frozen=True, gc=False):
     text of the world's scenario. `chosen` lists the assumptions that a user set, including those
     that the user set to the default.
     `variation` is the variation that a reset restores. `commit` is the world's first commit number,
-    or None if it is unknown because the world was imported from an exported state.
+    or None for a world that was imported from an exported state.
     """
 
     mode: ClockMode = "real"

@@ -1,9 +1,9 @@
 """API keys, and interactive user sessions.
 
 A session starts when a user signs in with a browser. The control API, commands and stories create
-tokens without a sign-in. Such a token belongs to its user's implicit session, which has no row.
-Ending all sessions of a user also adds a row that marks the implicit session as ended. Tokens that
-are created later belong to the user's next implicit session.
+tokens without a sign-in. A token without a sign-in belongs to its user's implicit session, which
+has no row. Ending all sessions of a user also adds a row that marks the implicit session as ended.
+Tokens that are created later belong to the user's next implicit session.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def put_key(
     last_characters: str,
     permissions: tuple[str, ...],
 ) -> ApiKey:
-    """Store a new API key. `last_characters` are the characters of its value that stay visible."""
+    """Store a new API key. `last_characters` is the visible end of the key's value."""
     key = ApiKey(
         id=id_,
         organization_id=organization_id,
@@ -51,7 +51,7 @@ def implicit_session_id(world: World | Change, user_id: str) -> str:
     """Return the id of a user's current implicit session."""
     seed = world.world.seed if isinstance(world, Change) else world.seed
     session_id = derive(seed, "session", user_id, size=12).hex()
-    # An implicit session that has a row has ended, so the next one is current.
+    # Skip implicit sessions that have a row, because a row means that the session has ended.
     while world.get(SESSIONS, session_id) is not None:
         session_id = derive(seed, "session", session_id, size=12).hex()
     return session_id

@@ -1,4 +1,4 @@
-"""Random streams, derived from a world's seed. They are the only source of randomness in a world.
+"""Random streams, derived from a world's seed. A world has no other source of randomness.
 
 Each purpose has its own stream and its own count of draws. A draw from one stream therefore never
 affects another stream. For example, arming a fault does not change any id.
@@ -38,7 +38,7 @@ def draw(change: Change, stream: str, size: int) -> bytes:
 
 
 def next_number(change: Change, stream: str) -> int:
-    """Count a draw from a stream and return its number, starting at 0."""
+    """Count a draw from a stream, and return the number of the draw, starting at 0."""
     count = change.get(STREAMS, stream) or 0
     change.put(STREAMS, stream, count + 1)
     return count
@@ -106,5 +106,5 @@ def new_secret(change: Change) -> str:
 
 
 def digest(secret: str) -> str:
-    """Return the digest under which a secret is stored: its SHA-256 in hexadecimal."""
+    """Return the SHA-256 digest of a secret in hexadecimal. Only this digest is stored."""
     return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,4 +1,4 @@
-"""The tables of a world: their names on disk and the types of their records."""
+"""The tables of a world, each with its name on disk and the type of its records."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The world as a value, and the change that a call makes to it.
 
-A `World` never changes. A call writes to a `Change`, which reads rows that are not written yet from
-its world. Applying the change creates the next world. Dropping the change has no effect. A refused
+A `World` never changes. A call writes to a `Change`, which reads unwritten rows from the
+world. Applying the change creates the next world. Dropping the change has no effect. A refused
 or failing call therefore cannot alter anything. Forks, snapshots and resets only copy a reference.
 """
 
@@ -47,18 +47,18 @@ from hosting_emulator.world.tables import (
 )
 
 R = TypeVar("R")
-#: The rows that a change writes, by table and key. None deletes a row.
+#: The rows that a change writes, by table and key. The value None deletes a row.
 Writes = Mapping[str, Mapping[str, Any]]
 #: The scheduled events in order, as (due_ms, sequence, key). A tuple is fast enough,
 #: because adding an event takes 0.2 µs with ten events and 12 µs with a thousand. A project has at
-#: most two events.
+#: most two scheduled events.
 Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
 #: The rows of a table by their keys. A small table is a dict that is never modified. Copying such a
-#: dict takes a third of the time of an insertion into a map. Reading from it takes a fifth of the time
-#: of reading from a map.
+#: dict takes a third of the time of an insertion into a map. Reading from a dict takes a fifth of
+#: the time of reading from a map.
 Rows: TypeAlias = "dict[str, Any] | HashTrieMap[str, Any]"
 _LARGEST_DICT = 32
-#: The tables whose single row is also a field of the world, because every request reads it.
+#: The tables whose only row is also a field of the world, because every request reads the row.
 _SINGLETON_FIELDS = {
     ASSUMPTIONS.name: "assumptions",
     CLOCK.name: "clock",
@@ -71,8 +71,8 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
 
     `entries` holds a pair (key, record) under each number from `first` to before `last`. A response
     that was deleted or replaced stays in the queue until it becomes the first entry, and is then
-    removed. The first entry is therefore always in the table. The class `Queue` of rpds is not used,
-    because reading its first entry can take linear time.
+    removed. The first entry is therefore always in the table. The class `Queue` of rpds is not
+    used, because reading the first entry of a `Queue` can take linear time.
     """
 
     first: int = 0
@@ -112,9 +112,10 @@ class World(msgspec.Struct, frozen=True, gc=False):
     """An isolated simulated hosting service. `commit` is the number of accepted changes.
 
     `seed` and `name` determine the random streams and the signing key. `at_ms` is the latest world
-    time at which anything happened. Every request reads the assumptions, the clock and the variation,
-    so their rows are also fields. `has_faults_or_timeline` tells whether the world has faults or
-    timeline entries that a request must consult. `variation` is None if responses do not vary.
+    time at which anything happened. Every request reads the assumptions, the clock and the
+    variation, so these three are also fields. `has_faults_or_timeline` tells whether the world has
+    faults or timeline entries that a request must consult. `variation` is None if responses do not
+    vary.
     """
 
     name: str
@@ -206,7 +207,7 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
 
 
 def _written(before: Rows, written: Mapping[str, Any]) -> Rows:
-    """Return the rows of a table after writes. A written None deletes the row."""
+    """Return a table's rows with writes applied. A None in `written` deletes the row."""
     if isinstance(before, dict):
         rows = dict(before)
         for key, record in written.items():
@@ -224,7 +225,7 @@ def _written(before: Rows, written: Mapping[str, Any]) -> Rows:
 def _rescheduled(
     schedule: Schedule, key: str, old: ScheduledEvent | None, new: ScheduledEvent | None
 ) -> Schedule:
-    """Return the schedule with `new` instead of `old`. Either is None if there is no such event."""
+    """Return a schedule in which the event `new` replaces `old`. None stands for no event."""
     if old is not None:
         index = bisect_left(schedule, (old.due_ms, old.sequence, key))
         schedule = schedule[:index] + schedule[index + 1 :]
@@ -244,7 +245,7 @@ class Transition:
 
 
 class Change:
-    """The writes of a call, or of a run of due events, before they are applied to the world.
+    """The writes of a call or of a run of due events, before the writes are applied to a world.
 
     `transitions` lists the transitions of operations in order. `reacting` holds the ids of the
     operations under this change whose outcomes react to changes of the world.
@@ -318,7 +319,7 @@ class Change:
         self._schedule = fork._schedule
 
     def next_due(self, until_ms: int) -> str | None:
-        """Return the key of the next event that is due by `until_ms` under this change, or None."""
+        """Return the key of the next event under this change, or None if none is due by `until_ms`."""
         if not self._schedule:
             return None
         due_ms, _, key = self._schedule[0]
@@ -336,5 +337,5 @@ class Change:
 
 
 def _progress(operation: Operation) -> tuple[str, str, bool]:
-    """Return the state, phase and stuck flag of an operation. A transition changes one of them."""
+    """Return the state, phase and stuck flag of an operation, which change only in transitions."""
     return operation.state, operation.phase, operation.stuck

@@ -84,7 +84,7 @@ def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any
 def _field_plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
     """Return (name, is optional, assumption) for each field of a resource, required fields first.
 
-    The assumption spells the words of the field. It is an empty string if no assumption does.
+    The assumption selects the words of the field. A field without such words has an empty string.
     """
     plan = []
     for field in sorted(RESOURCES[resource].fields, key=lambda field: field.optional):
@@ -103,7 +103,7 @@ def powered_by_flag(project: Project) -> dict[str, Any]:
 
 
 def operation(change: Change, record: Operation) -> dict[str, Any]:
-    """Return the Operation resource for an operation as it is under a change."""
+    """Return the Operation resource for an operation under a change."""
     assumptions = change.assumptions
     is_over = is_finished(record)
     blocking_id: str | None = None
@@ -137,15 +137,15 @@ def operation(change: Change, record: Operation) -> dict[str, Any]:
     )
 
 
-#: The polling interval, in seconds, if nothing is scheduled for an operation. The contract shows this
-#: value.
+#: The polling interval, in seconds, if nothing is scheduled for an operation. The contract shows
+#: this value.
 _DEFAULT_POLL_SECONDS = 60
 
 
 def _next_poll(change: Change, record: Operation) -> int:
     """Return the seconds until an operation's next step, rounded up, from 1 to 86,400.
 
-    If the operation waits for the claim, the step is that of the operation that holds the claim.
+    If the operation waits for the claim, the step belongs to the operation that holds the claim.
     Return 60 if no step is scheduled.
     """
     event = event_of(change, record)

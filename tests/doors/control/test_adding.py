@@ -63,14 +63,14 @@ def test_added_records_have_the_ids_that_a_scenario_file_gives_them(api: Checked
         ({"projects": [{"alias": "site", "organization": "amce"}]}, "acme"),
         ({"organizations": [{"alias": "acme"}]}, r"organizations\.0\.alias: .*'acme'"),
         ({"keys": [{"user": "zeo", "value": KEY}]}, "no user 'zeo'"),
-        ({"keys": [{"user": "member", "value": KEY, "organization": "hobby"}]}, "in acme"),
+        ({"keys": [{"user": "member", "value": KEY, "organization": "hobby"}]}, "not a member of hobby"),
         (
             {"keys": [{"user": "member", "value": KEY, "permissions": ["projects.reed"]}]},
             r"projects\.read\b",
         ),
         ({"keys": [{"user": "member", "value": KEY}] * 2}, r"keys\.1\.value: "),
         ({"projects": [{"alias": "x", "organization": "acme", "deployments": [{"ago": "soon"}]}]}, "soon"),
-        ({}, "name at least one of organizations"),
+        ({}, "give at least one of organizations"),
     ],
 )  # fmt: skip
 def test_impossible_additions_are_refused_with_advice(

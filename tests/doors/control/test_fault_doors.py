@@ -279,14 +279,17 @@ def test_a_fault_matches_by_organization(api: CheckedWorld) -> None:
     ("document", "message"),
     [
         ({"abort": {"code": "forbidden"}, "call": "idp_token"}, "use respond"),
-        ({"truncate": {}, "call": "idp_token"}, "it can only act after_commit"),
+        ({"truncate": {}, "call": "idp_token"}, "must be after_commit"),
         ({"timeout": {}, "call": "idp_token", "principal": "owner"}, "has no principal"),
         ({"timeout": {}, "call": "redeem_tickets"}, "redeem_ticket?"),
         ({"timeout": {}, "credentials": "nobody"}, "credentials"),
-        ({"timeout": {}, "credentials": "none", "principal": "owner"}, "it could never act: with"),
+        (
+            {"timeout": {}, "credentials": "none", "principal": "owner"},
+            "the rule could never match: with",
+        ),
         (
             {"timeout": {}, "credentials": "invalid", "phase": "after_commit"},
-            "could never act: with",
+            "could never match: with",
         ),
         ({"timeout": {}, "organization": "acm"}, "acme?"),
         ({"respond": {"status": 299}}, "299 is not an HTTP status"),

@@ -65,11 +65,11 @@ def test_all_keys_of_a_user_an_organization_or_the_world_can_expire(
 @pytest.mark.parametrize(
     ("word", "fields", "message"),
     [
-        ("stick_operation", {"all": True}, "there is no such operation"),
+        ("stick_operation", {"all": True}, "there is no active operation"),
         ("stick_operation", {"all": True, "operation": "x"}, "give either operation or all"),
         ("stick_operation", {"all": True, "project": "shpo"}, "did you mean shop"),
         ("revoke_ticket", {"all": True, "user": "onwer"}, "did you mean owner"),
-        ("revoke_key", {"all": True}, "there is no such API key"),
+        ("revoke_key", {"all": True}, "there is no active API key"),
         ("revoke_key", {}, "name the key"),
         ("revoke_key", {"user": "owner"}, "name the key"),
         ("set_plan", {"all": True, "organization": "acme", "plan": "free"}, "no field 'all'"),

@@ -255,7 +255,7 @@ def test_a_database_change_that_makes_no_sense_is_refused(
 
 
 def test_an_absent_database_can_only_be_given_a_state(stage: Stage):
-    with pytest.raises(DocumentRefused, match="set its state too"):
+    with pytest.raises(DocumentRefused, match="also set the state of the database"):
         stage.intervene("set_database", project="labs", suspend_timeout_seconds=0)
 
 

@@ -42,11 +42,11 @@ def add(
     for i, key in enumerate(keys):
         if f"api_key:{key.digest}" in world.indexes:
             raise DocumentRefused(
-                f"keys.{i}.value: this value is already used in this world", "keys"
+                f"keys.{i}.value: another key of the world has the same value", "keys"
             )
     populate(change, part, whole)
     names = [item.alias for section in (organizations, users, projects) for item in section]
     names += [f"an API key for {key.user}" for key in keys]
     if not names:
-        raise DocumentRefused("name at least one of organizations, users, projects and keys to add")
+        raise DocumentRefused("give at least one of organizations, users, projects and keys")
     return f"added {', '.join(names)}"

@@ -31,10 +31,10 @@ Skew = Annotated[
 def skew_clock(change: Change, tokens: Skew | None = None, date: Skew | None = None) -> str:
     """The clock of the identity provider (`tokens`) or of the Date headers (`date`) gets a skew.
 
-    A skew is a duration by which the clock is ahead of world time, such as 5m, or behind world time, such
-    as -2h. A skew of 0s sets the clock right. A clock that is ahead issues tokens dated in the future,
-    which are not valid yet. If a clock is behind by more than the lifetime of tokens, its tokens have
-    already expired.
+    A skew is a duration by which the clock is ahead of world time, such as 5m, or behind world
+    time, such as -2h. A skew of 0s sets the clock right. A clock that is ahead issues tokens dated
+    in the future, which are not valid yet. If a clock is behind by more than the lifetime of a
+    token, a new token has already expired.
     """
     if tokens is None and date is None:
         raise DocumentRefused(
@@ -55,17 +55,17 @@ def skew_clock(change: Change, tokens: Skew | None = None, date: Skew | None = N
 
 
 def _read_skew(text: str, field: str) -> int:
-    """Return a skew in milliseconds. Raises DocumentRefused for an invalid or too large skew."""
+    """Return a skew in milliseconds. Raises DocumentRefused if the skew is invalid or too large."""
     word = text.strip()
     try:
         skew_ms = parse_duration_ms(word.lstrip("+-") if word[:1] in ("+", "-") else word)
     except ValueError:
         raise DocumentRefused(
-            f"{text!r} is not a skew: write 5m for a clock that is ahead, -2h for one that is behind",
+            f"{text!r} is not a skew: write 5m for a clock that is ahead, or -2h for a clock that is behind",
             field,
         ) from None
     if skew_ms > _LARGEST_SKEW_MS:
-        raise DocumentRefused(f"{field} can be off by at most 366 days", field)
+        raise DocumentRefused(f"the skew {field} must be at most 366 days", field)
     return -skew_ms if word.startswith("-") else skew_ms
 
 

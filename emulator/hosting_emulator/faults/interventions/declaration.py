@@ -1,9 +1,9 @@
 """Declares, reads, describes and carries out interventions.
 
-A declaration is a function. The function's name is the name of the intervention, its docstring says what
-the intervention does, and its parameters are the fields. If a parameter's type is a record, the document
-contains the record's name, which is looked up in the world. A document need not name the project or
-organization if the world has only one.
+A declaration is a function. The function's name is the name of the intervention. The docstring says
+what the intervention does. The parameters are the fields of the document. If a parameter's type is
+a record, the document contains the record's name, which is looked up in the world. A document need
+not name the project or organization if the world has only one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     function: ClassVar[Function]
     parameters: ClassVar[dict[str, Any]]
-    #: Maps each field that names a record by alias to the record's table.
+    #: The tables of the records that fields name by alias, by the field's name.
     aliased_fields: ClassVar[dict[str, Table[Any]]]
 
     def apply(self, change: Change) -> str:
@@ -79,7 +79,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             except DocumentRefused as error:
                 refusals.append(str(error))
         if not reports and not refusals:
-            raise DocumentRefused(f"there is no such {subject.noun}")
+            raise DocumentRefused(f"there is no active {subject.noun} to act on")
         if not reports:
             raise DocumentRefused(refusals[0])
         message = reports[0]
@@ -96,7 +96,8 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             name = getattr(self, field)
             if name is not None:
                 owner_ids[owner.member] = find_record(owner.table, change, name).id
-        # Include the uncommitted rows of this change, because several interventions may share a change.
+        # Include the uncommitted rows of this change, because several interventions may share a
+        # change.
         rows = change.applied().rows(subject.table)
         selected = [
             key

@@ -88,7 +88,7 @@ def fail_deployment(
 
 @intervention
 def fail_ready_deployment(change: Change, project: Project, deployment: str | None = None) -> str:
-    """A ready deployment fails. By default, this is the latest ready deployment of the project."""
+    """A ready deployment, by default the latest ready deployment of a project, fails."""
     record = _find_ready(change, project, deployment)
     deployments.end_ready_deployment(change, record, "failed")
     return (
@@ -114,8 +114,8 @@ def remove_deployments(
 ) -> str:
     """Deployments disappear from a project's list, by default the `count` oldest deployments.
 
-    Only deployments that have ended can be removed. Cursors stay valid, and pages neither repeat nor omit
-    any other deployment.
+    Only deployments that have ended can be removed. Cursors stay valid, and pages neither repeat
+    nor omit any other deployment.
     """
     if deployment is not None and count != 1:
         raise DocumentRefused("give either deployment or count, not both", "count")
@@ -142,7 +142,7 @@ def _has_ended(deployment: Deployment) -> bool:
 def _find_deployment(change: Change, project: Project, deployment_id: str) -> Deployment:
     """Return a deployment of a project by its id.
 
-    Raises DocumentRefused if there is no such deployment, or if it was removed.
+    Raises DocumentRefused if there is no such deployment, or if the deployment was removed.
     """
     deployment = change.get(DEPLOYMENTS, deployment_id)
     if deployment is None or deployment.project_id != project.id:

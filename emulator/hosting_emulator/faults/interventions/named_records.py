@@ -53,8 +53,8 @@ def find_named_record(
 ) -> AliasedRecord:
     """Return the record with this alias or id, or the table's only record if `name` is None.
 
-    Raises DocumentRefused if there is no such record, or if `name` is None and the table has several
-    records.
+    Raises DocumentRefused if there is no such record, or if `name` is None and the table has
+    several records.
     """
     if name is not None:
         return find_record(table, change, name)
@@ -82,9 +82,9 @@ class Owner:
 class Subject:
     """A type of record that a document names by id, in the field `name`, or by an owner.
 
-    `owners` are the fields that name an owner. `find` takes a change and the values of all these fields.
-    It returns the record, or raises DocumentRefused. `over` returns whether a record is no longer
-    active. An intervention with `all` skips records that are no longer active.
+    `owners` are the fields that name an owner. `find` takes a change and the values of all these
+    fields. `find` returns the record, or raises DocumentRefused. `over` returns whether a record is
+    no longer active. An intervention with `all` skips records that are no longer active.
     """
 
     name: str
@@ -101,15 +101,15 @@ class Subject:
 
 
 def _find_operation(change: Change, operation_id: str | None, project: str | None) -> Operation:
-    """Return an unfinished operation by its id, or by the project whose claim it holds.
+    """Return an unfinished operation by its id, or by the project whose claim the operation holds.
 
-    A document need not name the project if the world has only one project. Raises DocumentRefused if
-    there is no such operation, or if the operation has ended.
+    A document need not name the project if the world has only one project. Raises DocumentRefused
+    if there is no such operation, or if the operation has ended.
     """
     is_ambiguous = operation_id is None and project is None and not _has_only_project(change)
     if is_ambiguous or (operation_id is not None and project is not None):
         raise DocumentRefused(
-            "name either the operation (by id) or the project whose claim it holds"
+            "name either the operation (by id) or the project whose claim the operation holds"
         )
     if operation_id is None:
         holder = find_named_record(PROJECTS, change, project)
@@ -162,7 +162,7 @@ def _find_key(
     """
     if name is None or user is not None or organization is not None:
         raise DocumentRefused(
-            "name the key (by id or name), or write all, optionally with a user or an organization"
+            "name the key (by id or name), or set all, with or without user and organization"
         )
     key = change.get(API_KEYS, name)
     if key is None:

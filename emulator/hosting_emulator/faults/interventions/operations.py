@@ -50,7 +50,7 @@ def release_operation(change: Change, operation: Operation) -> str:
         raise DocumentRefused(f"operation {operation.id} is not stuck")
     if operation.reconciliation and operation.reconciliation.state in ("required", "running"):
         raise DocumentRefused(
-            f"operation {operation.id} waits for its reconciliation; complete or exhaust it"
+            f"operation {operation.id} waits for a reconciliation; complete or exhaust the reconciliation"
         )
     operations.release(change, operation)
     return f"operation {operation.id} is no longer stuck"
@@ -68,7 +68,7 @@ def step_operation(change: Change, operation: Operation) -> str:
     if operation.kind == HELD:
         raise DocumentRefused(f"operation {operation.id} only holds the claim; use release_claim")
     if operation.stuck:
-        raise DocumentRefused(f"operation {operation.id} is stuck; release it first")
+        raise DocumentRefused(f"operation {operation.id} is stuck; release the operation first")
     stepped = operations.step(change, operation.id, "step_operation")
     return f"operation {operation.id} is {stepped.state} ({stepped.phase})"
 
@@ -84,7 +84,7 @@ def fail_operation(
     suggested_action: str = "Read the deployment logs, fix the cause and start a new operation.",
     leaves: PartialEffects | None = None,
 ) -> str:
-    """An operation fails now, with this error. `leaves` lists the effects that remain."""
+    """An operation fails now, with an error. `leaves` lists the effects that remain."""
     _check_effects(operation, leaves)
     failure = OperationFailure(code, message, retryable, suggested_action)
     operations.fail(change, operation, failure, Ending("intervention", "fail_operation", leaves))

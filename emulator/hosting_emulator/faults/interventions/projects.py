@@ -48,8 +48,9 @@ def move_dns(
 ) -> str:
     """A project's DNS authorization becomes pending, authorized, expired or revoked.
 
-    `zone` is the customer's zone, which can change when the authorization becomes pending or authorized.
-    `expires_in` is the world time until a new authorization expires, at least 1ms (default: 30d).
+    `zone` is the customer's zone, which can change when the authorization becomes pending or
+    authorized. `expires_in` is the world time until a new authorization expires, at least 1ms
+    (default: 30d).
     """
     dns = change.get(DNS, project.id) or Dns()
     lifecycle = lifecycles.DNS_AUTHORIZATION
@@ -152,7 +153,8 @@ def set_database(
 ) -> str:
     """A project's database gets another state or other properties.
 
-    An absent database has no placement. With the `data_mode` shared, both environments share a database.
+    An absent database has no placement. With the `data_mode` shared, both environments share a
+    database.
     """
     details = {"pending_state": pending_state, "suspend_timeout_seconds": suspend_timeout_seconds}
     details = {name: value for name, value in details.items() if value is not None}
@@ -167,8 +169,8 @@ def set_database(
     databases = _databases(change, project, environment)
     before = databases
     if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
-        # Both environments share one physical database (contract, DatabaseCompute). Use the database
-        # of dev, unless it is absent.
+        # Both environments share one physical database (contract, DatabaseCompute). Prefer the
+        # database of dev, because only one database can remain.
         database = min(databases.values(), key=lambda record: record.placement is None)
         before = dict.fromkeys(databases, database)
     for name, record in before.items():
@@ -187,7 +189,7 @@ def _new_placement(
     Raises DocumentRefused if properties of an absent database are set without a state.
     """
     if before is None and state is None and details:
-        raise DocumentRefused("the database is absent; set its state too")
+        raise DocumentRefused("the database is absent; also set the state of the database")
     if state == "absent" or (before is None and state is None):
         return None
     after = before or Placement(0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1")

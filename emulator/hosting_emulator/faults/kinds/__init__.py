@@ -47,8 +47,8 @@ _LIST_ORDER = (
     "admission_window",
     "admission_queue",
 )
-#: The order in which explore tries kinds. The most revealing kinds come first, because a limited run
-#: omits the last kinds. Kinds that are missing here follow in alphabetical order.
+#: The order in which explore tries kinds. The most revealing kinds come first, because a limited
+#: run omits the last kinds. Kinds that are missing here follow in alphabetical order.
 _EXPLORE_ORDER = (
     "timeout",
     "abort",
@@ -62,12 +62,12 @@ _EXPLORE_ORDER = (
     "slow_response",
 )
 
-#: The stage of a kind that does not act at the commit. The stages are the TLS handshake, the upload of the
-#: request's body, the delivery of the request, a read of the world's state, and the response that the call
-#: has returned.
+#: The stage of a kind that does not act at the commit. The stages are the TLS handshake, the upload
+#: of the request's body, the delivery of the request, a read of the world's state, and the response
+#: that the call has returned.
 KindStage: TypeAlias = Literal["handshake", "upload", "delivery", "read", "response"]
 Stage: TypeAlias = KindStage | CommitPhase
-#: The stages whose faults have no commit phase and let other faults act.
+#: The stages of faults that have no commit phase and let other faults act.
 _WITHOUT_PHASE: tuple[Stage, ...] = ("delivery", "read", "response")
 #: The modes of a clock that moves with real time.
 RUNNING_CLOCKS = ("real", "scaled")
@@ -82,7 +82,7 @@ class Wire(Protocol):
     body: bytes
 
     async def send(self, data: bytes) -> None:
-        """Send bytes. Waits while the client is not reading."""
+        """Send bytes, and wait while the client is not reading."""
 
     async def end(self) -> None:
         """End the response. The connection can then serve another request."""
@@ -106,8 +106,8 @@ class Wire(Protocol):
 def cut(wire: Wire, length: int) -> bytes:
     """Return a response cut off after `length` bytes of its body, but never the whole response.
 
-    A response without a body is cut off in its first line, because clients accept a response in which
-    only the last headers are missing.
+    A response without a body is cut off in its first line, because clients accept a response in
+    which only the last headers are missing.
     """
     if not wire.body:
         return wire.head[:8]
@@ -133,20 +133,20 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Base class of all kinds of faults. A kind overrides the methods for its effects.
 
     A kind with `delays` lets other faults act on the same request. A kind with `replaces_response`
-    replaces the call's response with another response. A kind with `sends_nothing` sends no byte of a
-    response, so the call is not made if the fault acts before the commit. A kind with
+    replaces the call's response with another response. A kind with `sends_nothing` sends no byte of
+    a response, so the call is not made if the fault acts before the commit. A kind with
     `delivers_response` lets the client receive a whole response. Explore tries each kind with
     `is_explored`.
 
-    A kind with `needs_running_clock` lets requests wait until a moment of world time. Such a kind acts
-    only while the clock of the world runs.
+    A kind with `needs_running_clock` lets requests wait until a moment of world time. Such a kind
+    acts only while the clock of the world runs.
 
-    A kind with the stage `upload` acts before the request's body is read, and only on a request with a
-    body. A kind with the stage `handshake` acts before there is a request. A kind with the stage
-    `delivery` determines how often the request is handled. A kind with the stage `read` shows another
-    state in the response to a read. A kind with the stage `response` changes the response that the call
-    returned. Kinds with the stages `delivery`, `read` and `response` have no commit phase, and let other
-    faults act.
+    A kind with the stage `upload` acts before the request's body is read, and only on a request
+    with a body. A kind with the stage `handshake` acts before there is a request. A kind with the
+    stage `delivery` determines how often the request is handled. A kind with the stage `read` shows
+    another state in the response to a read. A kind with the stage `response` changes the response
+    that the call returned. Kinds with the stages `delivery`, `read` and `response` have no commit
+    phase, and let other faults act.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -200,7 +200,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return 0
 
     def deviation(self, body_bytes: int) -> str | None:
-        """Describe how the effect on a response deviates from the options, or return None if it does not."""
+        """Describe how the effect on a response deviates from the options, or return None if both agree."""
         return None
 
     async def send(self, wire: Wire) -> None:
@@ -217,8 +217,9 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
         """Return the options that explore uses for a response with `body_bytes` bytes.
 
-        If the kind delays, the last byte arrives `late_ms` real milliseconds late. `detail` is the
-        second part of the name that explore uses, such as `forbidden` in `abort:forbidden`.
+        If the kind delays responses, the last byte arrives `late_ms` real milliseconds late.
+        `detail` is the second part of the name that explore uses, such as `forbidden` in
+        `abort:forbidden`.
         """
         return {}
 
@@ -256,14 +257,14 @@ def commit_phase_of(fault: Fault) -> CommitPhase | None:
 def has_phase(kind: str) -> bool:
     """Return whether faults of a kind act in a commit phase.
 
-    A kind without a commit phase alters the response, delivers the request twice, or shows another state
-    in the response to a read.
+    A kind without a commit phase alters the response, delivers the request twice, or shows another
+    state in the response to a read.
     """
     return fault_kinds()[kind].stage not in _WITHOUT_PHASE
 
 
 def needs_running_clock(kind: str) -> bool:
-    """Return whether faults of a kind act only while the clock of their world runs."""
+    """Return whether faults of a kind act only while the world's clock runs."""
     fault_kind = fault_kinds().get(kind)
     return fault_kind is not None and fault_kind.needs_running_clock
 

@@ -13,11 +13,11 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class AdmissionWindow(FaultKind, frozen=True):
-    """Admit `limit` requests in each `window` of world time. Refuse all others with rate_limited.
+    """Admit `limit` requests in each `window` of world time. Refuse all other requests with rate_limited.
 
-    The Retry-After headers spread the refused requests over later windows. The first `limit` refused
-    requests are told to retry in the next window, the following `limit` requests in the window after
-    that, and so on.
+    The Retry-After headers spread the refused requests over later windows. The first `limit`
+    refused requests are told to retry in the next window, the following `limit` requests in the
+    window after that, and so on.
     """
 
     example: ClassVar = {"limit": 2, "window": "1s"}

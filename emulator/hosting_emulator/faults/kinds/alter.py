@@ -9,13 +9,13 @@ from hosting_emulator.faults.kinds import FaultKind
 class Alter(FaultKind, Alteration, frozen=True):
     """Change one part of the response that the call returned, within the contract or beyond it.
 
-    Give exactly one of set ({pointer: value}), remove (a pointer or several), rename ({pointer: name}),
-    duplicate (a pointer), reorder (a pointer, or {pointer: reversed or shuffled}), headers ({name: value
-    or null}) and status. A pointer is a JSON Pointer such as /progress/phase. In a pointer, * stands for
-    every item of a list, and a final - for the position after the last item. The fault acts on successes
-    and on problems, and has no phase. By default, only changes that the contract allows are possible, and
-    other values that repeat the changed part also change. With breaking: true, any change is possible,
-    and only the named part changes.
+    Give exactly one of set ({pointer: value}), remove (a pointer or several), rename ({pointer:
+    name}), duplicate (a pointer), reorder (a pointer, or {pointer: reversed or shuffled}), headers
+    ({name: value or null}) and status. A pointer is a JSON Pointer such as /progress/phase. In a
+    pointer, * stands for every item of a list, and a final - for the position after the last item.
+    The fault acts on successes and on problems, and has no phase. By default, the contract must
+    allow the change, and other values that repeat the changed part change too. With breaking: true,
+    any change is possible, and only the named part changes.
     """
 
     example: ClassVar = {"set": {"/progress/phase": "warming up"}}

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from hosting_emulator.faults.kinds import Chance, FaultKind
 
-#: The longest delay of a request, in real milliseconds: ten minutes.
+#: The longest delay of a request in real milliseconds, which is ten minutes.
 LONGEST_DELAY_MS = 600_000
 Delay = Annotated[int, Meta(ge=0, le=LONGEST_DELAY_MS)]
 
@@ -16,8 +16,9 @@ class Latency(FaultKind, frozen=True):
     """Delay the response by `delay_ms` real milliseconds.
 
     With `jitter_ms`, the delays are random, drawn from the world's seed. With the `distribution`
-    `uniform`, a delay differs from `delay_ms` by at most `jitter_ms`. With `normal`, `jitter_ms` is the
-    standard deviation. With `exponential`, delays are longer than `delay_ms`, on average by `jitter_ms`.
+    `uniform`, a delay differs from `delay_ms` by at most `jitter_ms`. With `normal`, `jitter_ms` is
+    the standard deviation. With `exponential`, delays are longer than `delay_ms`, on average by
+    `jitter_ms`.
     """
 
     example: ClassVar = {"delay_ms": 200, "jitter_ms": 50}

@@ -7,7 +7,7 @@ _GARBAGE = b"\x00\xff\xfe<lkj!{[\x80"
 
 
 class MalformedResponse(FaultKind, frozen=True):
-    """Send the correct headers with a body of the same length that is not JSON, then close."""
+    """Send the correct headers, then a body of the same length that is not JSON, then close."""
 
     delivers_response = False
     is_explored = True

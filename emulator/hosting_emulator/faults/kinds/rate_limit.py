@@ -13,7 +13,7 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class RateLimit(FaultKind, frozen=True):
-    """Let `limit` requests pass in each `window` of world time. Refuse all others with rate_limited."""
+    """Let `limit` requests pass in each `window` of world time. Refuse other requests with rate_limited."""
 
     example: ClassVar = {"limit": 3, "window": "60s"}
     replaces_response = True
@@ -41,7 +41,7 @@ class RateLimit(FaultKind, frozen=True):
         )
 
     def _window(self, fault: Fault, now_ms: int) -> tuple[int, int]:
-        """Return the start of the current window, and the number of requests in it so far."""
+        """Return the start of the current window, and the number of requests in this window so far."""
         ends_ms = fault.window_began_ms + parse_duration_ms(self.window)
         if now_ms >= ends_ms or not fault.window_count:
             return now_ms, 0

@@ -8,7 +8,7 @@ from hosting_emulator.faults.kinds import FaultKind, Wire
 
 
 class SlowResponse(FaultKind, frozen=True):
-    """Send the body slowly, at `bytes_per_second` in real time."""
+    """Send the body slowly, at `bytes_per_second` bytes per real second."""
 
     example: ClassVar = {"bytes_per_second": 2000}
     is_explored = True
@@ -20,7 +20,7 @@ class SlowResponse(FaultKind, frozen=True):
 
     async def send(self, wire: Wire) -> None:
         await wire.send(wire.head)
-        # Ten pieces per second keep the rate steady.
+        # Send ten pieces per second, so that the rate is steady.
         piece = max(1, self.bytes_per_second // 10)
         for start in range(0, len(wire.body), piece):
             part = wire.body[start : start + piece]

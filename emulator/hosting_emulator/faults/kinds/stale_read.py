@@ -11,11 +11,11 @@ _LONGEST_AGE_MS = 365 * 86_400_000
 class StaleRead(FaultKind, frozen=True):
     """Respond to a read with the state of the world as it was `age` of world time ago.
 
-    The fault acts on get_dns_authorization, list_deployments and get_operation. Access checks and writes
-    use the current state. The fault does not act if the response would be a problem, such as a 404 for a
-    resource that did not exist yet. With `breaking: true`, the fault also acts in this case. It then
-    acts on read_database_compute too, although the contract promises that this call returns fresh
-    values. This kind has no phase.
+    The fault acts on get_dns_authorization, list_deployments and get_operation. Access checks and
+    writes use the current state. The fault does not act if the response would be a problem, such as
+    a 404 for a resource that did not exist yet. With `breaking: true`, the fault also sends such
+    problems, and also acts on read_database_compute, for which the contract promises fresh values.
+    This kind has no phase.
     """
 
     example: ClassVar = {"age": "30s"}

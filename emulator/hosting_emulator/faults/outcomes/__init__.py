@@ -1,8 +1,8 @@
 """Outcomes. An armed outcome determines how the next matching operation ends.
 
-A new kind needs only its own file in this package. A kind is a struct whose fields are its options and
-whose docstring is its help text. Each kind creates an OperationOutcome, which is stored with the
-operation.
+A new kind needs only its own file in this package. A kind is a struct whose fields are its options
+and whose docstring is its help text. Each kind creates an OperationOutcome, which is stored with
+the operation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from hosting_emulator.world.records import OperationOutcome, PartialEffects
 OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
 
-#: The phase of a kind that can act in any phase under a condition, or None if the document sets no phase.
+#: The phase of a kind that can act in any phase under a condition, or None if the document sets no
+#: phase.
 OptionalPhase = OperationPhase | None
 
 #: The order of the kinds in lists. Kinds that are missing here follow in alphabetical order.
@@ -60,9 +61,9 @@ class OutcomeKind(
 ):
     """Base class of all kinds of outcomes.
 
-    `queued` and `running` set how long the operation stays in these states. The `steps` happen one after
-    the other at the end of the phase `at`. With a condition, the `steps` begin as soon as the condition
-    holds. The class `OperationOutcome` describes the details.
+    `queued` and `running` set how long the operation stays in these states. The `steps` happen one
+    after the other at the end of the phase `at`. With a condition, the `steps` begin as soon as the
+    condition holds. The class `OperationOutcome` describes the details.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -82,12 +83,12 @@ class OutcomeKind(
 
     @property
     def reacts(self) -> bool:
-        """Whether the condition is evaluated while the operation is in progress, not only at its start."""
+        """Whether the condition is evaluated while the operation is in progress, not at the start."""
         return bool(self.steps)
 
     @property
     def at(self) -> str:
-        """The phase that the document sets, or an empty string if the document sets no phase."""
+        """The phase that the document sets, or an empty string for a document without a phase."""
         return getattr(self, "phase", None) or ""
 
     @property
@@ -105,7 +106,7 @@ class OutcomeKind(
     ) -> OperationOutcome | None:
         """Return the outcome for an operation that a call starts.
 
-        Return None if such an operation does not have the phase of this outcome.
+        Return None if operations of this call do not have the phase of the outcome.
         """
         if not self.reacts:
             condition = None
