@@ -14,6 +14,8 @@ from hosting_emulator.contract.suggestions import nearest, unknown
 
 S = TypeVar("S", bound=msgspec.Struct)
 
+_MISSING_FIELD = re.compile("the field '[a-z_]+' is missing")
+
 
 class DocumentRefused(ValueError):
     """A user's document was refused.
@@ -71,7 +73,10 @@ def read_options(
         return read_fields(options, kind)
     except DocumentRefused as refused:
         where = f"{word}{separator}{refused.field}" if refused.field else word
-        raise DocumentRefused(f"{where}: {refused}", refused.field) from None
+        message = f"{where}: {refused}"
+        if not refused.field and _MISSING_FIELD.fullmatch(str(refused)):
+            message += f", as in {example}"
+        raise DocumentRefused(message, refused.field) from None
 
 
 def part_at(kind: type[Any], path: Iterable[str | int]) -> type[Any]:

@@ -54,6 +54,8 @@ _OTHER_WORDS = {
     "canceled": "cancel",
     "cancelled": "cancel",
 }
+#: The command line's options for fields whose option has another name.
+_OPTIONS = {"principal": "--user", "pauses": "--pause", "phase": "--after-commit"}
 #: Values of the field `phase`, which users sometimes write as a field.
 _COMMIT_PHASES = ("before_commit", "after_commit")
 #: Fields of other tools whose value is the kind.
@@ -76,6 +78,20 @@ def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -
     if name in _WORDS_FOR_KIND:
         return _kind_hint(document[name], category)
     return nearest(name, [*category.kinds, *category.fields])
+
+
+def option_hint(name: str, category: RuleCategory) -> str:
+    """Return a hint about an unknown option of a kind that is a field of the rule.
+
+    Return an empty string if the rule has no such field.
+    """
+    field = name
+    if name not in category.fields:
+        field = _OTHER_WORDS.get(name, "")
+    if field not in category.fields:
+        return ""
+    option = _OPTIONS.get(field, f"--{field.replace('_', '-')}")
+    return f"; {field} is a field beside the kind, and {option} on the command line"
 
 
 def _kind_hint(value: Any, category: RuleCategory) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from hosting_emulator.contract.documents import DocumentRefused, read_options
 from hosting_emulator.faults.categories import FAULT, RuleCategory
-from hosting_emulator.faults.field_hints import example_of, field_hint
+from hosting_emulator.faults.field_hints import example_of, field_hint, option_hint
 from hosting_emulator.world.partial_effects import NOTHING_ELSE_SHOWN
 
 
@@ -67,8 +67,14 @@ def read_effect(kind: str, options: Any, category: RuleCategory) -> dict[str, An
         if refused.field:
             path = f"{kind}.{refused.field}"
         message = str(refused)
+        if isinstance(options, Mapping) and refused.field not in _option_names(kind, category):
+            message += option_hint(refused.field, category)
         if refused.field.startswith("leaves"):
             message += f" ({NOTHING_ELSE_SHOWN})"
         raise DocumentRefused(message, path) from None
     checked: dict[str, Any] = msgspec.to_builtins(effect)
     return checked
+
+
+def _option_names(kind: str, category: RuleCategory) -> tuple[str, ...]:
+    return category.kinds[kind].__struct_encode_fields__
