@@ -20,7 +20,7 @@ from tests.support.counted_emulator import (
     PATIENCE_S,
     CountedEmulator,
     counted_emulator,
-    limit_what_is_kept,
+    limit_stored_entries,
 )
 from tests.support.held_connections import OPEN_DESCRIPTORS, held_connections
 from tests.support.http_world import HttpWorld
@@ -38,7 +38,7 @@ NEWEST = f"Number({ROWS}[0]?.querySelector('.n').textContent)"
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[CountedEmulator]:
-    limit_what_is_kept(monkeypatch, KEPT_COUNT)
+    limit_stored_entries(monkeypatch, KEPT_COUNT)
     with counted_emulator() as running:
         yield running
 

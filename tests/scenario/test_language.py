@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from hosting_emulator.scenario.yaml_text import read_yaml
-from tests.support.stories import FIRST, differences_of, refused, run, run_on, schema_check, text_of
+from tests.support.stories import (
+    FIRST_LINE,
+    differences_of,
+    refused,
+    run,
+    run_on,
+    schema_check,
+    text_of,
+)
 
 
 def passes(rest: str) -> None:
@@ -437,7 +445,7 @@ def test_a_log_step_with_a_path_that_no_request_has_is_refused(path: str):
     error = refused(f"story: [{{call: list_deployments}}, {{log: {{path: {path}, count: 0}}}}]")
 
     assert "write a path such as /v1/projects/*/domains" in error.message
-    assert error.line == FIRST
+    assert error.line == FIRST_LINE
 
 
 @pytest.mark.parametrize(
@@ -460,7 +468,7 @@ def test_a_count_that_every_count_meets_is_refused(count: str):
         f"story: [{{call: list_deployments}}, {{log: {{status: 200, count: {count}}}}}]"
     )
 
-    assert error.line == FIRST
+    assert error.line == FIRST_LINE
     assert error.column > len("story: [{call: list_deployments}, {log: {")
 
 

@@ -1,4 +1,4 @@
-"""The id of the build under test, and how a test becomes another build."""
+"""The id of the build under test, and a function that replaces it."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def build_id() -> str:
 
 
 def pretend_to_be_another_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let this process be of another build than the emulators that already run."""
+    """Change the build id of this process, so that it differs from that of running emulators."""
     monkeypatch.setattr(build, "BUILD_ID", "0123456789ab")

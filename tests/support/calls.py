@@ -1,8 +1,8 @@
-"""The vocabulary that every test speaks: the eight calls of the contract, over any transport.
+"""The calls of the contract as methods, which tests use over any transport.
 
 `InProcess` (support/in_process.py) sends a call to an engine in this process. `HttpWorld`
-(support/http_world.py) sends it over HTTP. Both return the same `Response`, and both arm faults,
-set outcomes, intervene and move time by the same names.
+(support/http_world.py) sends it over HTTP. Both return a `Response`, and both have the same methods for
+arming faults and outcomes, for interventions and for moving time.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class Response:
     status: int
     headers: Any
     body: bytes = b""
-    #: Header lines as they were sent, where a test counts or compares them.
+    #: The header lines as the server sent them, for tests that count or compare them.
     raw_headers: tuple[tuple[bytes, bytes], ...] = field(default=(), compare=False)
 
     @property
     def json(self) -> Any:
-        """The body as JSON. Raises ValueError if it is not JSON."""
+        """The parsed body. Raises ValueError if the body is not JSON."""
         return json.loads(self.body)
 
     def header(self, name: str) -> str | None:
@@ -35,31 +35,32 @@ class Response:
         return None if value is None else str(value)
 
     def header_values(self, name: str) -> list[str]:
-        """Return the value of each header line of a name, in their order."""
+        """Return the values of all header lines with this name, in order."""
         lines = self.headers.items()
         return [str(value) for other, value in lines if other.lower() == name.lower()]
 
 
 class Calls(ABC):
-    """The calls of one world. Each idempotent call gets a new Idempotency-Key unless given one.
+    """The calls of one world.
 
-    The options are those of `call`: the user who sends it (`user`) or a `token`, the Idempotency-Key
-    (`key`), the `body`, and more `headers`.
+    Each method passes its options on to `call`: the user who sends the request (`user`) or a `token`, the
+    Idempotency-Key (`key`), the `body`, and additional `headers`. If a call requires an Idempotency-Key
+    and no `key` is given, the call is sent with a new one.
     """
 
     _created_keys = 0
 
     @abstractmethod
     def call(self, method: str, path: str, **options: Any) -> Response:
-        """Send a request as a user, with a body as JSON."""
+        """Send a request as a user, with a JSON body."""
 
     @abstractmethod
     def project_id(self, alias: str = "shop") -> str:
-        """Return the id of a project."""
+        """Return the id of a project, given by its alias."""
 
     @abstractmethod
     def organization_id(self, alias: str = "acme") -> str:
-        """Return the id of an organization."""
+        """Return the id of an organization, given by its alias."""
 
     def new_key(self) -> str:
         """Return an Idempotency-Key that was not used before."""
@@ -114,15 +115,15 @@ class Calls(ABC):
 
     @abstractmethod
     def add_fault(self, **fault: Any) -> str:
-        """Arm a fault, written as in a scenario; `from_` stands for `from`. Returns its id."""
+        """Arm a fault in the form used in scenarios, and return its id. `from_` stands for `from`."""
 
     @abstractmethod
     def add_outcome(self, **outcome: Any) -> str:
-        """Set the outcome of a coming operation, written as in a scenario. Returns its id."""
+        """Arm an outcome in the form used in scenarios, and return its id."""
 
     @abstractmethod
     def intervene(self, name: str, /, **fields: Any) -> str:
-        """Carry out an intervention. Returns the sentence that says what it did."""
+        """Carry out an intervention, and return the sentence that describes its effect."""
 
     @abstractmethod
     def advance(self, duration: str) -> None:
@@ -134,5 +135,8 @@ class Calls(ABC):
 
 
 def fault_document(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a fault or an outcome as a scenario writes it: `from_` and `while_` lose their `_`."""
+    """Convert arguments to a fault or an outcome in the form used in scenarios.
+
+    A trailing underscore is removed from names such as `from_` and `while_`.
+    """
     return {name.removesuffix("_"): value for name, value in fields.items()}

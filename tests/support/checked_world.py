@@ -1,4 +1,4 @@
-"""One world whose every response is checked against the contract: in this process, or over HTTP."""
+"""Worlds whose responses are all checked against the contract, in this process or over HTTP."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from tests.support.served_worlds import served_world
 
 
 class CheckedCalls(Calls):
-    """Calls whose every response is checked against the models of the contract.
+    """Calls whose responses are all checked against the models of the contract.
 
-    A refused request must leave the world as it was, and so must a read with an access token. Both
-    are checked after each call, whatever the test is about.
+    A refused request, and a read with an access token, must not change the world. This is checked after
+    each call, in every test.
     """
 
     @abstractmethod
     def send(self, method: str, path: str, **options: Any) -> Response:
-        """Send without a check (from threads, or where time runs by itself)."""
+        """Send a request without checks, for tests with threads or with a running clock."""
 
     @abstractmethod
     def current_world(self) -> World:
-        """Return the world as it is after the events that are due by now."""
+        """Return the world after all events that are due now."""
 
     @abstractmethod
     def token(
         self, user: str = "owner", *, interactive: bool = True, organization: str | None = None
     ) -> str:
-        """Return an access token of a user, with a session unless `interactive` is False."""
+        """Return an access token for a user, of an interactive session unless `interactive` is False."""
 
     @abstractmethod
     def finish(self, operation_id: str) -> None:
@@ -45,11 +45,11 @@ class CheckedCalls(Calls):
 
     @abstractmethod
     def timestamp(self) -> str:
-        """Return world time as responses write it."""
+        """Return world time in the format that responses use."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return the whole world as an exported document, with its seed."""
+        """Return the exported document of the whole world, including the seed."""
 
     def now(self) -> datetime:
         """Return world time."""
@@ -60,11 +60,11 @@ class CheckedCalls(Calls):
         self.set_assumptions(**values)
 
     def _unchanging_state(self) -> dict[str, Any]:
-        """Return what a read and a refused request leave as it is.
+        """Return the part of the world that a read or a refused request must not change.
 
-        Three things may change all the same. A rate limit counts the requests that it refuses, an
-        armed fault counts the requests that it matches and draws random numbers, and with the
-        clock `skip` a request may move time.
+        Three changes are allowed, so they are left out. A rate limit counts the requests that it refuses.
+        An armed fault counts the requests that it matches, and draws random numbers. With the clock
+        `skip`, a request may move time.
         """
         world = self.current_world()
         tables = dict(world.tables)
@@ -78,10 +78,10 @@ class CheckedCalls(Calls):
         return {**tables, "clock": world.clock, "commit": 0 if is_counting else world.commit}
 
     def _refusals_change_nothing(self) -> bool:
-        """Tell whether every refused request must leave the world as it was.
+        """Return whether no refused request may change the world.
 
-        A refusal may be remembered if the world assumes so, and a fault that acts after the commit
-        refuses a request that has changed the world.
+        There are two exceptions. Under some assumptions, the world stores refusals. A fault that acts
+        after the commit refuses a request that has already changed the world.
         """
         world = self.current_world()
         faults = world.tables["faults"].values()
@@ -102,7 +102,7 @@ class CheckedCalls(Calls):
 
 
 class CheckedWorld(CheckedCalls, HttpWorld):
-    """A world over HTTP whose every response is checked."""
+    """A world over HTTP whose responses are all checked."""
 
     def send(self, method: str, path: str, **options: Any) -> Response:
         return HttpWorld.call(self, method, path, **options)
@@ -129,17 +129,17 @@ class CheckedWorld(CheckedCalls, HttpWorld):
         return self.emulator.export(with_seed=True)
 
     def load(self, state: dict[str, Any]) -> None:
-        """Replace this world by an exported one."""
+        """Replace this world with an exported state."""
         self.emulator.import_state(state)
 
     def project_record(self, alias: str = "shop") -> dict[str, Any]:
-        """Return a project as the exported state has it."""
+        """Return the record of a project in the exported state."""
         record: dict[str, Any] = self.state()["tables"]["projects"][self.emulator.projects[alias]]
         return record
 
 
 class CheckedInProcess(CheckedCalls):
-    """A world in this process whose every response is checked. Its clock is frozen."""
+    """A world in this process whose responses are all checked. The world's clock is frozen."""
 
     def __init__(self) -> None:
         self.in_process = InProcess()
@@ -197,17 +197,20 @@ class CheckedInProcess(CheckedCalls):
 
 
 def _as_received(header_value: str) -> str:
-    """Return a header's value as a server reads it from the bytes that a client sends."""
+    """Return the value of a header as a server decodes it."""
     return header_value.encode("latin-1").decode("utf-8", "surrogateescape").strip(" \t")
 
 
-#: The ways in which a world continues from what is stored or remembered of it.
+#: The ways in which a world can continue from a stored state.
 WAYS_TO_CONTINUE = ("restart", "fork", "rewind")
 
 
 def continued(world: CheckedWorld, way: str, change: Callable[[], object]) -> CheckedWorld:
-    """Return a world after a restart, a fork of it, or the world rewound or restored from a `change`."""
-    if way == "restart":  # a restart reads what an export contains
+    """Return a world that continues in this way: after a restart, as a fork, or rewound or restored.
+
+    A rewind or a restored snapshot undoes `change`, which is called before it.
+    """
+    if way == "restart":  # an export and an import have the same effect as a restart
         world.load(world.state())
         return world
     if way == "fork":

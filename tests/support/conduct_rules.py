@@ -1,4 +1,4 @@
-"""The rules of conduct, as far as tests outside the rules' own folder must know them."""
+"""Access to the rules of conduct for tests of other packages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from tests.support.in_process import InProcess
 
 
 def conduct_rule_ids() -> list[str]:
-    """Return the ids of all rules, in the order in which they are listed."""
+    """Return the ids of all rules, in the order of the rule list."""
     return list(RULES)
 
 
 def judge_all_requests(api: InProcess) -> None:
-    """Let the rules judge every request of a world so far."""
+    """Let the rules judge all requests that a world has received so far."""
     watch_of(api.engine).look()

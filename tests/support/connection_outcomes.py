@@ -1,4 +1,4 @@
-"""What a client sees of one request at its socket, whatever becomes of the response."""
+"""Sends requests on raw sockets, and reports how each request ended for the client."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tests.support.calls import Response
 from tests.support.http_world import HttpWorld
 from tests.support.wire import Wire, wire
 
-#: How long a client waits for the first byte: where a fault holds the response back, and where none
-#: does and only the machine is busy.
+#: How long a client waits for the first byte, in seconds, if a fault holds the response back.
 SILENCE_S = 0.1
-LONG_S = 10
+#: How long a client waits for the first byte, in seconds, if no fault holds the response back.
+PATIENCE_S = 10
 
 
 @dataclass(frozen=True)
 class ConnectionOutcome:
     """How one request ended at the client's socket.
 
-    `kind` is answered, reset, empty (closed without a byte), silent, cut (less of the body than
-    announced) or torn (reset within the body).
+    `kind` is `answered`, `reset`, `empty` (closed without a byte), `silent`, `cut` (closed before the end
+    of the body) or `torn` (reset before the end of the body).
     """
 
     kind: str
@@ -32,13 +32,13 @@ class ConnectionOutcome:
 
     @property
     def response(self) -> Response:
-        """The response, of which the body may be cut. Fails if none began."""
+        """The response, whose body may be incomplete. Fails if no response started."""
         assert self.received is not None, f"there is no response: {self.kind}"
         return self.received
 
 
 class SocketClient:
-    """Sends the calls of a world on its own sockets, as their owner."""
+    """Sends calls to a world on raw sockets, as the user `owner`."""
 
     def __init__(self, api: HttpWorld) -> None:
         self.api = api
@@ -47,36 +47,37 @@ class SocketClient:
     def set_flag(
         self, enabled: bool = False, key: str = "k", project: str = "shop"
     ) -> ConnectionOutcome:
-        """Send call 1 on a new connection."""
+        """Set the powered-by flag (call 1) on a new connection."""
         body = json.dumps({"enabled": enabled}).encode()
         return self.send("PUT", self.api.project_path("powered-by-flag", project), key, body)
 
     def deployments(self) -> ConnectionOutcome:
-        """Send call 6 on a new connection."""
+        """List the deployments (call 6) on a new connection."""
         return self.send("GET", self.api.project_path("deployments"))
 
     def send(
         self, method: str, path: str, key: str | None = None, body: bytes = b""
     ) -> ConnectionOutcome:
-        """Send one request on a new connection, and watch until the connection is done with it."""
+        """Send one request on a new connection, and return how the request ended."""
         with wire(self.api.emulator.base_url) as connection:
             return self.send_on(connection, method, path, key, body)
 
     def send_on(
         self, connection: Wire, method: str, path: str, key: str | None = None, body: bytes = b""
     ) -> ConnectionOutcome:
-        """Send one request on a connection that stays open."""
+        """Send one request on an open connection, which is not closed afterwards."""
         headers = [("Authorization", f"Bearer {self._token}")]
         if key is not None:
             headers.append(("Idempotency-Key", key))
         if body:
             headers.append(("Content-Type", "application/json"))
-        patience_s = SILENCE_S if self._is_held_back() else LONG_S
+        patience_s = SILENCE_S if self._is_held_back() else PATIENCE_S
         began = time.monotonic()
         connection.send_request(method, path, headers, body)
-        return watch(connection.socket, method, began, patience_s)
+        return read_outcome(connection.socket, method, began, patience_s)
 
     def _is_held_back(self) -> bool:
+        """Return whether an armed fault holds responses back for at least one second."""
         world = self.api.emulator
         return any(
             not fault["spent"]
@@ -85,10 +86,10 @@ class SocketClient:
         )
 
 
-def watch(
+def read_outcome(
     connection: socket.socket, method: str, began: float, patience_s: float
 ) -> ConnectionOutcome:
-    """Read one response, or see what comes instead."""
+    """Read one response, and return how the request ended."""
 
     def outcome(
         kind: str, response: HTTPResponse | None = None, body: bytes = b""
@@ -105,7 +106,7 @@ def watch(
         return outcome("silent")
     except ConnectionResetError:
         return outcome("reset")
-    connection.settimeout(LONG_S)
+    connection.settimeout(PATIENCE_S)
     response = HTTPResponse(connection, method=method)
     try:
         response.begin()

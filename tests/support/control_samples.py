@@ -1,6 +1,7 @@
-"""Documents as a running emulator sends them. `FakeControl` compares them with the control API's types.
+"""Samples of the documents that the control API sends, for use with `FakeControl`.
 
-Each function returns a whole document; its keyword arguments replace members.
+`FakeControl` checks the samples against the types of the control API. Each function returns a complete
+document, in which its keyword arguments replace members.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def project(alias: str, project_id: str, handle: str, organization_id: str) -> d
 
 
 def fault(effect: str = "timeout", **changes: Any) -> dict[str, Any]:
-    """Return an armed fault that has not acted; other members are those that its document had."""
+    """Return an armed fault that has not acted yet."""
     return {
         "id": "fault-1",
         "order": 0,
@@ -142,7 +143,7 @@ def fault(effect: str = "timeout", **changes: Any) -> dict[str, Any]:
 
 
 def exchange(n: int, **changes: Any) -> dict[str, Any]:
-    """Return a successful request of the log."""
+    """Return an exchange in the request log, with a successful response."""
     return {
         "n": n,
         "at": "2030-01-31T09:30:00.250Z",
@@ -168,7 +169,7 @@ def exchange(n: int, **changes: Any) -> dict[str, Any]:
 
 
 def message(body: str | None, **changes: Any) -> dict[str, Any]:
-    """Return a request or a response of the log."""
+    """Return the headers and body of a request or a response in the log."""
     size = len((body or "").encode())
     return {"headers": [], "body": body, "body_bytes": size, "body_cut": False, **changes}
 

@@ -1,4 +1,4 @@
-"""When an emulator demands a control token: decided from its settings, before it opens a port."""
+"""Whether an emulator requires a control token, according to its settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hosting_emulator.start_checks import control_token, is_reached_from_outside
 
 
 def control_token_for(**settings: Any) -> str | None:
-    """Return the control token of an emulator with these settings; None if it demands none."""
+    """Return the control token of an emulator with these settings, or None if it requires none."""
     return control_token(Settings(**settings))
 
 

@@ -1,4 +1,4 @@
-"""Compares documents with the types of the control API, as its own OpenAPI document declares them."""
+"""Checks documents against the types that the control API's OpenAPI document declares."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from openapi_schema_validator import OAS31Validator
 
 from hosting_emulator.control.openapi import control_document
 
-#: A kind that may have members that its schema does not name.
+#: The only kind whose objects may have undeclared members.
 _OPEN_KIND = "StoryStep"
-#: Kinds that show what was written beside their own members, and the kinds of what was written.
+#: Kinds that also contain the members of the fault or outcome that a user wrote, and the kind of these.
 _WRITTEN_KINDS = {"FaultState": "Fault", "OutcomeState": "Outcome"}
 
 
 class ControlTypes:
-    """The types of an OpenAPI document of the control API. Objects have only declared members."""
+    """The types of the control API's OpenAPI document. Objects may have only declared members."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = copy.deepcopy(document)
@@ -34,13 +34,13 @@ class ControlTypes:
 
     @property
     def templates(self) -> set[str]:
-        """The templates of all paths, such as `/worlds/{world}`."""
+        """All path templates, such as `/worlds/{world}`."""
         return set(self._document["paths"])
 
     def template(self, target: str) -> str | None:
-        """Return the template that a target below `/_emulator` matches, if any.
+        """Return the path template that a target below `/_emulator` matches, or None.
 
-        A template with fewer parameters is preferred.
+        If several templates match, the template with the fewest parameters is returned.
         """
         path = urlsplit(target).path
         matching = [
@@ -51,12 +51,12 @@ class ControlTypes:
         return min(matching, key=lambda template: template.count("{"), default=None)
 
     def has_request(self, method: str, target: str) -> bool:
-        """Tell whether the control API declares a request."""
+        """Return whether the control API declares this method for the path."""
         template = self.template(target)
         return template is not None and method.lower() in self._document["paths"][template]
 
     def responses(self, request: str) -> dict[str, Any]:
-        """Return the documented responses to a request by status, or by a range such as 4XX."""
+        """Return the documented responses to a request, by status or status range such as 4XX."""
         method, _, target = request.partition(" ")
         if not self.has_request(method, target):
             raise AssertionError(f"the control API has no {request}")
@@ -67,7 +67,7 @@ class ControlTypes:
     def response_mismatches(
         self, request: str, status: int, media_type: str, body: Any
     ) -> list[str]:
-        """Return what distinguishes a response to `request` from the documented ones."""
+        """Return the differences between a response to `request` and the documented responses."""
         responses = self.responses(request)
         key = str(status) if str(status) in responses else f"{status // 100}XX"
         if key not in responses:
@@ -82,7 +82,7 @@ class ControlTypes:
         return self._errors(content[media_type]["schema"], body)
 
     def record_mismatches(self, kind: str, record: Any) -> list[str]:
-        """Return what distinguishes a record from a kind such as "Exchange"."""
+        """Return the differences between a record and a kind such as "Exchange"."""
         return self._errors({"$ref": f"#/components/schemas/{kind}"}, record)
 
     def _errors(self, schema: dict[str, Any], document: Any) -> list[str]:
@@ -107,17 +107,17 @@ def success_status(request: str) -> int:
 
 
 def response_mismatches(request: str, status: int, media_type: str, body: Any) -> list[str]:
-    """Return what distinguishes a response to `request` from the ones that the control API sends."""
+    """Return the differences between a response to `request` and the documented responses."""
     return control_types().response_mismatches(request, status, media_type, body)
 
 
 def record_mismatches(kind: str, record: Any) -> list[str]:
-    """Return what distinguishes a record from a kind of the control API, such as "Exchange"."""
+    """Return the differences between a record and a kind of the control API, such as "Exchange"."""
     return control_types().record_mismatches(kind, record)
 
 
 def _close(schema: Any) -> None:
-    """Allow no undeclared members in a schema and in the schemas inside it."""
+    """Forbid undeclared members in a schema and in all schemas inside it."""
     if isinstance(schema, list):
         for item in schema:
             _close(item)

@@ -19,8 +19,8 @@ from tests.support.http_client import HttpClient
 PATIENCE_S = 20.0
 
 
-def limit_what_is_kept(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    """Let a world keep fewer requests and events, and drop a reader that is stuck within a test."""
+def limit_stored_entries(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Limit how many requests and events a world keeps, and drop a stuck reader after half a second."""
     monkeypatch.setattr(event_stream, "STUCK_S", 0.5)
     monkeypatch.setattr(feed, "RING", count)
     monkeypatch.setattr(request_log, "CAPACITY", count)
@@ -48,7 +48,7 @@ class CountedEmulator:
         self.loop.close()
 
     def send_reads(self, count: int, query: str = "") -> None:
-        """Send reads as the owner, one after the other on one connection."""
+        """Send `count` reads as the user `owner`, one after another on one connection."""
         headers = {"Authorization": f"Bearer {self.ready.token}"}
         path = f"/v1/projects/{self.ready.project_id}/edge-dns{query}"
         with HttpClient(self.ready.base_url) as client:
@@ -58,19 +58,19 @@ class CountedEmulator:
 
     @property
     def listeners(self) -> int:
-        """The number of event streams of the default world that are open."""
+        """The number of open event streams of the default world."""
         engine = self._emulator.worlds.get("default")
         assert engine is not None
         return engine.feed.listeners
 
     def tasks(self) -> int:
-        """Return the number of unfinished tasks of the server."""
+        """Return the number of unfinished tasks in the server's event loop."""
         return len(asyncio.all_tasks(self.loop))
 
 
 @contextmanager
 def counted_emulator() -> Iterator[CountedEmulator]:
-    """Run an emulator for the time of a block."""
+    """Run an emulator during a block."""
     running = CountedEmulator()
     try:
         yield running

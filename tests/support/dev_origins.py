@@ -1,4 +1,4 @@
-"""Visiting dev origins over plain HTTP, by Host header, and redeeming tickets there."""
+"""Sends requests to dev origins over plain HTTP, and redeems tickets there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def visit(
     host: str | None = None,
     cookie: str | None = None,
 ) -> Response:
-    """Open an https URL of a dev origin as a runtime that cannot resolve it does: by Host header."""
+    """Request an https URL of a dev origin over plain HTTP, with the origin in the Host header.
+
+    Clients that cannot resolve the origin's host name send such requests.
+    """
     parts = urlsplit(url)
     with wire(api.emulator.base_url.partition("/worlds/")[0]) as connection:
         connection.host = host or parts.netloc
@@ -32,12 +35,12 @@ def visit(
 
 
 def redeem(api: CheckedWorld, ticket: dict[str, Any]) -> Response:
-    """Open a ticket's URL."""
+    """Redeem a ticket at its dev origin."""
     return visit(api, ticket["redeem_url"])
 
 
 def issue(api: CheckedWorld, **options: Any) -> dict[str, Any]:
-    """Issue a ticket."""
+    """Issue a ticket, and return its document."""
     response = api.ticket(**options)
     assert response.status == 201
     ticket: dict[str, Any] = response.json
@@ -45,5 +48,5 @@ def issue(api: CheckedWorld, **options: Any) -> dict[str, Any]:
 
 
 def secret_of(ticket: dict[str, Any]) -> str:
-    """Return the secret in a ticket's URL."""
+    """Return the secret in a ticket's `redeem_url`."""
     return str(ticket["redeem_url"]).rpartition("=")[2]

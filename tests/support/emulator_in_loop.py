@@ -1,7 +1,7 @@
-"""An emulator in the event loop of a test, for pytest-aiohttp's fixtures and for raw connections.
+"""Runs an emulator in the event loop of a test, for pytest-aiohttp's fixtures and raw connections.
 
-`aiohttp_client(EmulatorServer())` starts one and returns a client of it: every task, connection and
-listener of both is then in sight of the test.
+`aiohttp_client(EmulatorServer())` starts an emulator and returns a client. The test can then observe
+every task, connection and listener of both.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ def _settings(options: dict[str, Any]) -> Settings:
 
 @asynccontextmanager
 async def emulator_in_loop(**settings: Any) -> AsyncIterator[Emulator]:
-    """Run an emulator on a free port. It keeps nothing on disk unless `settings` say otherwise."""
+    """Run an emulator during a block. By default, it listens on a free port and stores nothing on disk."""
     async with Emulator(_settings(settings)) as emulator:
         yield emulator
 
 
 class EmulatorServer(BaseTestServer):
-    """An emulator as a server of pytest-aiohttp. It keeps nothing on disk; its clock is frozen."""
+    """An emulator as a server for pytest-aiohttp.
+
+    By default, the emulator stores nothing on disk and its clock is frozen.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__()
@@ -40,7 +43,7 @@ class EmulatorServer(BaseTestServer):
         self._is_started = False
 
     async def start_server(self, loop: Any = None, **options: Any) -> None:
-        """Start the emulator. Its own server listens, not one of aiohttp."""
+        """Start the emulator with its own server, which replaces the server of aiohttp."""
         if self._is_started:
             return
         await self.emulator.start()
@@ -58,7 +61,7 @@ class EmulatorServer(BaseTestServer):
         return self._is_started
 
     async def close(self) -> None:
-        """Stop the emulator, unless it has stopped."""
+        """Stop the emulator, unless it is already stopped."""
         if self._is_started and not self.closed:
             self._closed = True
             await self.emulator.stop()
@@ -72,7 +75,7 @@ def intervene_in(engine: Engine, name: str, /, **fields: Any) -> None:
 
 
 def refusal_of_settings(**settings: Any) -> str:
-    """Return why an emulator with these settings is refused before it starts."""
+    """Return the error message with which an emulator with these settings refuses to start."""
     try:
         Emulator(_settings(settings))
     except StartError as error:

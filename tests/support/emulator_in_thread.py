@@ -1,4 +1,4 @@
-"""An emulator in a thread of this process, for tests that must reach into its surroundings."""
+"""Runs an emulator in a thread of this process, for tests that change or observe the process."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pytest_hosting_emulator import BackgroundEmulator
 
 @contextmanager
 def emulator_in_thread(**settings: Any) -> Iterator[BackgroundEmulator]:
-    """Start an emulator on a free port and stop it at the end.
+    """Run an emulator during a block.
 
-    It keeps nothing on disk and its clock is frozen unless `settings` say otherwise.
+    By default, the emulator listens on a free port, stores nothing on disk, and has a frozen clock.
     """
     options: dict[str, Any] = {"port": 0, "data_dir": None, "clock": "frozen", **settings}
     with BackgroundEmulator(Settings(**options)) as server:

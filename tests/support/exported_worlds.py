@@ -1,4 +1,4 @@
-"""Worlds as documents: exported, imported again, and compared."""
+"""Exports worlds to documents, imports them, and lists their rows for comparison."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hosting_emulator.world.value import World
 
 
 def exported(world: World, *, with_seed: bool = False) -> dict[str, Any]:
-    """Return a world as an exported file states it."""
+    """Return the exported document of a world."""
     document: dict[str, Any] = json.loads(json.dumps(export_state(world, with_seed=with_seed)))
     return document
 
@@ -22,5 +22,5 @@ def imported(document: dict[str, Any], name: str = "default") -> World:
 
 
 def stored_rows(world: World) -> list[tuple[str, str, Any]]:
-    """Return every row of a world: the name of its table, its key and its record."""
+    """Return all rows of a world. Each row is a table name, a key and a record."""
     return [(table, key, record) for table, key, record in rows_of(world)]

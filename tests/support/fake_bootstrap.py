@@ -1,4 +1,4 @@
-"""Takes the place of the emulator that `start` runs: nothing is served, and `start` goes on as if it were."""
+"""A fake of the emulator that `start` runs, which opens no port."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ READY = Ready(
 
 
 class FakeBootstrap:
-    """An emulator that is ready at once, calls `while_running`, and stops. It records its settings."""
+    """A fake emulator that records its settings, is ready immediately, calls `while_running` and ends."""
 
     def __init__(self) -> None:
         self.settings: list[Settings] = []
@@ -48,7 +48,7 @@ class FakeBootstrap:
 
 
 def fake_bootstrap(monkeypatch: pytest.MonkeyPatch) -> FakeBootstrap:
-    """Let `start` run a fake emulator, and return it."""
+    """Let `start` run a fake emulator, and return the fake."""
     fake = FakeBootstrap()
     monkeypatch.setattr(bootstrap, "run", fake.run)
     return fake

@@ -1,8 +1,8 @@
-"""A fake of the control API: it sends the responses that a test chooses and records the requests.
+"""A fake of the control API, which sends the responses that a test chooses and records requests.
 
-It listens on a free loopback port and uses real sockets, because clients are tested for how they keep a
-connection open, lose it and find nobody there. Each response is compared with the types of the control
-API when a test chooses it, unless the test says that the response is deliberately wrong.
+The fake uses real sockets on a free loopback port, because tests of clients also cover kept-alive, lost
+and refused connections. When a test chooses a response, the response is checked against the types of the
+control API, unless the test marks it as deliberately wrong.
 """
 
 import json
@@ -23,7 +23,7 @@ from tests.support.control_types import (
 
 @dataclass
 class ReceivedRequest:
-    """A request that the fake received; `path` is the part below /_emulator."""
+    """A request that the fake received. `path` is the part of the path below `/_emulator`."""
 
     method: str
     path: str
@@ -33,10 +33,11 @@ class ReceivedRequest:
 
 @dataclass
 class FakeResponse:
-    """A response that the fake sends. `text` is sent instead of the JSON of `body`.
+    """A response that the fake sends.
 
-    Without `status` and `content_type` it has those of a success, or of a problem. Only a
-    `deliberately_wrong` response may be one that the control API never sends.
+    `text` replaces the JSON of `body`. The default `status` is that of a success. The default
+    `content_type` is JSON, or that of a problem if `status` is an error. Only a `deliberately_wrong`
+    response may differ from the responses that the control API documents.
     """
 
     body: Any = None
@@ -56,23 +57,25 @@ class FakeResponse:
         return "application/problem+json" if is_problem else "application/json"
 
     def check(self, request: str) -> None:
-        """Raise AssertionError unless the control API could respond to `request` like this."""
+        """Raise AssertionError if the control API never sends this response to `request`."""
         if self.deliberately_wrong or self.close_before:
             return
         status = self.status or success_status(request)
         mismatches = response_mismatches(request, status, self.media_type, self.body)
         if mismatches:
             details = "\n  ".join(mismatches)
-            raise AssertionError(f"the control API never responds to {request} so:\n  {details}")
+            raise AssertionError(
+                f"the control API never sends this response to {request}:\n  {details}"
+            )
         self.status = status
 
 
-#: What another server responds.
+#: A response of a server that is not an emulator.
 ANOTHER_SERVER = FakeResponse(text="<html>", content_type="text/html", deliberately_wrong=True)
 
 
 def event_stream(*events: tuple[str, Any], **options: Any) -> FakeResponse:
-    """Return a stream of events, each given by its kind and its data."""
+    """Return a response with an event stream. Each event is a pair of a kind and data."""
     lines = ["retry: 1\nid: 0\n\n"]
     for kind, data in events:
         if kind == "request":
@@ -84,7 +87,11 @@ def event_stream(*events: tuple[str, Any], **options: Any) -> FakeResponse:
 
 @dataclass
 class FakeControl:
-    """`responses` has those to "METHOD /path" (below /_emulator); the last one is repeated."""
+    """A server with the control API's paths.
+
+    `responses` contains the responses to each request, such as "GET /worlds". They are sent in order, and
+    the last response is repeated.
+    """
 
     responses: dict[str, list[FakeResponse]] = field(default_factory=dict)
     requests: list[ReceivedRequest] = field(default_factory=list)
@@ -105,7 +112,7 @@ class FakeControl:
         self._server.server_close()
 
     def encrypt(self, context: ssl.SSLContext) -> None:
-        """Speak TLS with whoever connects from now on."""
+        """Use TLS for all connections from now on."""
         self._server.tls = context
 
     def __enter__(self) -> Self:
@@ -124,7 +131,10 @@ class FakeControl:
         return f"{self.url}/_emulator"
 
     def on(self, request: str, *responses: Any) -> None:
-        """Respond to "METHOD /path" with these, each a `FakeResponse` or the JSON of a success."""
+        """Choose the responses to a request such as "GET /worlds".
+
+        Each response is a `FakeResponse`, or the JSON of a successful response.
+        """
         chosen = [
             response if isinstance(response, FakeResponse) else FakeResponse(response)
             for response in responses
@@ -183,7 +193,9 @@ class _Server(ThreadingHTTPServer):
 def _handler_of(fake: FakeControl) -> Callable[..., BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        wbufsize = -1  # head and body leave together: no waiting for an acknowledgement between
+        wbufsize = (
+            -1
+        )  # sends head and body together, so that the body does not wait for an acknowledgement
 
         def respond(self) -> None:
             raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))

@@ -1,4 +1,4 @@
-"""The kinds of faults and outcomes, as far as tests outside the faults' own folder must know them."""
+"""Access to the kinds of faults and outcomes for tests of other packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.faults.categories import FAULT, OUTCOME, RULE_FIELDS
 from hosting_emulator.faults.kinds import fault_kinds
 from hosting_emulator.faults.outcomes import outcome_kinds
 
-#: What can be armed.
+#: The two categories of entries that can be armed.
 Noun = Literal["fault", "outcome"]
 _FAMILIES = {"fault": FAULT, "outcome": OUTCOME}
 
@@ -26,27 +26,27 @@ def kinds_that_lose_the_response() -> set[str]:
 
 
 def fault_examples() -> dict[str, dict[str, Any]]:
-    """Return the options of an example of each kind of fault, in the order of the kinds."""
+    """Return example options for each kind of fault, in the order of the kinds."""
     return {name: dict(kind.example) for name, kind in fault_kinds().items()}
 
 
 def outcome_examples() -> dict[str, dict[str, Any]]:
-    """Return the options of an example of each kind of outcome, in the order of the kinds."""
+    """Return example options for each kind of outcome, in the order of the kinds."""
     return {name: dict(kind.example) for name, kind in outcome_kinds().items()}
 
 
 def rule_fields() -> tuple[str, ...]:
-    """Return the fields that say which requests a fault or outcome matches, and when it acts."""
+    """Return the fields that decide which requests a fault or outcome matches, and when it acts."""
     return RULE_FIELDS
 
 
 def kind_of_entry(noun: Noun, entry: dict[str, Any]) -> str:
-    """Return the kind of a fault or outcome that is written as in a scenario."""
+    """Return the kind of a fault or outcome in the form used in scenarios."""
     return next(name for name in entry if name in _FAMILIES[noun].kinds)
 
 
 def differs_without_option(noun: Noun, kind: str, options: dict[str, Any], option: str) -> bool:
-    """Tell whether a fault or outcome without an option is valid and means something else."""
+    """Return whether a fault or outcome is still valid without an option, but has another meaning."""
     kind_type = _FAMILIES[noun].kinds[kind]
     other_options = {name: value for name, value in options.items() if name != option}
     try:

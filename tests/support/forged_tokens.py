@@ -1,4 +1,4 @@
-"""Making tokens that an attacker might make, and some that only the identity provider could."""
+"""Creates tokens that an attacker could create, and tokens that only the identity provider could."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from tests.support.checked_world import CheckedWorld
 
 
 def b64(data: bytes | str | dict[str, Any]) -> str:
-    """Write a part of a token."""
+    """Encode a part of a token as base64url without padding."""
     if isinstance(data, dict):
         data = json.dumps(data)
     return urlsafe_b64encode(data.encode() if isinstance(data, str) else data).rstrip(b"=").decode()
 
 
 def unb64(text: str) -> bytes:
-    """Read a part of a token."""
+    """Decode a part of a token from base64url without padding."""
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def parts(token: str) -> tuple[dict[str, Any], dict[str, Any], bytes]:
-    """Return header, claims and signature of a token."""
+    """Return the header, the claims and the signature of a token."""
     header, claims, signature = token.split(".")
     return json.loads(unb64(header)), json.loads(unb64(claims)), unb64(signature)
 
 
 def claims_of(api: CheckedWorld, user: str = "owner") -> dict[str, Any]:
-    """Return the claims of a good token."""
+    """Return the claims of a valid token for a user."""
     return parts(api.emulator.token(user))[1]
 
 
@@ -45,18 +45,18 @@ def world_key(api: CheckedWorld) -> Ed25519PrivateKey:
 
 
 def signed(api: CheckedWorld, claims: dict[str, Any], **headers: Any) -> str:
-    """Return claims, however odd, signed as the world's identity provider would."""
+    """Return a token with any claims, signed with the key of the world's identity provider."""
     header = {"alg": "EdDSA", "typ": "JWT", "kid": jwks(api)["keys"][0]["kid"], **headers}
     text = f"{b64(header)}.{b64(claims)}"
     return f"{text}.{b64(world_key(api).sign(text.encode()))}"
 
 
 def signed_id_token(claims: dict[str, Any]) -> str:
-    """Return claims, however odd, signed by the published test key of all ID tokens."""
+    """Return an ID token with any claims, signed with the published test key of all ID tokens."""
     return jwt.encode(claims, id_token_key(), "RS256")
 
 
 def jwks(api: CheckedWorld) -> dict[str, Any]:
-    """Return the world's published keys."""
+    """Return the JSON Web Key Set that a world publishes."""
     keys: dict[str, Any] = api.emulator.control.get(f"worlds/{api.emulator.name}/idp/jwks.json")
     return keys

@@ -1,4 +1,4 @@
-"""Counting the calls of Python functions: the size of a piece of work, on any machine."""
+"""Counts calls of Python functions, as a measure of work that does not depend on the machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def calls_of(work: Callable[[], Any]) -> int:
-    """Return how many functions of Python a piece of work calls: its size, on any machine."""
+    """Return how many calls of Python functions happen while `work` runs."""
     count = 0
 
     def note(frame: FrameType, event: str, _: object) -> None:

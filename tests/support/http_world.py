@@ -1,4 +1,4 @@
-"""One world over HTTP: the calls of a world that a running emulator serves."""
+"""Sends the calls of a world to a running emulator over HTTP."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from hosting_emulator.sdk import HostingEmulator
 from tests.support.calls import Calls, Response, fault_document
 from tests.support.http_client import HttpClient
 
-#: Idle clients by host, with open connections. To open a connection costs more than a request.
+#: Idle clients with open connections, by host. They are reused, because a new connection takes longer
+#: than a request.
 _IDLE_CLIENTS: defaultdict[str, list[HttpClient]] = defaultdict(list)
 
 
 def exchange(method: str, url: str, body: bytes | None, headers: dict[str, str]) -> Response:
-    """Send a request on an idle connection if there is one, and read the response to its end."""
+    """Send a request on an idle connection or a new one, and return the complete response."""
     host, _, target = url.removeprefix("http://").partition("/")
     idle = _IDLE_CLIENTS[host]
     client = idle.pop() if idle else HttpClient(url)
@@ -34,7 +35,7 @@ def close_idle_connections() -> None:
 
 
 class HttpWorld(Calls):
-    """Calls of one world over real HTTP. `emulator` is the world as the SDK shows it."""
+    """The calls of one world over HTTP. `emulator` is the SDK's handle of the world."""
 
     def __init__(self, emulator: HostingEmulator) -> None:
         self.emulator = emulator
@@ -51,7 +52,7 @@ class HttpWorld(Calls):
         headers: dict[str, str] | None = None,
         raw: bytes | None = None,
     ) -> Response:
-        """Send a request as a user, with a body as JSON, or with exactly the bytes of `raw`."""
+        """Send a request as a user, with a JSON body or with exactly the bytes of `raw`."""
         request_headers = dict(headers or {})
         if token is not None:
             request_headers["Authorization"] = f"Bearer {token}"

@@ -1,4 +1,4 @@
-"""What an import brings along, seen in a process of its own."""
+"""Lists the modules that an import loads, in a separate process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ print(*sorted(set(sys.modules) - before), sep="\\n")
 
 
 def imported_by(module: str) -> set[str]:
-    """Return the modules that importing one loads, itself included."""
+    """Return the modules that importing `module` loads, including `module` itself."""
     run = subprocess.run(
         [sys.executable, "-c", _LIST_IMPORTS.format(module=module)],
         capture_output=True,
@@ -25,7 +25,7 @@ def imported_by(module: str) -> set[str]:
 
 
 def foreign(modules: set[str], *own: str) -> list[str]:
-    """Return those that are neither of the standard library nor of our `own` packages."""
+    """Return the modules that belong neither to the standard library nor to the packages in `own`."""
     standard_modules = sys.stdlib_module_names
     return sorted(
         name

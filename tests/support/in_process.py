@@ -1,6 +1,6 @@
-"""One world in this process: no socket, no thread, and a machine clock that the test moves.
+"""One world in this process, without sockets and threads, and with a machine clock that the test moves.
 
-This is the usual way to test a rule of the service. It sends requests straight to the engine.
+This is the usual way to test a rule of the service. Requests are sent directly to the engine.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from hosting_emulator.world.tables import ASSUMPTIONS, PROJECTS, SINGLETON_KEY, 
 from hosting_emulator.world.value import Change, World
 from tests.support.calls import Calls, Response, fault_document
 
-#: Where the machine's clock stands at first: 2026-03-01T12:00:00Z.
+#: The initial time of the machine's clock, which is 2026-03-01T12:00:00Z.
 NOON_MS = 1_772_366_400_000
-#: A world is a value: tests that begin with the same world share it.
+#: Initial worlds that tests share. This is safe because a world is an immutable value.
 _SHARED_WORLDS: dict[tuple[str, str, str, int], World] = {}
 TEN_YEARS_S = 10 * 365 * 86_400
 #: The organization that a user's token names.
@@ -47,12 +47,12 @@ HOME_ORGANIZATIONS = {"owner": "acme", "member": "acme", "reader": "acme", "outs
 
 
 def _raw(text: str) -> bytes:
-    """Return a header as it came out of a socket, where not all is UTF-8."""
+    """Return the bytes of a header name or value, which may not be valid UTF-8."""
     return text.encode("utf-8", "surrogateescape")
 
 
 class Machine:
-    """The machine's clock, moved by the test."""
+    """The machine's clock, which the test moves."""
 
     def __init__(self, at_ms: int = NOON_MS) -> None:
         self.at_ms = at_ms
@@ -70,7 +70,7 @@ def fresh_world(
     machine: Machine | None = None,
     **assumptions: Any,
 ) -> World:
-    """Return a default world. Its clock is frozen unless `mode` says otherwise."""
+    """Return a default world. By default, its clock is frozen."""
     origin = WorldSource(mode, rate, None, Assumptions().changed(assumptions))  # type: ignore[arg-type]
     at_ms = (machine or Machine())()
     key = (name, seed, repr(origin), at_ms)
@@ -82,22 +82,22 @@ def fresh_world(
 def world_origin(
     mode: str = "frozen", rate: float | None = None, at_ms: int | None = None
 ) -> WorldSource:
-    """Return what a world begins with: the mode of its clock, the rate and the first moment."""
+    """Return the source of a world, with the mode and rate of its clock, and its initial time."""
     return WorldSource(mode, rate, at_ms)  # type: ignore[arg-type]
 
 
 def new_worlds(machine: Machine | None = None) -> Worlds:
-    """Return the worlds of a process that stores nothing. It has no world yet."""
+    """Return the worlds of a process that stores nothing. There is no world yet."""
     return Worlds(None, machine or Machine())
 
 
 def new_change(world: World, now_ms: int | None = None) -> Change:
-    """Return a change of a world that no engine runs. Its moment is world time by default."""
+    """Return a change of a world without an engine. By default, the change happens at world time."""
     return Change(world, world.at_ms if now_ms is None else now_ms)
 
 
 class InProcess(Calls):
-    """The calls of one engine, as any user of its world."""
+    """The calls of one world, sent directly to its engine."""
 
     def __init__(
         self,
@@ -108,9 +108,9 @@ class InProcess(Calls):
         self.machine = machine or Machine()
         self.engine = Engine(world or fresh_world(), keeper or Keeper(), self.machine)
         self._tokens: dict[tuple[str, bool], str] = {}
-        #: The port of dev origins; None stands for the scheme's own port.
+        #: The port of dev origins, or None for the default port of the scheme.
         self.dev_port: int | None = None
-        #: The number of the connection that requests use, and the connections that were opened.
+        #: The number of the connection that requests use. `opened` contains the open connections by number.
         self.connection = 0
         self.opened: dict[int, Connection] = {}
         self._positions = count(1)
@@ -129,16 +129,16 @@ class InProcess(Calls):
         return str(self.world.indexes[f"user:{alias}"])
 
     def record(self, table: str, key: str) -> Any:
-        """Return a stored record by the name of its table. Raises KeyError if there is none."""
+        """Return the record with this key in a table. Raises KeyError if there is no such record."""
         return self.world.tables[table][key]
 
     def records(self, table: str) -> Mapping[str, Any]:
-        """Return the stored records of a table by their keys. They stay as they are now."""
+        """Return the current records of a table by key. Later changes do not affect the result."""
         records: Mapping[str, Any] = self.world.tables[table]
         return records
 
     def token(self, user: str = "owner", *, interactive: bool = True) -> str:
-        """Return a user's access token, of an interactive session unless `interactive` is False."""
+        """Return an access token for a user, of an interactive session unless `interactive` is False."""
         existing_token = self._tokens.get((user, interactive))
         if existing_token is not None:
             return existing_token
@@ -147,7 +147,7 @@ class InProcess(Calls):
         return token
 
     def new_token(self, alias: str, organization: str | None, *, interactive: bool = True) -> str:
-        """Return an access token of a user that names an organization, if any."""
+        """Return a new access token for a user, which names `organization` if that is not None."""
         user = self.world.get(USERS, self.world.indexes[f"user:{alias}"])
         assert user is not None
         return self.engine.mint(
@@ -170,7 +170,10 @@ class InProcess(Calls):
         host: str = "",
         docs_url: str = "http://docs",
     ) -> Response:
-        """Send exactly this. `host` is the dev host of a project, for a request to its dev origin."""
+        """Send a request without adding headers.
+
+        `host` is the dev host of a project, for a request to the project's dev origin.
+        """
         path, _, query = path.partition("?")
         project = project_at(new_change(self.world), host) if host else None
         context = ExchangeContext(
@@ -205,7 +208,7 @@ class InProcess(Calls):
         headers: Mapping[str, str] | None = None,
         raw: bytes | None = None,
     ) -> Response:
-        """Send a request as a user, with a body as JSON, or with exactly the bytes of `raw`."""
+        """Send a request as a user, with a JSON body or with exactly the bytes of `raw`."""
         request_headers = list((headers or {}).items())
         if token is not None or user is not None:
             request_headers.append(("Authorization", f"Bearer {token or self.token(str(user))}"))
@@ -220,7 +223,7 @@ class InProcess(Calls):
     def redeem(
         self, url: str, headers: Mapping[str, str] | None = None, *, project: str = "shop"
     ) -> Response:
-        """Open the redeem address of a ticket at the dev origin of a project."""
+        """Request a ticket's `redeem_url` at the dev origin of a project."""
         path, _, query = url.partition(".localhost")[2].partition("?")
         context = ExchangeContext(
             method="GET",
@@ -235,7 +238,7 @@ class InProcess(Calls):
         return Response(reply.status, CIMultiDict(reply.headers), reply.body)
 
     def why(self, operation_id: str) -> dict[str, Any]:
-        """Return why an operation is in its state, and the commands that would change that."""
+        """Return the explanation of an operation's state, with the commands that would change the state."""
         explanation = why(self.engine, operation_id)
         assert explanation is not None
         document: dict[str, Any] = msgspec.to_builtins(explanation)
@@ -244,7 +247,7 @@ class InProcess(Calls):
     # --- States of the world --------------------------------------------------------------------
 
     def forget_tokens(self) -> None:
-        """Let users take new tokens, as after a long time or in another state of the world."""
+        """Discard all tokens, so that later calls use new tokens."""
         self._tokens.clear()
 
     def take_snapshot(self) -> str:
@@ -262,7 +265,7 @@ class InProcess(Calls):
     # --- Connections ----------------------------------------------------------------------------
 
     def arrive(self, context: ExchangeContext) -> None:
-        """Let a request arrive on the connection of this number, which is opened if it is not."""
+        """Let a request arrive on the current connection, which is opened first if necessary."""
         context.is_connection_reused = self.connection in self.opened
         if not context.is_connection_reused:
             self.opened[self.connection] = Connection(next(self._positions))
@@ -270,7 +273,7 @@ class InProcess(Calls):
         context.passage = Passage(context.connection, next(self._positions))
 
     def depart(self, context: ExchangeContext) -> None:
-        """Let a response leave. If a fault lost it, its connection ends."""
+        """Let a response leave. If a fault lost the response, close its connection."""
         assert context.passage is not None
         if context.delivered.lost is None:
             context.passage.departure = next(self._positions)
@@ -278,7 +281,7 @@ class InProcess(Calls):
             self.close(context.connection)
 
     def close(self, connection: Connection) -> None:
-        """Let a client close a connection. Its number is then free for the next connection."""
+        """Let the client close a connection. The connection's number can then be used again."""
         connection.ended = connection.closed_by_client = next(self._positions)
         self.opened = {
             number: other for number, other in self.opened.items() if other is not connection
@@ -313,14 +316,14 @@ class InProcess(Calls):
         self.engine.commit(change, "assumptions")
 
     def vary(self, seed: str, *points: str) -> None:
-        """Vary the responses from now on, at these points or, without any, at all of them."""
+        """Vary responses from now on, at these points or, if none are given, at all points."""
         vary(self.engine, read_variation(seed, points or None))
 
     def unvary(self) -> bool:
-        """Stop varying the responses. Returns whether they varied."""
+        """Stop varying responses. Return whether they varied before."""
         return unvary(self.engine)
 
     @property
     def variation(self) -> VariationState | None:
-        """How the responses vary; None if they do not."""
+        """The variation of the responses, or None if responses do not vary."""
         return variation_view(self.engine)

@@ -1,4 +1,4 @@
-"""A keeper that stores a world as a journal does, in memory, and reads it again."""
+"""A keeper that stores a journal of a world in memory, and reads the world from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hosting_emulator.world.value import World, apply
 
 
 class JournalKeeper(Keeper):
-    """Keeps the world that the journal begins with, and a line for each commit."""
+    """Stores the world with which the journal starts, and a line for each commit."""
 
     def __init__(self, world: World) -> None:
         self._first_world = world
@@ -24,7 +24,7 @@ class JournalKeeper(Keeper):
         self._lines = []
 
     def read(self) -> World:
-        """Return the world that a start after a crash would find."""
+        """Return the world that an emulator would read after a crash."""
         world = self._first_world
         for line in self._lines:
             commit = decode_line(line[:-1])

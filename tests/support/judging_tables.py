@@ -1,4 +1,4 @@
-"""The tables of the tools that judge a client or a server, which pages of the docs must repeat."""
+"""Tables of `explore` and `contract check`, which pages of the documentation must repeat."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def verdict_rows() -> list[str]:
 
 
 def check_permissions() -> set[str]:
-    """Return the words that `contract check --allow` takes."""
+    """Return the words that `contract check --allow` accepts."""
     return set(ALLOWED)

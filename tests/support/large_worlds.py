@@ -1,4 +1,4 @@
-"""Worlds with more records and commits than a test could make by requests."""
+"""Creates more records and commits than a test could create with requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.emulator_in_loop import intervene_in
 
 
 def fill_world(engine: Engine, count: int) -> None:
-    """Add so many deployments, operations and API keys to a world."""
+    """Add `count` deployments, `count` operations and `count` API keys to a world."""
     intervene_in(engine, "add_deployments", project="shop", count=count)
     operation = next(operation for _, operation in engine.world.rows(OPERATIONS))
     change = engine.begin_change()
@@ -34,7 +34,7 @@ def fill_world(engine: Engine, count: int) -> None:
 
 
 def commit_changes(engine: Engine, count: int) -> None:
-    """Commit so many changes of one API key."""
+    """Commit `count` changes of one API key."""
     _, key = next(engine.world.rows(API_KEYS))
     for number in range(count):
         change = engine.begin_change()

@@ -1,6 +1,6 @@
-"""The two forms of the log on stderr, for log records that a test makes.
+"""Formats log records of a test like the log on stderr, as text or as JSON.
 
-Run as a program it logs as JSON and then lets several kinds of failures happen.
+If it is run as a program, this module logs in JSON, and then produces several kinds of failures.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hosting_emulator.settings import Settings
 
 
 def as_text(record: logging.LogRecord, *, color: bool = False) -> str:
-    """Return a log record as a user reads it."""
+    """Return a log record as a line of text."""
     return TextLines(color=color).format(record)
 
 
@@ -29,7 +29,7 @@ class _FailsWhenDeleted:
 
 
 def main() -> None:
-    """Log an error and a warning, fail in a thread and in a destructor, and end with an error."""
+    """Log an error and a warning, fail in a thread and in a destructor, and raise an exception."""
     log_to_stderr(Settings(log_format="json"))
     logging.getLogger("asyncio").error("from a library")
     warnings.warn("old", DeprecationWarning, stacklevel=1)

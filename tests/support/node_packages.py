@@ -1,7 +1,7 @@
-"""The Node.js packages that tests use: installed once, for all tests, worker processes and runs.
+"""Installs the Node.js packages that tests use, once for all tests, worker processes and runs.
 
-`node/package.json` and its lock file say which. The name of the installed folder is a digest of both,
-so a changed lock file leads to a new installation.
+`node/package.json` and its lock file list the packages. The installation folder is named after a digest
+of these files, so a changed lock file leads to a new installation.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ INSTALLATIONS = Path(sys.prefix) / "node-packages"
 
 
 def node_modules() -> Path:
-    """Return the installed `node_modules`. The first process that needs it installs it; others wait.
+    """Return the installed `node_modules` folder.
 
-    Skips the test if npm is missing; in CI it fails.
+    The first process that needs the folder installs the packages, while other processes wait. If npm is
+    missing, the test is skipped, or fails in CI.
     """
     need("npm")
     need("node")
@@ -39,20 +40,20 @@ def node_modules() -> Path:
 
 
 def link_packages(folder: Path) -> Path:
-    """Let programs in a folder import the packages. Return the folder of their commands."""
+    """Let programs in a folder import the packages. Return the folder with the packages' commands."""
     packages = node_modules()
     (folder / "node_modules").symlink_to(packages, target_is_directory=True)
     return packages / ".bin"
 
 
 def link_package(folder: Path, name: str, package: str) -> None:
-    """Let programs in a folder import an installed package, under another name."""
+    """Let programs in a folder import an installed package as `name`."""
     (folder / "node_modules").mkdir()
     (folder / "node_modules" / name).symlink_to(node_modules() / package, target_is_directory=True)
 
 
 def _install(installation: Path) -> None:
-    """Install into a folder beside, so that an interrupted installation is never used."""
+    """Install the packages in a temporary folder first, so that no incomplete installation is used."""
     unfinished = INSTALLATIONS / f"unfinished-{os.getpid()}"
     unfinished.mkdir()
     try:

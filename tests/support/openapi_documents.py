@@ -1,4 +1,4 @@
-"""The OpenAPI document of a new world, made without a server."""
+"""Creates the OpenAPI document of a new world, without a server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hosting_emulator.world.records import WorldSource
 
 
 def document_of_new_world(assumptions: Mapping[str, Any], base_url: str) -> dict[str, Any]:
-    """Return the document of a new default world with these changes of its assumptions."""
+    """Return the OpenAPI document of a new default world with some changed assumptions."""
     world = new_world("default", DEFAULT_SEED, WorldSource(), 0)
     return openapi_document(
         Assumptions().changed(assumptions), server_url=base_url, values=example_values(world)

@@ -1,4 +1,4 @@
-"""Looking for private keys in files."""
+"""Finds private keys in files."""
 
 from __future__ import annotations
 

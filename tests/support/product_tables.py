@@ -1,4 +1,4 @@
-"""Tables of the product, for tests that check that a command, a page or a story shows all of them."""
+"""Tables of the product, for tests that check whether a command, a page or a story covers all rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hosting_emulator.world.lifecycles import LIFECYCLES
 
 
 def conduct_rules() -> dict[str, dict[str, Any]]:
-    """Return the rules of conduct by their ids, as the control API shows them."""
+    """Return the rules of conduct by id, in the form that the control API uses."""
     return {rule_id: to_builtins(rule) for rule_id, rule in RULES.items()}
 
 
@@ -28,12 +28,12 @@ def intervention_fields() -> dict[str, tuple[str, ...]]:
 
 
 def lifecycles() -> dict[str, dict[str, frozenset[str]]]:
-    """Return the states of each lifecycle, each with the states that may follow it."""
+    """Return, for each lifecycle, its states and the possible next states of each state."""
     return {lifecycle.name: dict(lifecycle.transitions) for lifecycle in LIFECYCLES}
 
 
 def variation_texts() -> dict[str, str]:
-    """Return what varies at each point, in words."""
+    """Return a description of what varies, for each point."""
     return {point_id: point.about for point_id, point in POINTS.items()}
 
 

@@ -1,4 +1,4 @@
-"""Correct requests as bytes, to be broken by the tests."""
+"""Valid requests as bytes, which tests then modify."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BODY = b'{"enabled": true}'
 
 @dataclass(frozen=True)
 class Requests:
-    """Three correct requests: a read, a write without its body, and one that ends the connection."""
+    """A read, a write without its body, and a read that ends the connection."""
 
     get: bytes
     put: bytes

@@ -1,4 +1,4 @@
-"""Scenario files that are recorded from a world in this process, and shrunk."""
+"""Records scenario files from a world in this process, and shrinks them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from tests.support.in_process import InProcess
 
 @dataclass(frozen=True)
 class PastEvent:
-    """A request or a manual change of a world's past."""
+    """A request to a world, or a manual change of the world."""
 
     title: str
-    #: How a span of the past is limited by the commit of this event.
+    #: The commit of this event, in the form that limits a recording.
     commit: str
-    #: How a span of the past is limited by the number of this request; None for a manual change.
+    #: The number of this request, in the form that limits a recording. None for a manual change.
     request: str | None
-    #: Whether the request changed nothing and what it counted for faults or limits was rewound.
+    #: Whether the request changed nothing, and a rewind undid its effect on the counts of faults or limits.
     is_uncounted: bool
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A recorded scenario file, and what of the past it leaves out: a title and the reason."""
+    """A recorded scenario file, and sentences about the events that it leaves out."""
 
     text: str
     left_out: list[str]
@@ -34,7 +34,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class ShrunkScenario:
-    """A shrunk scenario file, its number of steps, and that of the whole scenario."""
+    """A shrunk scenario file, its number of steps, and the number of steps before shrinking."""
 
     text: str
     step_count: int
@@ -42,7 +42,7 @@ class ShrunkScenario:
 
 
 class SessionPast:
-    """What happened in a world until now, except what was rewound."""
+    """The events in a world until now, without events that a rewind undid."""
 
     def __init__(self, api: InProcess) -> None:
         self._past = session_of(api.engine)
@@ -59,16 +59,16 @@ class SessionPast:
     def record(
         self, name: str = "recorded", first: str | None = None, last: str | None = None
     ) -> Recording:
-        """Record the past, or a span of it, as a scenario.
+        """Record all events, or the events from `first` to `last`, as a scenario.
 
-        `first` and `last` are the number of a request, or `commit:40`. Raises ValueError if no
-        scenario can express the span.
+        Each of the two is the number of a request, or a commit such as `commit:40`. Raises ValueError if
+        no scenario can express these events.
         """
         recorded = record_session(self._past, name, first, last)
         return Recording(recorded.text, recorded.left_out)
 
 
 def shrink(text: str, step: str) -> ShrunkScenario:
-    """Shrink a scenario to what a step needs to keep its expected response."""
+    """Shrink a scenario, as long as one step still gets its expected response."""
     smallest = shrink_scenario(read_scenario(text, "recorded.yaml"), step)
     return ShrunkScenario(smallest.text, smallest.steps, smallest.of)

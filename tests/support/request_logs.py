@@ -1,4 +1,4 @@
-"""The request log of a world in this process, as the control API shows it."""
+"""The request log of a world in this process, in the form that the control API uses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.in_process import InProcess
 
 
 def logged_exchanges(api: InProcess) -> list[dict[str, Any]]:
-    """Return all exchanges with their headers, bodies and explanations, oldest first."""
+    """Return all exchanges with headers, bodies and explanations, oldest first."""
     log = api.engine.log
     explanations = Explanations(log)
     exchanges = [explanations.whole(api.world, entry) for entry in log.after(0)]

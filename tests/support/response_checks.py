@@ -1,7 +1,7 @@
 """Checks of each response against the contract, independent of the emulator's own tables.
 
-Only the resources come from the emulator. Codes, paths and statuses are written here a second time,
-so that a test fails if they differ.
+Only the resource models come from the emulator. Codes, paths and statuses are repeated here, so that a
+wrong value in the emulator's tables makes tests fail.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from hosting_emulator.contract.models import model
 from tests.support.calls import Response
 
-#: The codes in the contract's section on errors, in its order.
+#: The problem codes of the contract, in the order of its section on errors.
 CODES = [
     "invalid_request",
     "unauthenticated",
@@ -77,7 +77,7 @@ CODES = [
 ]
 
 RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-#: Text that begins like a sentence and ends like one.
+#: Matches text that starts and ends like a sentence.
 _SENTENCES = re.compile(r"([A-Z][a-z]*\b|[`'\"]).*[\w)`'\"…][.!?]", re.S)
 ULID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
 #: Fields that may be null, because the contract says "or null".
@@ -94,7 +94,7 @@ _REQUIRED_FIELDS = {
 
 
 class Shape(NamedTuple):
-    """The form of a successful response of a call."""
+    """A successful response of a call: its path, its resource and its possible statuses."""
 
     method: str
     path: re.Pattern[str]
@@ -125,7 +125,8 @@ def check_response(
 ) -> None:
     """Fail if a response of the public API breaks the contract.
 
-    With `null_cursor`, the last page may have a null cursor: see the assumption `last_page_cursor`.
+    With `null_cursor`, the last page of a list may have a null cursor, according to the assumption
+    `last_page_cursor`.
     """
     if response.status >= 400:
         check_problem(response)
@@ -133,7 +134,7 @@ def check_response(
     target = unquote(path.partition("?")[0])
     shape = next(s for s in SHAPES if s.method == method and s.path.fullmatch(target))
     assert response.status in shape.statuses, (
-        f"{method} {path} was responded to with {response.status}"
+        f"the response to {method} {path} has status {response.status}"
     )
     assert response.headers["Content-Type"] == "application/json"
     document = response.json
@@ -165,7 +166,7 @@ def check_problem(response: Response) -> dict[str, Any]:
 
 
 def check_values(value: Any, *, name: str = "") -> None:
-    """Fail on an unexpected null, a timestamp that is not RFC 3339 or an id that is not a Ulid."""
+    """Fail on an unexpected null, a timestamp that is not RFC 3339, or an id that is not a ULID."""
     if isinstance(value, dict):
         for field, inner_value in value.items():
             check_values(inner_value, name=field)
@@ -182,20 +183,20 @@ def check_values(value: Any, *, name: str = "") -> None:
 
 
 def read_timestamp(text: str) -> datetime:
-    """Read a timestamp."""
+    """Parse an RFC 3339 timestamp. Fails on any other text."""
     assert RFC3339.fullmatch(text), text
     return datetime.fromisoformat(text)
 
 
 def expect_problem(response: Response, status: int, code: str) -> dict[str, Any]:
-    """Fail unless a response is a problem of this status and code. Returns its document."""
+    """Fail unless a response is a problem with this status and code. Return its document."""
     document = check_problem(response)
     assert (response.status, document["code"]) == (status, code), document.get("detail")
     return document
 
 
 def without_request_id(response: Response) -> tuple[int, dict[str, str], bytes]:
-    """Return what a client can see of a problem, without the request's id and the Date."""
+    """Return the status, headers and body of a problem, without the request id and the Date."""
     request_id = response.json["request_id"]
     headers = {
         name: value

@@ -1,7 +1,7 @@
-"""Samples of tables with many similar rows: an ordinary run tries a few rows, `make torture` all.
+"""Samples of tables with many similar rows. A normal run tries a few rows, and `make torture` all.
 
-A rotating sample has other rows at the next commit, until all have been tried. The date and the
-clock change nothing.
+A rotating sample contains different rows at each commit, until all rows have been tried. It does not
+depend on the date or the clock.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-#: The environment variable that chooses the sample, in place of the commit.
+#: The environment variable whose number chooses the rotating sample instead of the commit.
 SAMPLE_VARIABLE = "TEST_SAMPLE"
 
 
 def sampled(rows: Iterable[Any], count: int) -> list[Any]:
     """Return all rows for `parametrize`. All but `count` of them are marked as torture.
 
-    The sample is the same at each commit: use it for tables of which not all rows pass yet.
+    The sample is the same at each commit. Use it for tables in which some rows do not pass yet.
     """
     rows = list(rows)
     chosen = Random("tests").sample(range(len(rows)), min(count, len(rows)))
@@ -32,8 +32,8 @@ def sampled(rows: Iterable[Any], count: int) -> list[Any]:
 def rotating(rows: Iterable[Any], count: int, *, number: int | None = None) -> list[Any]:
     """Return all rows for `parametrize`. All but `count` of them are marked as torture.
 
-    `number` chooses those rows; the default is `sample_number()`. Consecutive numbers choose
-    consecutive parts of the shuffled table, so each row is chosen once before any is chosen again.
+    `number` chooses the unmarked rows. The default is `sample_number()`. Consecutive numbers choose
+    consecutive parts of the shuffled table, so every row is chosen once before any row is repeated.
     """
     rows = list(rows)
     if number is None:
@@ -46,9 +46,9 @@ def rotating(rows: Iterable[Any], count: int, *, number: int | None = None) -> l
 
 
 def sample_number() -> int:
-    """Return the number that SAMPLE_VARIABLE holds, or that of the current commit.
+    """Return the number in the variable TEST_SAMPLE, or the number of the current commit.
 
-    Raises UsageError if the variable holds no number.
+    Raises pytest.UsageError if the variable does not contain a number.
     """
     text = os.environ.get(SAMPLE_VARIABLE)
     if not text:
@@ -59,10 +59,10 @@ def sample_number() -> int:
 
 
 def commit_number(folder: Path) -> int:
-    """Return how many commits led to the one that is checked out in a folder.
+    """Return the number of commits in the history of the checked-out commit of a folder.
 
-    A shallow clone does not know that, so the commit's hash gives a number there.
-    Without a commit, as in a source distribution, the number is 0.
+    In a shallow clone, whose history is incomplete, the number is derived from the commit's hash. Without
+    a commit, as in a source distribution, the number is 0.
     """
     if _git(folder, "rev-parse", "--is-shallow-repository") == "true":
         return int(_git(folder, "rev-parse", "--short=8", "HEAD"), 16)
@@ -70,7 +70,7 @@ def commit_number(folder: Path) -> int:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """Return what a Git command prints, or nothing if it fails or Git is not installed."""
+    """Return the output of a Git command. The output is empty if Git fails or is not installed."""
     command = ["git", "-C", str(folder), *arguments]
     try:
         finished = subprocess.run(command, capture_output=True, text=True, check=False)

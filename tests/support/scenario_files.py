@@ -1,4 +1,4 @@
-"""Whole scenario files and the scenario library: read, made into worlds, and their stories run."""
+"""Reads scenario files and the scenario library, creates their worlds and runs their stories."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def library_files() -> list[Path]:
 
 
 def step_actions() -> tuple[str, ...]:
-    """Return the fields that say what a step of a story does. Each step has one of them."""
+    """Return the fields that define the action of a story's step. Each step has one of these fields."""
     return tuple(ACTIONS)
 
 
@@ -58,11 +58,11 @@ class ScenarioFile:
         return document
 
     def content(self) -> bytes:
-        """Return all that was read, in a form that can be compared."""
+        """Return everything that was read, in a form that can be compared."""
         return msgspec.json.encode(self._scenario.part)
 
     def shares_value_with(self, other: ScenarioFile) -> bool:
-        """Tell whether two readers received the same value, not only equal ones."""
+        """Return whether two files share one parsed object, and not only equal objects."""
         return self._scenario is other._scenario
 
     def world(self, machine_ms: int = 0, seed: str = DEFAULT_SEED) -> World:
@@ -70,9 +70,9 @@ class ScenarioFile:
         return build_world(self._scenario, "default", machine_ms, seed)
 
     def run(self, seed: str = DEFAULT_SEED, *, variation_seed: str | None = None) -> dict[str, Any]:
-        """Run the story in a new world and return its report.
+        """Run the story in a new world, and return its report.
 
-        The world's responses vary by `variation_seed`; without it they are as usual.
+        If `variation_seed` is given, the world's responses vary by this seed.
         """
         world = self.world(seed=seed)
         if variation_seed is not None:
@@ -96,7 +96,7 @@ def read_from_library(name: str) -> ScenarioFile:
 
 
 def check_scenario(text: str, file: str) -> dict[str, Any]:
-    """Run the story of a file as `scenario check` does. Returns its report.
+    """Run the story of a file like `scenario check`, and return its report.
 
     Raises ScenarioError if the file is not valid.
     """
@@ -104,7 +104,7 @@ def check_scenario(text: str, file: str) -> dict[str, Any]:
 
 
 def text_passes(text: str, file: str) -> bool:
-    """Tell whether a file is valid and its story passes."""
+    """Return whether a scenario file is valid and its story passes."""
     try:
         return bool(check_scenario(text, file)["passed"])
     except ScenarioError:
@@ -112,7 +112,7 @@ def text_passes(text: str, file: str) -> bool:
 
 
 def document_passes(document: dict[str, Any]) -> bool:
-    """Tell whether a scenario, given as plain data, is valid and its story passes."""
+    """Return whether a scenario in the form of plain data is valid and its story passes."""
     try:
         scenario = scenario_of(Source("scenario.yaml", document, {}, {}))
         return bool(ScenarioFile(scenario).run()["passed"])
@@ -122,7 +122,7 @@ def document_passes(document: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class FileError:
-    """The error that a file gives: its message, and the line and column of the first mistake."""
+    """The error for an invalid file: its message, and the line and column of the first mistake."""
 
     message: str
     line: int
@@ -130,7 +130,7 @@ class FileError:
 
 
 def error_of(text: str, file: str) -> FileError | None:
-    """Run the story of a file and return the error that it gives if the file is not valid."""
+    """Run the story of a file. Return the error if the file is invalid, or None if it is valid."""
     try:
         check_text(text, file)
     except ScenarioError as error:

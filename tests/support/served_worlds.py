@@ -1,7 +1,8 @@
-"""The worlds of the emulators that run in this process, seen where they are.
+"""Direct access to the worlds of the emulators that run in this process.
 
-Tests that look at a world before and after each request would pay more for asking the control API
-than for all else that they do. A world is a value: looking at it from another thread changes nothing.
+Some tests compare a world before and after each request. Fetching it through the control API would take
+more time than the rest of such a test. Direct access from another thread is safe, because a world is an
+immutable value.
 """
 
 from __future__ import annotations
@@ -17,17 +18,21 @@ _SERVED: WeakValueDictionary[str, Worlds] = WeakValueDictionary()
 _ready = Emulator.ready
 
 
-def _noted(self: Emulator) -> Ready:
+def _register(self: Emulator) -> Ready:
+    """Register an emulator's worlds by its address, and return its announcement."""
     ready = _ready(self)
     _SERVED[ready.base_url] = self.worlds
     return ready
 
 
-Emulator.ready = _noted  # type: ignore[method-assign]
+Emulator.ready = _register  # type: ignore[method-assign]
 
 
 def served_world(base_url: str) -> World:
-    """Return the world at an address, of an emulator that was started after this was imported."""
+    """Return the world with this base URL.
+
+    The emulator must have been started in this process after this module was imported.
+    """
     address, _, name = base_url.partition("/worlds/")
     engine = _SERVED[address].get(name or "default")
     assert engine is not None

@@ -1,6 +1,6 @@
-"""What tests change and observe inside the server that runs in their own event loop.
+"""Lets tests change and observe the inside of a server that runs in their own event loop.
 
-No client can see these: limits that are hours away, buffers, and how often something is computed.
+Clients cannot observe these internals: long time limits, buffers, and how often something is computed.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from hosting_emulator.scenario.reading import Scenario
 from hosting_emulator.storage.export import export_state
 from hosting_emulator.world.value import World
 
-#: How many requests of one connection may wait for their responses.
+#: The maximum number of requests on one connection that may wait for their responses.
 MOST_UNANSWERED = protocol.MOST_UNANSWERED
-#: From how many connections on the server returns memory to the system when they have left.
+#: The number of connections after whose end the server returns memory to the system.
 CROWD = crowd.CROWD
-#: How many rows of a table are shown before other requests get a turn.
+#: The number of rows of a table that are processed before other requests get a turn.
 ROWS_AT_ONCE = time_slices.ROWS_AT_ONCE
 
 
 class ServerInternals:
-    """The inside of the server. Every change ends with the test."""
+    """The inside of the server. Every change is undone at the end of the test."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
@@ -41,7 +41,7 @@ class ServerInternals:
     # --- Limits ---------------------------------------------------------------------------------
 
     def limit_incomplete_requests(self, seconds: float) -> None:
-        """Set how long a request may take to arrive completely."""
+        """Set the maximum time in which a request must arrive completely."""
         self._monkeypatch.setattr(HttpProtocol, "request_timeout_s", seconds)
 
     def stop_heartbeats(self) -> None:
@@ -49,17 +49,17 @@ class ServerInternals:
         self._monkeypatch.setattr(event_stream, "HEARTBEAT_S", 1_000)
 
     def yield_after_each_step(self) -> None:
-        """Let long work give way to other requests after each of its steps."""
+        """Let long jobs give way to other requests after each step."""
         self._monkeypatch.setattr(time_slices, "SLICE_S", 0.0)
 
     def parse_one_request_at_once(self) -> None:
-        """Let the parsing of a request take longer than a slice of time, as on a busy machine."""
+        """Let the parsing of each request exceed its time slice, as on a busy machine."""
         self._monkeypatch.setattr(protocol, "SLICE_S", 0.0)
 
     # --- Memory ---------------------------------------------------------------------------------
 
     def on_memory_return(self, notify: Callable[[], None]) -> None:
-        """Call `notify` in place of each return of memory to the system, and wait for no quiet time."""
+        """Call `notify` instead of returning memory to the system, and do not wait for a quiet period."""
         loop = asyncio.get_running_loop()
 
         def return_memory() -> None:
@@ -71,13 +71,13 @@ class ServerInternals:
         self._monkeypatch.setattr(crowd, "return_memory", return_memory)
 
     def return_memory_after(self, connections: int) -> None:
-        """Set after how many connections, one after another, memory is returned."""
+        """Set the number of successive connections after which memory is returned to the system."""
         self._monkeypatch.setattr(crowd, "SUCCESSIVE_CROWD", connections)
 
     # --- Connections ----------------------------------------------------------------------------
 
     def watch_connections(self) -> None:
-        """Keep the server's end of each connection that opens from now on."""
+        """Record the server's end of each connection that opens from now on."""
         protocols = self._protocols
         connection_made = HttpProtocol.connection_made
 
@@ -88,16 +88,16 @@ class ServerInternals:
         self._monkeypatch.setattr(HttpProtocol, "connection_made", keep)
 
     def forget_connections(self) -> None:
-        """Watch only the connections that open from now on."""
+        """Forget the recorded connections. Connections that open from now on are still recorded."""
         self._protocols.clear()
 
     def buffered_bytes(self) -> int:
-        """Return how many bytes wait in this process for clients to read."""
+        """Return how many bytes this process buffers because clients have not read them yet."""
         transports = [connection.transport for connection in self._protocols]
         return sum(transport.get_write_buffer_size() for transport in transports if transport)
 
     def unanswered_requests(self) -> int:
-        """Return how many requests were read from the watched connections but not answered."""
+        """Return how many requests on the recorded connections have no response yet."""
         return sum(
             connection.framing.count - connection.response_count for connection in self._protocols
         )
@@ -105,12 +105,12 @@ class ServerInternals:
     # --- Documents ------------------------------------------------------------------------------
 
     def replace_log_items(self, make_item: Callable[..., object]) -> None:
-        """Let `make_item` make each item of the request log and of its HAR file."""
+        """Let `make_item` create the items of the request log and of its HAR file."""
         self._monkeypatch.setattr(har, "har_entry", make_item)
         self._monkeypatch.setattr(Explanations, "item", make_item)
 
     def replace_library(self, on_read: Callable[[], None]) -> None:
-        """Serve a library of one scenario, and call `on_read` whenever that is read."""
+        """Serve a library with one scenario, and call `on_read` whenever the scenario is read."""
 
         def read(text: str, file: str, machine_ms: int) -> Scenario:
             on_read()
@@ -122,7 +122,7 @@ class ServerInternals:
         self._monkeypatch.setattr(ScenarioLibrary, "text", lambda *_: text)
 
     def on_export(self, notify: Callable[[], None]) -> None:
-        """Call `notify` whenever the document of a whole world is made."""
+        """Call `notify` whenever a world is exported."""
 
         def export(world: World, *, with_seed: bool) -> dict[str, Any]:
             notify()
@@ -132,10 +132,10 @@ class ServerInternals:
 
 
 def long_job() -> AbstractAsyncContextManager[object]:
-    """Return a long job of the server, which takes turns with requests while it is open."""
+    """Return a long job of the server, as a context manager. The job takes turns with requests."""
     return LongJob()
 
 
 def return_memory_to_the_system() -> None:
-    """Return the memory that this process no longer uses, as the server does."""
+    """Return unused memory of this process to the system, like the server."""
     crowd.return_memory()

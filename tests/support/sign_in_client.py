@@ -1,4 +1,4 @@
-"""A browser and a client program that sign a user in, step by step."""
+"""A browser and a client program that sign in a user, step by step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CALLBACK = "http://localhost:5173/callback?kept=1"
 
 
 class Page(Response):
-    """A response to a browser."""
+    """A response that a browser receives."""
 
     @property
     def text(self) -> str:
@@ -31,7 +31,7 @@ class Page(Response):
         return {name: values[0] for name, values in fields.items()}
 
     def choice(self, user: str) -> str:
-        """Return the value of the first button of a user, by alias."""
+        """Return the value of the first button for a user, who is given by alias."""
         buttons = re.findall(
             r'<button name="choice" value="([^"]+)">(.*?)</button>', self.text, re.S
         )
@@ -45,13 +45,16 @@ class Page(Response):
 
 @dataclass
 class Browser:
-    """Sends requests to one issuer, keeps its cookie, and follows no redirect."""
+    """Sends requests to one issuer, and stores the issuer's cookie. It does not follow redirects."""
 
     issuer: str
     cookie: str = ""
 
     def send(self, path: str, form: dict[str, str] | None = None, **headers: str) -> Page:
-        """Send a form, or read a page. `X_Name` in the headers stands for `X-Name`."""
+        """Submit a form, or request a page if no form is given.
+
+        An underscore in the name of a header stands for a hyphen.
+        """
         request_headers = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.cookie:
             request_headers["Cookie"] = self.cookie
@@ -69,19 +72,19 @@ class Browser:
         return Page(response.status, response.headers, response.body)
 
     def authorize(self, **fields: str | None) -> Page:
-        """Request a code. The fields replace those of a valid request; None removes a field."""
+        """Request an authorization code. `fields` replace fields of a valid request. None removes a field."""
         all_fields = request_fields() | fields
         query = {name: value for name, value in all_fields.items() if value}
         return self.send("/authorize?" + urlencode(query))
 
     def choose(self, user: str, **fields: str | None) -> Page:
-        """Request a code, and choose a user on the page of the response."""
+        """Request an authorization code, and choose a user on the sign-in page."""
         page = self.authorize(**fields)
         assert page.status == 200, page
         return self.send("/authorize", page.fields() | {"choice": page.choice(user)})
 
     def redeem(self, code: str, **fields: str) -> Page:
-        """Exchange a code for tokens."""
+        """Exchange an authorization code for tokens."""
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -98,7 +101,7 @@ class Browser:
 
 
 def challenge(verifier: str = VERIFIER) -> str:
-    """Return the S256 challenge of RFC 7636."""
+    """Return the S256 code challenge (RFC 7636) for a verifier."""
     return urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 

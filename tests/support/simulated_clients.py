@@ -1,7 +1,7 @@
-"""Programs whose workers send requests at the same time, in one thread and in simulated time.
+"""Simulates programs whose workers send requests concurrently, in one thread and in simulated time.
 
-A worker is a generator. It yields a `Request` and receives a `Response`, or yields a `Sleep`. The
-workers of a program share a pool of connections, or open one connection for each request.
+A worker is a generator that yields requests and pauses. For each `Request`, it receives a `Response`. The
+workers of a program share a pool of connections, or open a new connection for each request.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ from hosting_emulator.engine.exchange import ExchangeContext
 from tests.support.calls import Response
 from tests.support.judged_world import JudgedWorld
 
-#: How long a response takes to its client, in milliseconds of the machine's clock.
+#: How long a response takes to reach its client, in milliseconds of the machine's clock.
 _TRIP_MS = 2
 
 
 @dataclass
 class Request:
-    """A request of a worker, which closes the connection if no response comes within `timeout_ms`."""
+    """A request that a worker sends.
+
+    If no response arrives within `timeout_ms`, the connection is closed.
+    """
 
     method: str
     path: str
@@ -41,12 +44,12 @@ class Request:
 
 @dataclass
 class Sleep:
-    """A pause of a worker."""
+    """A pause during which a worker sends no request."""
 
     seconds: float
 
 
-#: What a worker receives in place of a response that did not arrive, and after a pause.
+#: The value that a worker receives after a pause, and if no response arrived.
 NO_RESPONSE = Response(0, {})
 
 
@@ -54,7 +57,7 @@ Worker: TypeAlias = Generator[Request | Sleep, Response, None]
 
 
 class _Program:
-    """What the workers of one program share: a token and the connections that nobody uses."""
+    """The state that the workers of one program share, such as their idle connections."""
 
     def __init__(self, pooled: bool) -> None:
         self.pooled = pooled
@@ -62,7 +65,7 @@ class _Program:
 
 
 class Simulation(JudgedWorld):
-    """A world whose clients are generators. Time moves to whatever happens next."""
+    """A world whose clients are generators. Time jumps from each event to the next."""
 
     def __init__(self, **assumptions: Any) -> None:
         super().__init__("real", **assumptions)
@@ -70,29 +73,31 @@ class Simulation(JudgedWorld):
         self._order = count()
 
     def start(self, *workers: Worker, pooled: bool = True, after_ms: int = 0) -> None:
-        """Start the workers of one program at about the same time."""
+        """Start the workers of one program, one millisecond after another."""
         program = _Program(pooled)
         for number, worker in enumerate(workers):
-            self._at(after_ms + number, partial(self._go_on, program, worker, None))
+            self._schedule(after_ms + number, partial(self._resume, program, worker, None))
 
     def run(self) -> None:
-        """Go on until all workers have ended."""
+        """Process events until all workers have ended."""
         while self._events:
-            self.machine.at_ms, _, happens = heapq.heappop(self._events)
-            happens()
+            self.machine.at_ms, _, callback = heapq.heappop(self._events)
+            callback()
 
-    def _at(self, after_ms: int, happens: Callable[[], None]) -> None:
-        event = (self.machine.at_ms + after_ms, next(self._order), happens)
+    def _schedule(self, after_ms: int, callback: Callable[[], None]) -> None:
+        """Call `callback` after `after_ms` of simulated time."""
+        event = (self.machine.at_ms + after_ms, next(self._order), callback)
         heapq.heappush(self._events, event)
 
-    def _go_on(self, program: _Program, worker: Worker, response: Response | None) -> None:
+    def _resume(self, program: _Program, worker: Worker, response: Response | None) -> None:
+        """Let a worker continue with the response to its last request."""
         try:
             step = next(worker) if response is None else worker.send(response)
         except StopIteration:
             return
         if isinstance(step, Sleep):
             pause_ms = round(step.seconds * 1000)
-            self._at(pause_ms, lambda: self._go_on(program, worker, NO_RESPONSE))
+            self._schedule(pause_ms, lambda: self._resume(program, worker, NO_RESPONSE))
         else:
             _Attempt(self, program, worker, step).begin()
 
@@ -103,7 +108,7 @@ class Simulation(JudgedWorld):
 
 
 class _Attempt:
-    """One request on its way."""
+    """One request that a worker has sent."""
 
     def __init__(
         self, simulation: Simulation, program: _Program, worker: Worker, request: Request
@@ -120,12 +125,12 @@ class _Attempt:
         """Send the request."""
         api = self._simulation
         request = self._request
-        sent = [("Authorization", f"Bearer {request.token or api.token()}")]
+        headers = [("Authorization", f"Bearer {request.token or api.token()}")]
         if request.key is not None:
-            sent.append(("Idempotency-Key", request.key))
+            headers.append(("Idempotency-Key", request.key))
         body = b""
         if request.body is not None:
-            sent.append(("Content-Type", "application/json"))
+            headers.append(("Content-Type", "application/json"))
             body = json.dumps(request.body).encode()
         path, _, query = request.path.partition("?")
         self._context = ExchangeContext(
@@ -133,8 +138,8 @@ class _Attempt:
             path=path,
             query=query,
             docs_url=lambda: "http://docs",
-            headers=CIMultiDict(sent),
-            raw_headers=[(name.encode(), value.encode()) for name, value in sent],
+            headers=CIMultiDict(headers),
+            raw_headers=[(name.encode(), value.encode()) for name, value in headers],
             body=body,
             connection=self._connection,
             is_connection_reused=self._is_reused,
@@ -142,7 +147,7 @@ class _Attempt:
         )
         self._exchange = run_exchange(api.engine, self._context)
         if request.timeout_ms is not None:
-            api._at(request.timeout_ms, self._give_up)
+            api._schedule(request.timeout_ms, self._give_up)
         self._proceed()
 
     def _proceed(self) -> None:
@@ -152,9 +157,9 @@ class _Attempt:
         except StopIteration as done:
             reply = done.value
             late_ms = self._context.delivered.late_ms - self._waited_ms()
-            api._at(max(0, late_ms), lambda: self._depart(reply))
+            api._schedule(max(0, late_ms), lambda: self._depart(reply))
             return
-        api._at(effect.ms if isinstance(effect, Delay) else 0, self._proceed)
+        api._schedule(effect.ms if isinstance(effect, Delay) else 0, self._proceed)
 
     def _waited_ms(self) -> int:
         return self._simulation.machine.at_ms - self._context.delivered.real_ms
@@ -167,7 +172,7 @@ class _Attempt:
         lost = self._context.delivered.lost
         if lost is None:
             self._context.passage.departure = next(self._simulation._positions)
-            self._simulation._at(_TRIP_MS, lambda: self._receive(response))
+            self._simulation._schedule(_TRIP_MS, lambda: self._receive(response))
         elif lost != "timeout":
             self._give_up()
 
@@ -179,13 +184,13 @@ class _Attempt:
             self._program.idle.append(self._connection)
         else:
             self._simulation.close(self._connection)
-        self._simulation._go_on(self._program, self._worker, response)
+        self._simulation._resume(self._program, self._worker, response)
 
     def _give_up(self) -> None:
         if self._is_over:
             return
         self._is_over = True
         self._simulation.close(self._connection)
-        self._simulation._at(
-            _TRIP_MS, lambda: self._simulation._go_on(self._program, self._worker, NO_RESPONSE)
+        self._simulation._schedule(
+            _TRIP_MS, lambda: self._simulation._resume(self._program, self._worker, NO_RESPONSE)
         )

@@ -1,4 +1,4 @@
-"""Small scenario files for tests: a head that is right, and whatever a test puts under it."""
+"""Small scenario files for tests, which consist of a valid head and a rest that the test provides."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from hosting_emulator.scenario.story import StoryRun, check_text
 from hosting_emulator.stories import respond_to_page
 from hosting_emulator.world.value import World
 
-#: What a story says about a claim: it holds, it does not hold, or it can never hold.
+#: The verdict on a claim in a story: the claim is true, false, or refused because it can never be true.
 Verdict = Literal["green", "red", "refused"]
 
 HEAD = "name: small\ndescription: A small one.\n"
-#: What stands under the head begins in this line.
-FIRST = 3
+#: The number of the first line after the head.
+FIRST_LINE = 3
 
 
 @cache
 def schema_check() -> Any:
-    """Return what holds a document against the schema of scenarios, which takes long to make."""
+    """Return a validator for the JSON schema of scenarios. It is cached because creating it is slow."""
     return jsonschema.Draft202012Validator(scenario_schema())
 
 
@@ -44,7 +44,7 @@ def run(rest: str) -> dict[str, Any]:
 
 
 def run_on(rest: str) -> tuple[dict[str, Any], Engine]:
-    """Run a story and return its report and the engine it ran on."""
+    """Run a story, and return its report and the engine of its world."""
     scenario = read_scenario(text_of(rest), "small.yaml")
     engine = Engine(build_world(scenario, "default", 0), Keeper())
     return StoryRun(scenario, engine).run(), engine
@@ -61,7 +61,10 @@ def world_of_scenario(text: str, machine_ms: int = 0) -> World:
 
 
 def run_text(text: str, name: str) -> tuple[dict[str, Any], Engine]:
-    """Run the story of a whole file, which may visit pages. Returns its report and its engine."""
+    """Run the story of a complete file, and return its report and the engine of its world.
+
+    The story may visit the emulator's pages.
+    """
     scenario = read_scenario(text, name)
     world = build_world(scenario, "default", 0)
     engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
@@ -79,9 +82,9 @@ def run_story(
     faults: Sequence[dict[str, Any]] = (),
     clock: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Run the steps of a story in a fresh world and return its report.
+    """Run the steps of a story in a fresh world, and return the report.
 
-    Raises ScenarioError if the story is refused where it is written.
+    Raises ScenarioError if the story is invalid.
     """
     document = _document(story, faults)
     if clock is not None:
@@ -90,7 +93,7 @@ def run_story(
 
 
 def differences_of(step: dict[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Return the differences of a step's report: the path, the expected and the actual value."""
+    """Return the differences in a step's report: for each, its path, expected value and actual value."""
     return [
         (difference["at"], difference["expected"], difference["found"])
         for difference in step["differences"]
@@ -98,7 +101,7 @@ def differences_of(step: dict[str, Any]) -> list[tuple[str, Any, Any]]:
 
 
 def verdict_of(story: Sequence[dict[str, Any]], faults: Sequence[dict[str, Any]] = ()) -> Verdict:
-    """Run the steps of a story and return its verdict. Only the last step may fail."""
+    """Run the steps of a story, and return the verdict. Only the last step may fail."""
     try:
         report = run_story(story, faults)
     except ScenarioError as error:

@@ -1,4 +1,4 @@
-"""What a story reaches: the problem codes of its responses, and the states of records."""
+"""Measures which problem codes and which states of records a story reaches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hosting_emulator.stories import respond_to_page
 from hosting_emulator.world import tables
 from hosting_emulator.world.value import Change, World
 
-#: The lifecycles whose states a story is watched for.
+#: The lifecycles whose states are recorded.
 WATCHED_LIFECYCLES = (
     "operation",
     "DNS authorization",
@@ -30,13 +30,13 @@ WATCHED_LIFECYCLES = (
 
 
 class StoryCoverage:
-    """What one story reached."""
+    """The problem codes and the states that one story reached."""
 
     def __init__(self) -> None:
         self.codes: set[str] = set()
         self.codes_without_faults: set[str] = set()
-        #: Codes that follow from the state of the world: no fault caused them, or only faults that
-        #: act while the world is in a certain state.
+        #: Codes that the state of the world caused. No fault caused them, except faults that act only
+        #: while the world is in a certain state.
         self.codes_by_state: set[str] = set()
         #: The states of records, by the name of their lifecycle.
         self.states: dict[str, set[str]] = defaultdict(set)
@@ -45,7 +45,7 @@ class StoryCoverage:
 
 
 class _WatchedEngine(Engine):
-    """Looks at the world after each commit, and at each response. Changes nothing."""
+    """Records the states after each commit, and the problem codes of responses."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world, Keeper())
@@ -107,7 +107,7 @@ def _states_of(world: World) -> dict[tuple[str, str], str]:
 
 
 def coverage_of(path: Path) -> StoryCoverage:
-    """Run the story of a scenario file, which must pass, and return what it reached."""
+    """Run the story of a scenario file, which must pass, and return its coverage."""
     scenario = read_scenario(path.read_text("utf-8"), path.name)
     engine = _WatchedEngine(build_world(scenario, "default", 0))
     report = StoryRun(scenario, engine, respond_to_page).run()

@@ -1,4 +1,4 @@
-"""A world with one fault or outcome, and a script of requests; copied, rewound, restarted or recorded."""
+"""A world with one fault or outcome, which tests copy, rewind, restart or record between requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.worlds_on_disk import world_content
 
 Mode: TypeAlias = Literal["frozen", "real", "scaled", "skip"]
 MODES: tuple[Mode, ...] = ("frozen", "real", "scaled", "skip")
-#: When a trigger acts on what it matches, beside at most two times.
+#: Conditions on which matches a trigger acts. In addition, every trigger acts at most twice.
 OCCASIONS: dict[str, dict[str, Any]] = {
     "after the first": {"skip_first": 1},
     "every second": {"every": 2},
@@ -32,13 +32,16 @@ OCCASIONS: dict[str, dict[str, Any]] = {
     "on a condition": {"while": {"flag": True}},
 }
 _PHASES = ("before_commit", "after_commit")
-#: The calls that a fault may match. The first one has a body.
+#: The calls that a fault may match. Only the first call has a request body.
 _CALLS = ("set_project_powered_by_flag", "get_dns_authorization")
 
 
 @dataclass(frozen=True)
 class Combination:
-    """A kind of fault or outcome, its commit phase if it has one, when it acts, and the world's clock."""
+    """A kind of fault or outcome with its commit phase, its condition, and the mode of the world's clock.
+
+    `phase` is None for a kind without a commit phase.
+    """
 
     noun: Noun
     kind: str
@@ -52,7 +55,7 @@ class Combination:
 
     @property
     def document(self) -> dict[str, Any]:
-        """What is armed: it acts at most two times."""
+        """The fault or outcome to arm, in the form used in scenarios. It acts at most twice."""
         examples = fault_examples() if self.noun == "fault" else outcome_examples()
         document = {self.kind: examples[self.kind], "times": 2, **OCCASIONS[self.occasion]}
         if self.acts_on_requests:
@@ -63,17 +66,20 @@ class Combination:
 
     @property
     def acts_on_requests(self) -> bool:
-        """Whether it acts on requests, and not on TLS handshakes."""
+        """Whether the fault or outcome acts on requests, and not on TLS handshakes."""
         return self.noun == "outcome" or fault_kinds()[self.kind].stage != "handshake"
 
     @property
     def can_be_recorded(self) -> bool:
-        """Whether a recording can repeat it: the clock of a recorded story is frozen."""
+        """Whether a recording can repeat the fault or outcome, because it needs no running clock."""
         return not needs_running_clock(self.kind)
 
     @property
     def call(self) -> str:
-        """The call that it matches. That of `alter` has the part that its example changes."""
+        """The call that the fault or outcome matches.
+
+        For `alter`, this is a call whose response contains the member that the example alters.
+        """
         if self.noun == "outcome":
             return "initialize_managed_source"
         if self.kind == "alter":
@@ -95,14 +101,17 @@ def combinations() -> list[Combination]:
 
 
 def _occasions_of(kind: str) -> list[str]:
-    """Return when a kind of fault can act: there is no project in a TLS handshake."""
+    """Return the conditions that a kind of fault supports.
+
+    The condition on a project is impossible for a TLS handshake, which has no project.
+    """
     if fault_kinds()[kind].stage == "handshake":
         return [name for name in OCCASIONS if name != "on a condition"]
     return [*OCCASIONS]
 
 
 def _can_act(kind: str, mode: Mode) -> bool:
-    """Return whether a kind of fault can act under a clock: some wait until it has moved."""
+    """Return whether a kind of fault can act with a clock mode. Some kinds need a running clock."""
     return mode in RUNNING_CLOCKS or not needs_running_clock(kind)
 
 
@@ -112,7 +121,7 @@ def _can_have(kind: str, phase: str) -> bool:
 
 @cache
 def _possible_call(kind: str) -> str:
-    """Return the first call on whose requests a kind of fault can act, or else the first call."""
+    """Return the first of the calls on which a kind of fault can act, or the first call if there is none."""
     options = fault_examples()[kind]
     possible = (call for call in _CALLS if _can_be_armed({kind: options, "call": call}))
     return next(possible, _CALLS[0])
@@ -127,7 +136,7 @@ def _can_be_armed(document: dict[str, Any]) -> bool:
 
 
 class TriggeredWorld:
-    """A world with one trigger, and requests in which each is sent with a key of its own."""
+    """A world with one fault or outcome (the trigger), and a sequence of requests with different keys."""
 
     def __init__(
         self, api: ControlledWorld, keeper: JournalKeeper, combination: Combination
@@ -139,7 +148,7 @@ class TriggeredWorld:
 
     @classmethod
     def with_trigger(cls, combination: Combination) -> TriggeredWorld:
-        """Return a fresh world in which the fault or outcome of a combination is armed."""
+        """Create a world in which the fault or outcome of a combination is armed."""
         machine = Machine()
         rate = 10.0 if combination.mode == "scaled" else None
         world = fresh_world(
@@ -154,7 +163,7 @@ class TriggeredWorld:
         return cls(api, keeper, combination)
 
     def send(self) -> int:
-        """Send a request that the trigger matches, and then another. Return the first one's status."""
+        """Send a request that the trigger matches, and then other requests. Return the first status."""
         self._key_count += 1
         key = f"key-{self._key_count}"
         self.api.machine.at_ms += 100
@@ -177,11 +186,11 @@ class TriggeredWorld:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many requests the trigger matched, and on how many it acted."""
+        """How many requests the trigger has matched, and on how many of them it has acted."""
         return self.trigger.seen, self.trigger.hits
 
     def contradictions(self) -> list[str]:
-        """Return what the trigger, the world and the request log say differently."""
+        """Return the contradictions between the trigger, the world and the request log."""
         trigger = self.trigger
         table = FAULTS if self._combination.noun == "fault" else OUTCOMES
         (entry,) = faults_in_order(self.api.world, table)
@@ -199,12 +208,12 @@ class TriggeredWorld:
 
     def _explains(self, trigger: Trigger) -> bool:
         if trigger.hits and self._combination.noun == "outcome":
-            # An outcome that applies also says whether it has changed its operation already.
+            # For an outcome, `unused` can also explain that its operation has not changed yet.
             return True
         return (trigger.unused is None) == (trigger.hits > 0)
 
     def _log_agrees(self) -> bool:
-        """Tell whether `why` names the fault in exactly those exchanges on which it acted."""
+        """Return whether `why` names the fault in exactly those exchanges on which the fault acted."""
         for exchange in self.api.engine.log.after(0):
             is_named = any(
                 note.startswith("fault-1 (") and " acted" in note for note in exchange.why
@@ -220,12 +229,12 @@ class TriggeredWorld:
 
     @property
     def state(self) -> tuple[Any, ...]:
-        """All rows of the world in a form that can be compared, but for the anchor of its clock."""
+        """All rows of the world except its clock, in a form that can be compared."""
         _, _, _, _, *rows = world_content(self.api.world)
         return tuple(row for row in rows if row[0] != CLOCK.name)
 
     def mark(self) -> tuple[int, int]:
-        """Return where a rewind leads back to: the latest commit, and the number of requests so far."""
+        """Return a mark for `rewind`: the latest commit, and the number of requests so far."""
         return self.api.world.commit, self._key_count
 
     def fork(self) -> TriggeredWorld:
@@ -233,11 +242,11 @@ class TriggeredWorld:
         return self._continued(replace(self.api.world, name="copy"))
 
     def restart(self) -> TriggeredWorld:
-        """Return the world as a new process reads it from its journal."""
+        """Return the world that a new process would read from the journal."""
         return self._continued(self._keeper.read())
 
     def rewind(self, mark: tuple[int, int]) -> None:
-        """Rewind the world. The same requests follow as after the mark."""
+        """Rewind the world to a mark. Later requests have the same keys as those after the mark."""
         commit, self._key_count = mark
         self.api.rewind_to_commit(commit)
 

@@ -1,4 +1,4 @@
-"""Worlds whose responses vary as a seed draws."""
+"""Worlds whose responses vary by a seed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tests.support.in_process import Machine, fresh_world
 def new_varied_world(
     seed: str, *points: str, mode: str = "skip", machine: Machine | None = None, **assumptions: Any
 ) -> World:
-    """Return a default world that varies at some points or, without any, at all of them.
+    """Return a default world whose responses vary at these points or, if none are given, at all points.
 
-    The given assumptions do not vary.
+    The variation does not change the assumptions in `assumptions`.
     """
     world = fresh_world(mode=mode, machine=machine, **assumptions)
     return varied_world(world, read_variation(seed, points or None), assumptions)

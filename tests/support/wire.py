@@ -1,7 +1,7 @@
-"""The one raw socket client: bytes to a server and back, for requests that no usual client can make.
+"""A raw socket client, for requests that no normal HTTP client can send.
 
-`wire` opens a connection. `exchange_raw` sends one request with exactly the given headers, as
-browsers, proxies and attackers do. `read_responses` parses all that a server sent on a connection.
+`wire` opens a connection. `exchange_raw` sends one request with exactly the given headers.
+`read_responses` parses everything that a server has sent on a connection.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ Headers = Iterable[tuple[str, str]]
 
 
 class _ReceivedBytes(io.BufferedReader):
-    """All that a server sends on a connection. What follows a response is kept for the next."""
+    """The bytes that a server sends on a connection. Bytes after a response belong to the next response."""
 
     def makefile(self, mode: str) -> _ReceivedBytes:
-        """Stand for the socket, as `HTTPResponse` expects one."""
+        """Return this object, because `HTTPResponse` calls this method of a socket."""
         return self
 
     def close(self) -> None:
-        """Stay open: `HTTPResponse` closes what it read to its end."""
+        """Do nothing, because `HTTPResponse` calls this after each response."""
 
 
 class Wire:
-    """One connection to the server of a base URL."""
+    """A connection to the server of a base URL."""
 
     def __init__(self, base_url: str) -> None:
         parts = urlsplit(base_url)
@@ -45,7 +45,7 @@ class Wire:
         self._received = _ReceivedBytes(socket.SocketIO(self.socket, "r"))
 
     def send(self, data: bytes) -> None:
-        """Send bytes as they are."""
+        """Send bytes unchanged."""
         self.socket.sendall(data)
 
     def send_request(
@@ -57,7 +57,10 @@ class Wire:
         *,
         length: int | None = None,
     ) -> None:
-        """Send a request; `headers` may repeat, `length` may be false, and -1 leaves it out."""
+        """Send a request. `headers` may contain a name several times.
+
+        `length` is the value of Content-Length, which may be wrong. With -1, this header is left out.
+        """
         lines = [f"{method} {self.prefix}{path} HTTP/1.1", f"Host: {self.host}"]
         lines += [f"{name}: {value}" for name, value in headers]
         if length != -1 and (body or length is not None):
@@ -65,19 +68,19 @@ class Wire:
         self.send(("\r\n".join(lines) + "\r\n\r\n").encode() + body)
 
     def read_response(self, method: str = "GET") -> Response:
-        """Read one response to its end."""
+        """Read one complete response."""
         received = HTTPResponse(self._received, method=method)  # type: ignore[arg-type]
         received.begin()
         return Response(received.status, received.headers, received.read())
 
     def is_closed_by_server(self) -> bool:
-        """Wait for the server's next byte, and return whether there is none."""
+        """Wait until the server sends a byte or closes the connection. Return whether it closed."""
         return self._received.read(1) == b""
 
 
 @contextmanager
 def wire(base_url: str) -> Iterator[Wire]:
-    """Open a connection, and close it at the end."""
+    """Open a connection, and close it at the end of a block."""
     connection = Wire(base_url)
     try:
         yield connection
@@ -108,7 +111,7 @@ def host_of(base_url: str) -> str:
 
 
 def read_responses(data: bytes) -> list[Response]:
-    """Parse all that a server sent on a connection. Fails if it is not complete HTTP."""
+    """Parse all responses that a server sent on a connection. Fails if a response is incomplete."""
     responses = []
     while data:
         head, end, data = data.partition(b"\r\n\r\n")

@@ -1,7 +1,7 @@
-"""One world in this process, changed as through the control API.
+"""One world in this process, which the handlers of the control API change.
 
-`InProcess` changes its world directly. Here the history of the world also says what a user did,
-which a recorded scenario repeats.
+`InProcess` changes its world directly. The handlers also record each manual change in the history of the
+world, so that a recorded scenario can repeat it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.support.in_process import InProcess
 
 
 class ControlledWorld(InProcess):
-    """The calls of one engine, whose world the handlers of the control API change."""
+    """The calls of one world. The handlers of the control API change the world."""
 
     def add_fault(self, **fault: Any) -> str:
         return str(arm_rule(self.engine, fault_document(fault), FAULT)["id"])
@@ -56,7 +56,7 @@ class ControlledWorld(InProcess):
         clock_changes.advance_clock(self.engine, clock_changes.Advance(by=duration))
 
     def advance_until_ended(self, operation_id: str) -> None:
-        """Move time until an operation has ended."""
+        """Move time forward until an operation has ended."""
         clock_changes.advance_clock(
             self.engine, clock_changes.Advance(until_operation=operation_id)
         )
@@ -68,19 +68,22 @@ class ControlledWorld(InProcess):
         assumptions.patch_assumptions(self.engine, values)
 
     def create_key_by_hand(self, user: str = "owner", name: str = "given") -> str:
-        """Create an API key as the control API does, and return its value."""
+        """Create an API key like the control API, and return its value."""
         key = tokens.create_api_key(self.engine, tokens.NewKey(user=user, name=name))
         return key.value
 
     def user_token(self, user: str, *, interactive: bool = True) -> str:
-        """Return a new token of the usual lifetime for the organization where a user is at home."""
+        """Return a new token for a user and their home organization, with the default lifetime."""
         claims = tokens.token_claims(self.world, tokens.NewToken(user=user))
         return self.engine.mint(
             claims.user, claims.organization_id, "http://127.0.0.1", interactive=interactive
         )
 
     def rewindable_commits(self, count: int) -> list[int]:
-        """Return the latest of the last `count` commits, except those that lie inside a request."""
+        """Return the numbers of the last `count` commits, latest first.
+
+        A request can have several commits. Only its last commit is included.
+        """
         inner_numbers = {
             commit.number for entry in self.engine.log.after(0) for commit in entry.commits[:-1]
         }
@@ -91,24 +94,24 @@ class ControlledWorld(InProcess):
         history.rewind_world(self.engine, number)
 
     def rewind(self, world: World) -> None:
-        """Put an earlier value of the world back."""
+        """Restore an earlier state of the world."""
         self.engine.restore(SavedState(world, world.at_ms))
 
 
 @contextmanager
 def refusals_allowed() -> Iterator[None]:
-    """Let the control API refuse a change, which then changes nothing."""
+    """Ignore a refusal by the control API in a block."""
     with suppress(ControlRefusal):
         yield
 
 
 def reimported(world: World, *, with_seed: bool = False) -> World:
-    """Return a world as a process has it that imports its export."""
+    """Export a world, and return the world that a process would import from the document."""
     return import_state(export_state(world, with_seed=with_seed), "default", 0)
 
 
 def needs_fields(intervention: str) -> bool:
-    """Tell whether an intervention is refused where nothing but its name is written."""
+    """Return whether an intervention is refused if only its name is given."""
     try:
         read_intervention({intervention: None})
     except DocumentRefused:

@@ -1,4 +1,4 @@
-"""The documents that an emulator serves about one world, for a world in this process."""
+"""The OpenAPI document that an emulator serves for a world, for a world in this process."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from tests.support.in_process import InProcess
 
 
 def openapi_of(api: InProcess) -> dict[str, Any]:
-    """Return the OpenAPI document of a world, as it would be served for the port of its origins."""
+    """Return the OpenAPI document of a world, with the port of its dev origins."""
     return world_document(api.world, "http://127.0.0.1", api.dev_port)
