@@ -1,8 +1,8 @@
 """The calls of the contract as methods, which tests use over any transport.
 
-`InProcess` (support/in_process.py) sends a call to an engine in this process. `HttpWorld`
-(support/http_world.py) sends it over HTTP. Both return a `Response`, and both have the same methods for
-arming faults and outcomes, for interventions and for moving time.
+`InProcess` (support/in_process.py) sends calls to an engine in this process. `HttpWorld`
+(support/http_world.py) sends calls over HTTP. Both classes return a `Response`, and have the same
+methods for arming faults and outcomes, for interventions and for moving time.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Response:
 class Calls(ABC):
     """The calls of one world.
 
-    Each method passes its options on to `call`: the user who sends the request (`user`) or a `token`, the
-    Idempotency-Key (`key`), the `body`, and additional `headers`. If a call requires an Idempotency-Key
-    and no `key` is given, the call is sent with a new one.
+    Each method passes its options on to `call`: the user who sends the request (`user`) or a
+    `token`, the Idempotency-Key (`key`), the `body`, and additional `headers`. If a call requires
+    an Idempotency-Key and no `key` is given, the call is sent with a new one.
     """
 
     _created_keys = 0

@@ -21,8 +21,8 @@ from tests.support.served_worlds import served_world
 class CheckedCalls(Calls):
     """Calls whose responses are all checked against the models of the contract.
 
-    A refused request, and a read with an access token, must not change the world. This is checked after
-    each call, in every test.
+    After each call, in every test, the world is checked too: a refused request, or a read with an
+    access token, must not have changed the world.
     """
 
     @abstractmethod
@@ -62,9 +62,9 @@ class CheckedCalls(Calls):
     def _unchanging_state(self) -> dict[str, Any]:
         """Return the part of the world that a read or a refused request must not change.
 
-        Three changes are allowed, so they are left out. A rate limit counts the requests that it refuses.
-        An armed fault counts the requests that it matches, and draws random numbers. With the clock
-        `skip`, a request may move time.
+        The part leaves out three changes that are allowed. A rate limit counts the requests that it
+        refuses. An armed fault counts the requests that it matches, and draws random numbers. With
+        the clock `skip`, a request may move time.
         """
         world = self.current_world()
         tables = dict(world.tables)
@@ -80,8 +80,8 @@ class CheckedCalls(Calls):
     def _refusals_change_nothing(self) -> bool:
         """Return whether no refused request may change the world.
 
-        There are two exceptions. Under some assumptions, the world stores refusals. A fault that acts
-        after the commit refuses a request that has already changed the world.
+        Return False if the world stores refusals because of its assumptions, or if a fault acts
+        after the commit. Such a fault refuses a request that has already changed the world.
         """
         world = self.current_world()
         faults = world.tables["faults"].values()
@@ -206,9 +206,9 @@ WAYS_TO_CONTINUE = ("restart", "fork", "rewind")
 
 
 def continued(world: CheckedWorld, way: str, change: Callable[[], object]) -> CheckedWorld:
-    """Return a world that continues in this way: after a restart, as a fork, or rewound or restored.
+    """Return a world after a restart, a fork, a rewind or a restored snapshot, depending on `way`.
 
-    A rewind or a restored snapshot undoes `change`, which is called before it.
+    `change` is called before a rewind or a restore, which undoes the change.
     """
     if way == "restart":  # an export and an import have the same effect as a restart
         world.load(world.state())

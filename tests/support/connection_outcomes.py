@@ -22,8 +22,8 @@ PATIENCE_S = 10
 class ConnectionOutcome:
     """How one request ended at the client's socket.
 
-    `kind` is `answered`, `reset`, `empty` (closed without a byte), `silent`, `cut` (closed before the end
-    of the body) or `torn` (reset before the end of the body).
+    `kind` is `answered`, `reset`, `empty` (closed without a byte), `silent`, `cut` (closed before
+    the end of the body) or `torn` (reset before the end of the body).
     """
 
     kind: str

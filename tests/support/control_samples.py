@@ -1,7 +1,7 @@
 """Samples of the documents that the control API sends, for use with `FakeControl`.
 
-`FakeControl` checks the samples against the types of the control API. Each function returns a complete
-document, in which its keyword arguments replace members.
+`FakeControl` checks the samples against the types of the control API. Each function returns a
+complete document, in which its keyword arguments replace members.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from hosting_emulator.control.openapi import control_document
 
 #: The only kind whose objects may have undeclared members.
 _OPEN_KIND = "StoryStep"
-#: Kinds that also contain the members of the fault or outcome that a user wrote, and the kind of these.
+#: Kinds that also contain the members of a fault or outcome that a user wrote, with the kind of that
+#: fault or outcome.
 _WRITTEN_KINDS = {"FaultState": "Fault", "OutcomeState": "Outcome"}
 
 

@@ -1,7 +1,7 @@
 """Runs an emulator in the event loop of a test, for pytest-aiohttp's fixtures and raw connections.
 
-`aiohttp_client(EmulatorServer())` starts an emulator and returns a client. The test can then observe
-every task, connection and listener of both.
+`aiohttp_client(EmulatorServer())` starts an emulator and returns a client. The test can then
+observe every task, connection and listener of the emulator and of its client.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _settings(options: dict[str, Any]) -> Settings:
 
 @asynccontextmanager
 async def emulator_in_loop(**settings: Any) -> AsyncIterator[Emulator]:
-    """Run an emulator during a block. By default, it listens on a free port and stores nothing on disk."""
+    """Run an emulator during a block. By default, the emulator listens on a free port, without storage."""
     async with Emulator(_settings(settings)) as emulator:
         yield emulator
 

@@ -48,8 +48,8 @@ class StartFailed(AssertionError):
 class Process:
     """A running emulator process, which the warm interpreter forks if it can.
 
-    `command` is the command that precedes the word `start`. `ready` is the JSON object that the emulator
-    printed when it was ready. Raises StartFailed if the process ends before that.
+    `command` is the command that precedes the word `start`. `ready` is the JSON object that the
+    emulator printed when it was ready. Raises StartFailed if the process ends before it is ready.
     """
 
     def __init__(self, *arguments: str, command: tuple[str, ...] = (COMMAND,), **options: Any):

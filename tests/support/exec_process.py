@@ -1,7 +1,8 @@
 """Runs `hosting-emulator exec` as a process, and finds the processes that it has started.
 
-Every process that `exec` starts has a unique mark in its environment, so that it can be found even if
-its parent has ended. `exec` itself also has the mark, unless the warm interpreter forked it.
+Every process that `exec` starts has a unique mark in its environment, so that the process can be
+found even if its parent has ended. `exec` itself also has the mark, unless the warm interpreter
+forked it.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ _MARK = "HOSTING_EMULATOR_TEST_MARK"
 class Execution:
     """A running `exec` and its processes.
 
-    The warm interpreter forks `exec`, unless it is `cold` or `wrapper` is given. `wrapper` is a command
-    that runs `exec`, such as `script`. `command` is the command that precedes the word `exec`.
+    The warm interpreter forks `exec`, unless it is `cold` or `wrapper` is given. `wrapper` is a
+    command that runs `exec`, such as `script`. `command` is the command that precedes the word
+    `exec`.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """A fake of the control API, which sends the responses that a test chooses and records requests.
 
-The fake uses real sockets on a free loopback port, because tests of clients also cover kept-alive, lost
-and refused connections. When a test chooses a response, the response is checked against the types of the
-control API, unless the test marks it as deliberately wrong.
+The fake uses real sockets on a free loopback port, because tests of clients also cover kept-alive,
+lost and refused connections. When a test chooses a response, the response is checked against the
+types of the control API, unless the test marks it as deliberately wrong.
 """
 
 import json
@@ -36,8 +36,8 @@ class FakeResponse:
     """A response that the fake sends.
 
     `text` replaces the JSON of `body`. The default `status` is that of a success. The default
-    `content_type` is JSON, or that of a problem if `status` is an error. Only a `deliberately_wrong`
-    response may differ from the responses that the control API documents.
+    `content_type` is JSON, or that of a problem if `status` is an error. Only a
+    `deliberately_wrong` response may differ from the responses that the control API documents.
     """
 
     body: Any = None
@@ -89,8 +89,8 @@ def event_stream(*events: tuple[str, Any], **options: Any) -> FakeResponse:
 class FakeControl:
     """A server with the control API's paths.
 
-    `responses` contains the responses to each request, such as "GET /worlds". They are sent in order, and
-    the last response is repeated.
+    `responses` contains the responses to each request, such as "GET /worlds". The responses
+    are sent in order, and the last response is repeated.
     """
 
     responses: dict[str, list[FakeResponse]] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """A small HTTP client for tests, with one kept-alive connection.
 
-Use `HttpWorld` (support/http_world.py) for the calls of a world. Use `Wire` (support/wire.py) to send
-bytes that no HTTP client sends.
+Use `HttpWorld` (support/http_world.py) for the calls of a world. Use `Wire` (support/wire.py) to
+send bytes that no HTTP client sends.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.support.calls import Response
 
 
 class HttpClient:
-    """A client of one server, with at most one open connection. It is not thread-safe."""
+    """A client of one server, with at most one open connection. This class is not thread-safe."""
 
     def __init__(self, url: str, *, timeout_s: float = 30.0) -> None:
         self.host = urlsplit(url).netloc
@@ -29,8 +29,8 @@ class HttpClient:
     ) -> Response:
         """Send a request, and return its complete response. `body` is sent as JSON unless it is bytes.
 
-        Raises OSError or HTTPException if no complete response arrives. The next request then opens a
-        new connection.
+        Raises OSError or HTTPException if no complete response arrives. The next request then opens
+        a new connection.
         """
         request_headers = dict(headers or {})
         content = body

@@ -11,8 +11,8 @@ from hosting_emulator.sdk import HostingEmulator
 from tests.support.calls import Calls, Response, fault_document
 from tests.support.http_client import HttpClient
 
-#: Idle clients with open connections, by host. They are reused, because a new connection takes longer
-#: than a request.
+#: Idle clients with open connections, by host. Connections are reused, because opening a connection takes
+#: longer than a request.
 _IDLE_CLIENTS: defaultdict[str, list[HttpClient]] = defaultdict(list)
 
 

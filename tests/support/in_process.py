@@ -1,6 +1,6 @@
 """One world in this process, without sockets and threads, and with a machine clock that the test moves.
 
-This is the usual way to test a rule of the service. Requests are sent directly to the engine.
+Most tests of the service's rules use such a world. Requests are sent directly to its engine.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tests.support.calls import Calls, Response, fault_document
 
 #: The initial time of the machine's clock, which is 2026-03-01T12:00:00Z.
 NOON_MS = 1_772_366_400_000
-#: Initial worlds that tests share. This is safe because a world is an immutable value.
+#: Initial worlds, which tests can share because a world is an immutable value.
 _SHARED_WORLDS: dict[tuple[str, str, str, int], World] = {}
 TEN_YEARS_S = 10 * 365 * 86_400
 #: The organization that a user's token names.
@@ -70,7 +70,7 @@ def fresh_world(
     machine: Machine | None = None,
     **assumptions: Any,
 ) -> World:
-    """Return a default world. By default, its clock is frozen."""
+    """Return a new default world, with a frozen clock by default."""
     origin = WorldSource(mode, rate, None, Assumptions().changed(assumptions))  # type: ignore[arg-type]
     at_ms = (machine or Machine())()
     key = (name, seed, repr(origin), at_ms)
@@ -87,12 +87,12 @@ def world_origin(
 
 
 def new_worlds(machine: Machine | None = None) -> Worlds:
-    """Return the worlds of a process that stores nothing. There is no world yet."""
+    """Return the empty collection of worlds of a process that stores nothing on disk."""
     return Worlds(None, machine or Machine())
 
 
 def new_change(world: World, now_ms: int | None = None) -> Change:
-    """Return a change of a world without an engine. By default, the change happens at world time."""
+    """Start a change of a world that has no engine, by default at the world's current time."""
     return Change(world, world.at_ms if now_ms is None else now_ms)
 
 
@@ -320,7 +320,7 @@ class InProcess(Calls):
         vary(self.engine, read_variation(seed, points or None))
 
     def unvary(self) -> bool:
-        """Stop varying responses. Return whether they varied before."""
+        """Stop varying responses. Return whether responses varied before."""
         return unvary(self.engine)
 
     @property

@@ -1,7 +1,7 @@
 """Installs the Node.js packages that tests use, once for all tests, worker processes and runs.
 
-`node/package.json` and its lock file list the packages. The installation folder is named after a digest
-of these files, so a changed lock file leads to a new installation.
+`node/package.json` and its lock file list the packages. The installation folder is named after a
+digest of these files, so a changed lock file leads to a new installation.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ INSTALLATIONS = Path(sys.prefix) / "node-packages"
 def node_modules() -> Path:
     """Return the installed `node_modules` folder.
 
-    The first process that needs the folder installs the packages, while other processes wait. If npm is
-    missing, the test is skipped, or fails in CI.
+    The first process that needs the folder installs the packages, while other processes wait. If
+    npm is missing, the test is skipped, or fails in CI.
     """
     need("npm")
     need("node")

@@ -1,7 +1,7 @@
 """An HTTP client with few imports, for client programs that tests start hundreds of times.
 
-Importing `json`, `socket` and `http.client` takes four times as long as starting Python. Therefore this
-module imports only built-in modules, and returns a tuple instead of a `Response`.
+Importing `json`, `socket` and `http.client` takes four times as long as starting Python. Therefore
+this module imports only built-in modules, and returns a tuple instead of a `Response`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _JSON_NAMES = {"__builtins__": {}, "true": True, "false": False, "null": None}
 
 
 def client_command(module: str) -> tuple[str, ...]:
-    """Return the command that starts the client program in a module. Its arguments must follow."""
+    """Return the command that starts the client program in a module, without arguments."""
     return (sys.executable, "-IS", "-c", _RUN.format(module), __file__.rsplit("/", 3)[0])
 
 
@@ -36,9 +36,9 @@ def send(
 ) -> tuple[int, dict[str, str], Any]:
     """Send a request, and return the status, the headers with lowercase names, and the JSON document.
 
-    `address` is a URL, whose path precedes `path`. The client waits at most `piece_s` for each piece of
-    the response, and at most `whole_s` for the whole response, both in seconds. Raises OSError or
-    ValueError if no complete response arrives.
+    `address` is a URL, whose path precedes `path`. The client waits at most `piece_s` for each
+    piece of the response, and at most `whole_s` for the whole response, both in seconds. Raises
+    OSError or ValueError if no complete response arrives.
     """
     authority, _, prefix = address.removeprefix("http://").partition("/")
     host, _, port = authority.rpartition(":")

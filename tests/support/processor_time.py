@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: The limit in seconds of processor time. Linear work takes a hundredth of it, and quadratic work takes a
-#: hundred times as long.
+#: The limit in seconds of processor time. Linear work takes a hundredth of this limit, and quadratic work
+#: takes a hundred times the limit.
 LINEAR_S = 1.0
 
 

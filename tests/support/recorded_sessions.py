@@ -61,8 +61,8 @@ class SessionPast:
     ) -> Recording:
         """Record all events, or the events from `first` to `last`, as a scenario.
 
-        Each of the two is the number of a request, or a commit such as `commit:40`. Raises ValueError if
-        no scenario can express these events.
+        `first` and `last` are the number of a request, or a commit such as `commit:40`. Raises
+        ValueError if no scenario can express these events.
         """
         recorded = record_session(self._past, name, first, last)
         return Recording(recorded.text, recorded.left_out)

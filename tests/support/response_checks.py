@@ -1,7 +1,7 @@
 """Checks of each response against the contract, independent of the emulator's own tables.
 
-Only the resource models come from the emulator. Codes, paths and statuses are repeated here, so that a
-wrong value in the emulator's tables makes tests fail.
+Only the resource models come from the emulator. Codes, paths and statuses are repeated here, so
+that a wrong value in the emulator's tables makes tests fail.
 """
 
 from __future__ import annotations

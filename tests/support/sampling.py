@@ -1,7 +1,7 @@
 """Samples of tables with many similar rows. A normal run tries a few rows, and `make torture` all.
 
-A rotating sample contains different rows at each commit, until all rows have been tried. It does not
-depend on the date or the clock.
+A rotating sample contains different rows at each commit, until all rows have been tried. The date
+and the time do not affect a sample.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ SAMPLE_VARIABLE = "TEST_SAMPLE"
 
 
 def sampled(rows: Iterable[Any], count: int) -> list[Any]:
-    """Return all rows for `parametrize`. All but `count` of them are marked as torture.
+    """Return all rows for `parametrize`. All but `count` rows are marked as torture.
 
-    The sample is the same at each commit. Use it for tables in which some rows do not pass yet.
+    The sample is the same at each commit, which suits tables in which some rows do not pass yet.
     """
     rows = list(rows)
     chosen = Random("tests").sample(range(len(rows)), min(count, len(rows)))
@@ -30,7 +30,7 @@ def sampled(rows: Iterable[Any], count: int) -> list[Any]:
 
 
 def rotating(rows: Iterable[Any], count: int, *, number: int | None = None) -> list[Any]:
-    """Return all rows for `parametrize`. All but `count` of them are marked as torture.
+    """Return all rows for `parametrize`. All but `count` rows are marked as torture.
 
     `number` chooses the unmarked rows. The default is `sample_number()`. Consecutive numbers choose
     consecutive parts of the shuffled table, so every row is chosen once before any row is repeated.
@@ -61,8 +61,8 @@ def sample_number() -> int:
 def commit_number(folder: Path) -> int:
     """Return the number of commits in the history of the checked-out commit of a folder.
 
-    In a shallow clone, whose history is incomplete, the number is derived from the commit's hash. Without
-    a commit, as in a source distribution, the number is 0.
+    In a shallow clone, whose history is incomplete, the number is derived from the commit's hash.
+    Without a commit, as in a source distribution, the number is 0.
     """
     if _git(folder, "rev-parse", "--is-shallow-repository") == "true":
         return int(_git(folder, "rev-parse", "--short=8", "HEAD"), 16)

@@ -1,8 +1,8 @@
 """Direct access to the worlds of the emulators that run in this process.
 
-Some tests compare a world before and after each request. Fetching it through the control API would take
-more time than the rest of such a test. Direct access from another thread is safe, because a world is an
-immutable value.
+Some tests compare a world before and after each request. Fetching the world through the control API
+would take more time than the rest of such a test. Direct access from another thread is safe,
+because a world is an immutable value.
 """
 
 from __future__ import annotations

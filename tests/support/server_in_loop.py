@@ -101,10 +101,10 @@ class ServerInLoop:
         return fault.hits
 
     async def send_one_request(self, patience_s: float) -> str:
-        """Send one request on a new connection, and return the kind of its end.
+        """Send one request on a new connection, and return how the request ended.
 
-        The kinds are `whole`, `cut` (the body is incomplete), `empty` (closed without a byte), `reset`
-        and `silent` (no end within `patience_s`).
+        The possible ends are `whole`, `cut` (the body is incomplete), `empty` (closed without a
+        byte), `reset` and `silent` (no end within `patience_s`).
         """
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
@@ -125,8 +125,8 @@ class ServerInLoop:
     async def send_pieces(self, *pieces: bytes, end: bool = False) -> bytes:
         """Send pieces that the server reads one by one, and return all that the server sends.
 
-        The method waits until the server closes the connection. With `end`, the client's side of the
-        connection is closed after the last piece.
+        The method waits until the server closes the connection. With `end`, the client's side of
+        the connection is closed after the last piece.
         """
         loop = asyncio.get_running_loop()
         transport, recorder = await loop.create_connection(ResponseRecorder, "127.0.0.1", self.port)
@@ -185,9 +185,9 @@ class ServerInLoop:
     async def wait_until_quiet(self, connections: int = 0) -> Footprint:
         """Wait until this many connections are held, and return the footprint.
 
-        With 0 connections, also wait until the server's tasks have ended. After 500 checks, return the
-        footprint in any case. Garbage is not collected before a check, so a connection that only the
-        garbage collector would close is still counted.
+        With 0 connections, also wait until the server's tasks have ended. After 500 checks, return
+        the footprint in any case. Garbage is not collected before a check, so a connection that
+        only the garbage collector would close is still counted.
         """
         for _ in range(_CHECKS):
             footprint = Footprint(len(asyncio.all_tasks()), self.connection_count())

@@ -1,6 +1,7 @@
 """Lets tests change and observe the inside of a server that runs in their own event loop.
 
-Clients cannot observe these internals: long time limits, buffers, and how often something is computed.
+Clients cannot observe these internals: long time limits, buffers, and how often something is
+computed.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def limit_open_files(soft: int, hard: int | None = None) -> Callable[[], None]:
 
 
 def raise_open_files_limit() -> int:
-    """Raise the limit on open files of this process to at most ENOUGH_FILES, and return it."""
+    """Raise the limit on open files of this process to at most ENOUGH_FILES, and return the limit."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     limit = ENOUGH_FILES if hard == resource.RLIM_INFINITY else min(hard, ENOUGH_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
@@ -85,7 +85,7 @@ class ServerProcess:
             yield
 
     def connection_count(self) -> int:
-        """Return how many connections the process holds, which are its sockets since it was ready."""
+        """Return how many connections the process holds, without the sockets that it opened at its start."""
         return len(sockets_of(self.process.popen.pid) - self._initial_sockets)
 
     def descriptor_count(self) -> int:

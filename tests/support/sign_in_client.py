@@ -45,7 +45,7 @@ class Page(Response):
 
 @dataclass
 class Browser:
-    """Sends requests to one issuer, and stores the issuer's cookie. It does not follow redirects."""
+    """Sends requests to one issuer, stores the issuer's cookie, and does not follow redirects."""
 
     issuer: str
     cookie: str = ""

@@ -1,7 +1,8 @@
 """Simulates programs whose workers send requests concurrently, in one thread and in simulated time.
 
-A worker is a generator that yields requests and pauses. For each `Request`, it receives a `Response`. The
-workers of a program share a pool of connections, or open a new connection for each request.
+A worker is a generator that yields requests and pauses. For each `Request`, the worker receives a
+`Response`. The workers of a program share a pool of connections, or open a new connection for each
+request.
 """
 
 from __future__ import annotations

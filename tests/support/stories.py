@@ -31,7 +31,7 @@ FIRST_LINE = 3
 
 @cache
 def schema_check() -> Any:
-    """Return a validator for the JSON schema of scenarios. It is cached because creating it is slow."""
+    """Return a validator for the JSON schema of scenarios, cached because its creation is slow."""
     return jsonschema.Draft202012Validator(scenario_schema())
 
 
@@ -93,7 +93,7 @@ def run_story(
 
 
 def differences_of(step: dict[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Return the differences in a step's report: for each, its path, expected value and actual value."""
+    """Return the path, the expected value and the actual value of each difference in a step's report."""
     return [
         (difference["at"], difference["expected"], difference["found"])
         for difference in step["differences"]

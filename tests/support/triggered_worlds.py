@@ -55,7 +55,7 @@ class Combination:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The fault or outcome to arm, in the form used in scenarios. It acts at most twice."""
+        """The fault or outcome to arm, in the form used in scenarios. Its `times` is 2."""
         examples = fault_examples() if self.noun == "fault" else outcome_examples()
         document = {self.kind: examples[self.kind], "times": 2, **OCCASIONS[self.occasion]}
         if self.acts_on_requests:
@@ -71,7 +71,7 @@ class Combination:
 
     @property
     def can_be_recorded(self) -> bool:
-        """Whether a recording can repeat the fault or outcome, because it needs no running clock."""
+        """Whether a recording can repeat the fault or outcome, which must not need a running clock."""
         return not needs_running_clock(self.kind)
 
     @property

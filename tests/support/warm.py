@@ -1,16 +1,16 @@
 """Starts processes in milliseconds, by forking an interpreter that has already imported everything.
 
-Starting Python and importing our packages takes half a second of processor time, which is most of the
-cost of a command. Therefore each worker of the tests has one helper process, the warm interpreter
-(`tests.support.warm_interpreter`). The helper imports everything, and then waits for jobs. For each
-job it forks a child, which applies the arguments, environment, folder, streams and signals of the job,
-and runs the command. Tests start such a process directly (`WarmProcess`, `run`), or put a folder of
-small programs in front of the PATH (`programs`). Each of these programs starts a warm process and
-behaves as if it were that process.
+Starting Python and importing our packages takes half a second of processor time, which is most of
+the cost of a command. Therefore each worker of the tests has one helper process, the warm
+interpreter (`tests.support.warm_interpreter`). The helper imports everything, and then waits for
+jobs. For each job it forks a child, which applies the arguments, environment, folder, streams and
+signals of the job, and runs the command. Tests start such a process directly (`WarmProcess`,
+`run`), or put a folder of small programs in front of the PATH (`programs`). Each of these programs
+starts a warm process and behaves as if it were that process.
 
-A test about the start of a process itself must start a real process. Such tests are about imports, the
-environment in /proc, descriptors or terminals. At least one test in each folder also starts a real
-process.
+A test about the start of a process itself must start a real process, for example a test about
+imports, the environment in /proc, descriptors or terminals. At least one test in each folder also
+starts a real process.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ _PROGRAMS = {
 #: Options of `subprocess.Popen` that the warm interpreter does not support.
 _UNSUPPORTED_OPTIONS = {"preexec_fn", "pass_fds"}
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-#: Precedes the command of a real process, and resets its signals as in a terminal. A warm process
-#: resets them too.
+#: Precedes the command of a real process, and resets its signals as in a terminal. The warm interpreter
+#: resets signals in the same way.
 TERMINAL_SIGNALS_PREFIX = (
     sys.executable,
     "-I",
@@ -64,9 +64,9 @@ TERMINAL_SIGNALS_PREFIX = (
 class WarmProcess:
     """A process that the warm interpreter forks. Its streams are text.
 
-    The class offers the part of `subprocess.Popen` that tests use. `args` start with COMMAND, or with
-    sys.executable followed by `-m`, `-c` or a script. The process handles signals as if it were started
-    in a terminal, even if the tests themselves ignore signals.
+    The class offers the part of `subprocess.Popen` that tests use. `args` start with COMMAND, or
+    with sys.executable followed by `-m`, `-c` or a script. The process handles signals as if it
+    were started in a terminal, even if the tests themselves ignore signals.
     """
 
     def __init__(
@@ -204,8 +204,8 @@ class WarmProcess:
 def start(args: Sequence[str], *, cold: bool = False, **options: Any) -> Any:
     """Start a process, and return a WarmProcess or a Popen.
 
-    A real process is started if `cold`, or if the warm interpreter does not support the program or an
-    option.
+    A real process is started if `cold`, or if the warm interpreter does not support the program or
+    an option.
     """
     is_known_program = args[0] in (COMMAND, sys.executable)
     if is_known_program and not cold and not _UNSUPPORTED_OPTIONS & options.keys():
@@ -248,8 +248,8 @@ class _Reader(Thread):
 def programs() -> Path:
     """Return a folder with the programs `hosting-emulator`, `pytest` and `python`.
 
-    Each of them runs in a warm process. Tests put the folder in front of the PATH, so that these programs
-    replace the installed ones.
+    Each program runs in a warm process. Tests put the folder in front of the PATH, so that these
+    programs replace the installed ones.
     """
     return _helper().programs
 

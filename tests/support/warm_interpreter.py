@@ -2,8 +2,8 @@
 
     python warm_interpreter.py LISTENER LIFELINE
 
-Both arguments are descriptors of sockets. Clients connect to LISTENER and send a job. The interpreter
-ends when the other end of LIFELINE is closed.
+Both arguments are descriptors of sockets. Clients connect to LISTENER and send a job. The
+interpreter ends when the other end of LIFELINE is closed.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _PACKAGES = (
 )
 #: Modules of pytest-xdist that tests of the plugin use, if it is installed.
 _XDIST_MODULES = ("xdist.plugin", "xdist.remote", "xdist.workermanage")
-#: Signals to reset in the child. The parent of this process may have let it ignore the first three,
-#: and this process handles the last one.
+#: Signals to reset in the child. This process may have inherited that the first three are ignored, and it
+#: handles the last one.
 _RESET_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD)
 
 
@@ -111,7 +111,7 @@ def _send_number(client: socket.socket, number: int) -> None:
 
 # --- In the child ----------------------------------------------------------------------------------
 
-#: The exit code of this process, as the single item. An uncaught exception leaves it at 1.
+#: A list with the exit code of this process. After an uncaught exception, the exit code is still 1.
 _EXIT_CODE: list[Any] = [1]
 
 
@@ -152,7 +152,8 @@ def _run_job(job: dict[str, Any], streams: list[int]) -> NoReturn:
 def _exit_immediately() -> None:
     """End this process, as the last exit handler.
 
-    Without this, Python would delete all imported modules, which takes as long as importing them.
+    Without this handler, Python would delete all imported modules, which takes as long as importing
+    them.
     """
     (code,) = _EXIT_CODE
     if isinstance(code, str):
@@ -172,8 +173,8 @@ def _exit_immediately() -> None:
 def _run_program(python: str, program: str, *arguments: str) -> None:
     """Run our command, or Python with some of its options and `-m`, `-c` or a script.
 
-    `python` is the program that becomes `sys.executable`, so that processes which the program starts
-    also come from the warm interpreter.
+    `python` is the program that becomes `sys.executable`, so that processes which the program
+    starts also come from the warm interpreter.
     """
     if Path(program).name == "hosting-emulator":
         sys.argv = [program, *arguments]

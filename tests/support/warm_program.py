@@ -1,4 +1,4 @@
-"""Starts a process in the warm interpreter. A program can also behave as if it were that process.
+"""Starts processes in the warm interpreter, or lets a program behave as if it were such a process.
 
 The small programs of `tests.support.warm` import this module and are started hundreds of times.
 Therefore the module imports only built-in modules, and modules that Python has already loaded.
@@ -25,8 +25,8 @@ def fork_process(
 ) -> tuple[int, _socket.socket]:
     """Let the warm interpreter fork a process for a job.
 
-    Return the pid of the process, and a connection from which its exit code can be read. Closing the
-    connection kills the process. The job is sent as a Python literal.
+    Return the pid of the process, and a connection from which its exit code can be read. Closing
+    the connection kills the process. The job is sent as a Python literal.
     """
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:

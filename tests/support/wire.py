@@ -59,7 +59,8 @@ class Wire:
     ) -> None:
         """Send a request. `headers` may contain a name several times.
 
-        `length` is the value of Content-Length, which may be wrong. With -1, this header is left out.
+        `length` is the value of Content-Length, which may be wrong. If `length` is -1,
+        Content-Length is left out.
         """
         lines = [f"{method} {self.prefix}{path} HTTP/1.1", f"Host: {self.host}"]
         lines += [f"{name}: {value}" for name, value in headers]
@@ -74,7 +75,7 @@ class Wire:
         return Response(received.status, received.headers, received.read())
 
     def is_closed_by_server(self) -> bool:
-        """Wait until the server sends a byte or closes the connection. Return whether it closed."""
+        """Wait for a byte, and return whether the server closed the connection instead."""
         return self._received.read(1) == b""
 
 

@@ -1,7 +1,7 @@
 """One world in this process, which the handlers of the control API change.
 
-`InProcess` changes its world directly. The handlers also record each manual change in the history of the
-world, so that a recorded scenario can repeat it.
+`InProcess` changes its world directly. The handlers also record each manual change in the history
+of the world, so that a recorded scenario can repeat it.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ControlledWorld(InProcess):
     def rewindable_commits(self, count: int) -> list[int]:
         """Return the numbers of the last `count` commits, latest first.
 
-        A request can have several commits. Only its last commit is included.
+        If a request has several commits, only the last of these commits is included.
         """
         inner_numbers = {
             commit.number for entry in self.engine.log.after(0) for commit in entry.commits[:-1]

@@ -114,12 +114,12 @@ def make_changes(api: InProcess) -> None:
 
 
 def stored_worlds(directory: DataDirectory, machine: Machine | None = None) -> Worlds:
-    """Return the worlds that a process stores in a directory. None of them is open yet."""
+    """Return the worlds that a process stores in a directory, before any world is open."""
     return Worlds(directory, machine or Machine())
 
 
 def numbered_commit(number: int, tables: dict[str, Any]) -> Commit:
-    """Return a commit that changes these rows of an empty world."""
+    """Return a commit of an empty world, which changes the rows in `tables`."""
     world = replace(empty_world("w", "seed"), commit=number, at_ms=number)
     return Commit("test", tables, world, world)
 

@@ -1,12 +1,13 @@
-"""The Python SDK: controls a world from tests and scripts. The pytest plugin also provides it.
+"""The Python SDK, which controls a world from tests and scripts.
 
     from hosting_emulator.sdk import HostingEmulator
 
     with HostingEmulator.fresh("http://127.0.0.1:4620") as emulator:
         ...
 
-`ControlClient` is the client of the emulator's process. The SDK does not need pytest. Each module
-is loaded when one of its names is first used, so that a program imports only the modules it uses.
+`ControlClient` is the client of the emulator's process. The pytest plugin also provides the SDK,
+but the SDK does not need pytest. Each module is loaded when one of its names is first used, so that
+a program imports only the modules it uses.
 """
 
 from __future__ import annotations

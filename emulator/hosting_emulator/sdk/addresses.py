@@ -37,7 +37,8 @@ def read_address(url: str | None) -> tuple[str, str | None]:
     """Parse the address of an emulator or of a world.
 
     Return the control URL, and the name of the world or None if no world is named. If `url` is
-    empty or None, both values come from the environment. Raises ValueError for an invalid address.
+    empty or None, the URL and the name come from the environment. Raises ValueError for an invalid
+    address.
     """
     default_world = None
     text = url

@@ -63,7 +63,7 @@ class WorldClock(WorldHandle):
         return self.move(to=moment).now
 
     def until(self, operation: OperationLike) -> str:
-        """Move time forward until an operation ends, and return its final state.
+        """Move time forward until an operation ends, and return the operation's final state.
 
         Raises ControlRefused (409) if time alone cannot end the operation, for example because the
         operation is stuck or waits for a manual step.
@@ -75,7 +75,7 @@ class WorldClock(WorldHandle):
     def move(
         self, *, by: str | None = None, to: str | None = None, until_operation: str | None = None
     ) -> messages.ClockMove:
-        """Move time forward in one of these ways, and return the clock's new state.
+        """Move time forward according to one of the arguments, and return the clock's new state.
 
         `by` is a span, `to` is an RFC 3339 timestamp, and `until_operation` is the id of an
         operation that must end.

@@ -32,8 +32,8 @@ class WorldConduct(WorldHandle):
     ) -> list[messages.ConductFinding]:
         """Return the findings of severity `at_least` or higher, in the emulator's order.
 
-        With `final`, the client counts as finished, so that the findings include operations that it
-        did not poll to their end.
+        With `final`, the client counts as finished, so an operation that the client did not poll to
+        its end is also a finding.
         """
         return of_severity(self.read(skip_rules=skip_rules, final=final), at_least).findings
 

@@ -62,7 +62,7 @@ def conduct_text(report: ConductReport, *, color: bool = False) -> str:
 
 
 def _rule_text(findings: Sequence[ConductFinding], count: int) -> list[str]:
-    """Return the findings of one rule as lines. `count` is their total number."""
+    """Return the findings of one rule as lines. `count` is the total number of the rule's findings."""
     first = findings[0]
     shown = findings[:_OF_A_RULE]
     severity = paint(_SEVERITY_COLORS[first.severity], first.severity)

@@ -1,7 +1,7 @@
 """An emulator and its worlds.
 
-`ControlClient` is a client of an emulator's process, and `HostingEmulator` is a handle of one world.
-Both classes are in one module because each gives access to the other.
+`ControlClient` is a client of an emulator's process, and `HostingEmulator` is a handle of one
+world. Both classes are in one module because each gives access to the other.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class ControlClient(Transport):
     def contract(self, name: str) -> Any:
         """Return a table or document of the contract as JSON.
 
-        `name` is the last segment of its path, such as `problems`, `fault-kinds` or
+        `name` is the last segment of the document's path, such as `problems`, `fault-kinds` or
         `conduct-rules`.
         """
         document = self.get(f"contract/{name}")
@@ -112,7 +112,7 @@ class ControlClient(Transport):
     def world(self, name: str = "default") -> HostingEmulator:
         """Return a handle of a world.
 
-        No request is sent until the handle is used, so this succeeds even for a missing world.
+        No request is sent until the handle is used, so the world need not exist yet.
         """
         return HostingEmulator(self, name)
 
@@ -135,8 +135,8 @@ class ControlClient(Transport):
     ) -> WorldsObservation:
         """Start to observe all worlds, or only the named `worlds` and their copies.
 
-        The observation does not judge the rules in `skip_rules`. The observation that it `replaces`
-        ends in the same request.
+        The observation does not judge the rules in `skip_rules`. If `replaces` is given,
+        that observation ends in the same request.
         """
         body: dict[str, Any] = {"worlds": None, "skip_rules": list(skip_rules)}
         if worlds is not None:
@@ -419,7 +419,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def mint_token(
         self, user: str | None = None, **options: Unpack[TokenOptions]
     ) -> messages.AccessToken:
-        """Create an access token. By default, it is valid for one hour of world time."""
+        """Create an access token. By default, the token is valid for one hour of world time."""
         body = without_none(**options, user=user)
         return self._fetch(messages.AccessToken, "POST", "tokens", body=body)
 
@@ -534,7 +534,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     # --- Going back ------------------------------------------------------------------------------
 
     def snapshot(self) -> WorldSnapshot:
-        """Take a snapshot of this world. A `with` statement restores it at the end of the block."""
+        """Take a snapshot of this world. A `with` statement restores the snapshot at the end."""
         state = self._fetch(messages.SnapshotState, "POST", "snapshots", body={})
         return WorldSnapshot(self._transport, self.name, state, self.restore)
 
@@ -544,7 +544,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def history(self) -> list[messages.CommitEntry]:
-        """The latest stored commits with their causes, oldest first. There are at most 1,000."""
+        """At most 1,000 of the latest stored commits with their causes, oldest first."""
         return self.commits(1000)[::-1]
 
     def commits(self, limit: int = 100) -> list[messages.CommitEntry]:
@@ -580,8 +580,8 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     ) -> messages.RecordedScenario:
         """Convert the session of this world to a scenario whose story passes.
 
-        `first` and `last` limit the session. Each is the number of a request, or a commit such as
-        `"commit:40"`. If `path` is given, the scenario is also written to this file.
+        `first` and `last` limit the session to a span. Each limit is the number of a request, or a
+        commit such as `"commit:40"`. If `path` is given, the scenario is also written to this file.
         """
         span = {"first": first, "last": last, "name": name}
         recorded = self._fetch(messages.RecordedScenario, "GET", "scenario", **span)
@@ -602,7 +602,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def export(
         self, path: str | Path | None = None, *, with_seed: bool = False
     ) -> messages.JsonObject:
-        """Return the whole state as one document. If `path` is given, also write it to this file.
+        """Return the whole state as one document, which is also written to `path` if that is given.
 
         `hosting-emulator start --import PATH` and `fresh(state=…)` import the document. With
         `with_seed`, the document includes the world's seed, so that an imported world continues

@@ -46,7 +46,7 @@ class EventStream(AbstractContextManager["EventStream", None]):
                 yield self._read(event)
 
     def _lines(self) -> Iterator[str]:
-        """Yield each line until the stream ends. Raises EmulatorUnreachable if it breaks off."""
+        """Yield each line until the stream ends. Raises EmulatorUnreachable if the connection breaks off."""
         while True:
             try:
                 line = self._response.readline()

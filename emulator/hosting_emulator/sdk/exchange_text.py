@@ -32,7 +32,7 @@ def exchange_cells(
 ) -> ExchangeCells:
     """Return the cells of an exchange. `projects` maps the ids of projects to their aliases.
 
-    If a 404 was caused by missing access and the `trail` explains this, `why` is that explanation.
+    For a 404 that was caused by missing access, `why` is the explanation from the `trail`, if any.
     """
     why = "; ".join(exchange.why)
     scope = [step.text for step in trail if step.step == "scope"]
@@ -56,7 +56,7 @@ def exchange_cells(
 
 
 def trail_of(exchange: ExchangeSummary) -> Sequence[TrailStep]:
-    """Return the trail of an exchange, or an empty sequence if it has none."""
+    """Return the trail of an exchange, or an empty sequence if the exchange has none."""
     if isinstance(exchange, Exchange | WholeExchange):
         return exchange.trail or ()
     return ()

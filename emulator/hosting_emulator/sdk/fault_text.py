@@ -58,8 +58,8 @@ class FaultWords:
 def fault_words(fault: Mapping[str, Any]) -> FaultWords:
     """Return a fault as text.
 
-    For example, its effect is `abort code=rate_limited`, its match is `call=list_deployments`, and
-    its condition is `times=2`.
+    For example, the effect is `abort code=rate_limited`, the match is `call=list_deployments`, and
+    the condition is `times=2`.
     """
     effects = []
     for member in fault:

@@ -19,7 +19,7 @@ ConnectionUse: TypeAlias = Literal["new", "reused"]
 
 
 class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
-    """A fault or outcome that was armed. The end of a `with` block disarms it."""
+    """An armed fault or outcome, which is disarmed at the end of a `with` block."""
 
     def __init__(
         self, transport: Transport, world: str, collection: str, document: messages.JsonObject
@@ -38,7 +38,7 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
     def considered(self) -> int:
         """How many requests have been compared with the fault so far.
 
-        For an outcome, the number of operations that have started since it was armed.
+        For an outcome, the number of operations that have started since the outcome was armed.
         """
         return self.now.considered
 
@@ -78,7 +78,7 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
         return self._transport.read(messages.FaultState, split)
 
     def remove(self) -> None:
-        """Disarm the fault or outcome. Its counts stay available in this object.
+        """Disarm the fault or outcome. The counts stay available in this object.
 
         Raises ControlRefused if the fault or outcome does not exist.
         """

@@ -26,7 +26,7 @@ class Aliases(dict[str, str]):
         raise NoSuchName(unknown_name_text(self._kind, alias, self))
 
     def id_of(self, name: str) -> str:
-        """Return the id for `name`, which is an id or an alias. Raises NoSuchName if it is unknown."""
+        """Return the id for `name`, which is an id or an alias. Raises NoSuchName for an unknown name."""
         if name in self.values():
             return name
         return self[name]

@@ -61,10 +61,10 @@ class WorldOptions(TypedDict, total=False):
 
     `clock` is `frozen`, `real`, `skip`, `scaled:60` or a mapping with `mode` and `rate`. `vary` is
     the seed of the variation. With `vary_only`, responses vary only at these points. `vary` can
-    also be a mapping with both, such as {"seed": 7, "only": ["page-size"]}. Without `vary`,
-    HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY apply. `ttl` is a span such as `6h`. After
-    this much time without a request, the world is deleted, because its creator may have been
-    killed. With None, the world has no time limit.
+    also be a mapping with a seed and points, such as {"seed": 7, "only": ["page-size"]}. Without
+    `vary`, HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY apply. `ttl` is a span such as
+    `6h`. After this much time without a request, the world is deleted, because its creator may have
+    been killed. With None, the world has no time limit.
     """
 
     clock: ClockLike | None

@@ -41,8 +41,8 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
     def state(self, index: int, *, seed: bool = False, began: bool = False) -> messages.JsonObject:
         """Export the state of a chapter's world.
 
-        This is the current state or, if the chapter has ended, the state at its end. With `began`,
-        it is the state at the start of the chapter. With `seed`, the state includes the world's
+        By default, export the current state or, if the chapter has ended, the state at its end.
+        With `began`, export the state at the start of the chapter. With `seed`, include the world's
         seed.
         """
         path = self._path("chapters", index, "state")

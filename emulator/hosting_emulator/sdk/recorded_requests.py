@@ -14,8 +14,9 @@ from hosting_emulator.sdk.exchange_text import response_text
 class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
     """A request that reached the world, and its response.
 
-    Headers and bodies are redacted, and bodies are truncated to 16 KiB. Both are fetched at first
-    use, which raises ControlRefused (404) if the log no longer contains the request.
+    Headers and bodies are redacted, and bodies are truncated to 16 KiB. Headers and bodies are
+    fetched at first use, which raises ControlRefused (404) if the log no longer contains the
+    request.
     """
 
     _fetch_whole: Callable[[int], messages.WholeExchange]

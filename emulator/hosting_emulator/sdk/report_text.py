@@ -78,7 +78,7 @@ def without_commands(report: WorldReport) -> WorldReport:
 
 
 def variation_lines(variation: VariationState) -> list[tuple[str, str]]:
-    """Describe how a world's responses varied and how to repeat this. Each row is a label and a text."""
+    """Describe a world's variation and how to repeat it. Each row is a label and a text."""
     seed = shlex.quote(variation.seed)
     only = variation.only or []
     points = ", ".join(variation.varied) or "nothing yet"

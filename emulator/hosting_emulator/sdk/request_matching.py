@@ -156,7 +156,7 @@ def _value(request: RecordedRequest, name: str) -> Any:
 
 
 def _view(request: RecordedRequest, projects: Aliases) -> dict[str, Any]:
-    """Return the value of a request for each filter. Users and projects have both id and alias."""
+    """Return the value of a request for each filter. The value of a user or project is id and alias."""
     project_names: tuple[str | None, ...] = ()
     if request.project:
         project_names = (request.project, projects.alias_of(request.project))

@@ -90,7 +90,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     def _offset(self, page: messages.RequestPage) -> int:
         """Return the number of the last request that does not count.
 
-        Request numbers restart at 1 when the log is cleared, so this is then 0.
+        After the log was cleared, request numbers restart at 1, so the result is 0.
         """
         return 0 if self._was_cleared(page) else self._after
 
@@ -159,8 +159,8 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     ) -> EventStream:
         """Listen to events on a separate connection.
 
-        Without `last_id`, the stream starts now. With `last_id`, it starts after the event with
-        this id. `only` limits the stream to these kinds of events.
+        Without `last_id`, the stream starts now. With `last_id`, the stream starts after the
+        event with this id. `only` limits the stream to these kinds of events.
         """
         path = self.control_path("events", only=",".join(only) or None, **filters)
         headers = {}
@@ -203,7 +203,8 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     def assert_none_failed(self) -> None:
         """Assert that every request received a response with a status below 400.
 
-        The assertion also fails if requests have left the log, because these may have failed.
+        The assertion also fails if the log has dropped requests, because a dropped request may have
+        failed.
         """
         __tracebackhide__ = True
         from hosting_emulator.sdk.request_assertions import check_none_failed

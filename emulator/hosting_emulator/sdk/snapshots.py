@@ -41,7 +41,7 @@ class WorldSnapshot(WorldHandle, AbstractContextManager["WorldSnapshot", None]):
         self._restore(self)
 
     def forget(self) -> None:
-        """Delete the snapshot. Deleting it again is not an error."""
+        """Delete the snapshot. Deleting a snapshot twice is not an error."""
         with ignore_missing():
             self._ask("DELETE", "snapshots", self.id)
 
