@@ -83,7 +83,7 @@ def test_a_truncated_snapshot_is_refused(path, share):
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * share)])
 
-    with pytest.raises(StateRefused, match=r"snapshot\.json: it is not a snapshot"):
+    with pytest.raises(StateRefused, match=r"snapshot\.json: the file is not a snapshot"):
         read(path)
 
 

@@ -51,7 +51,7 @@ def arm_rule(
 
 
 def show_rule(engine: Engine, rule_id: str, category: RuleCategory) -> JsonObject:
-    """Return the armed rule with an id. Raises ControlRefusal 404 if there is no such rule."""
+    """Return the armed rule with the id `rule_id`. Raises ControlRefusal 404 if there is no such rule."""
     rules = {rule["id"]: rule for rule in list_rules(engine, category)}
     detail = category.unknown_id_message(rule_id[:80], rules)
     return require(rules.get(rule_id), f"No such {category.noun}", detail)

@@ -27,8 +27,8 @@ async def listen(
     """Stream a world's events: `request`, `commit`, `clock`, `fault`, `outcome` and `world`.
 
     The event `worlds` is sent to every listener when any world is created or deleted. `only`, such
-    as `request,fault`, selects kinds of events, and filters select requests. With the header
-    `Last-Event-ID`, the stream continues after the event with this id, if the event is still
+    as `request,fault`, selects kinds of events. Filters select the requests to report. With the
+    header `Last-Event-ID`, the stream continues after the event with this id, if the event is still
     stored. The event `gap` means that the client missed events and must read the world's state
     again. To miss nothing, start to listen before you read the state.
     """

@@ -12,7 +12,9 @@ from hosting_emulator.messages import RequestFilters
 
 
 def require_entry(engine: Engine, number: str) -> Entry:
-    """Return the exchange with a number. Raises ControlRefusal 404 if the log has no such exchange.
+    """Return the logged exchange with the given number.
+
+    Raises ControlRefusal 404 if the log has no such exchange.
 
     `number` is a part of the request's path, so it can be any string.
     """

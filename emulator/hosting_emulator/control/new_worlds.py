@@ -55,9 +55,9 @@ class NewWorld(Body):
     """A world to create. Without a name, the world is temporary.
 
     `vary` is the seed of a variation, or null for no variation. If `token` is present, even as
-    `{}`, the response contains an access token. `ttl` is a time to live in real time, such as `6h`.
-    The world is deleted soon after this time has passed without a request. `observation` is the id
-    of an observation that watches the world from its first request.
+    `{}`, the response contains an access token. `ttl` is the real time without a request after
+    which the world is deleted, such as `6h`. `observation` is the id of an observation that watches
+    the world from its first request.
     """
 
     name: WorldName | None = None

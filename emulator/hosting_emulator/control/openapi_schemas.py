@@ -42,7 +42,7 @@ class SchemaCollection:
         return schema
 
     def response(self, response: ResponseType) -> JsonObject:
-        """Return the OpenAPI content of a response, which maps the media type to a schema."""
+        """Return the OpenAPI content of a response: the response's schema by media type."""
         if isinstance(response, Media):
             return {response.media_type: {"schema": TEXT}}
         assert not isinstance(response, NoContent)

@@ -10,7 +10,10 @@ from hosting_emulator.world.value import World
 
 
 def require_operation(world: World, operation_id: str) -> Operation:
-    """Return the operation with an id. Raises ControlRefusal 404 if the world has no such operation."""
+    """Return the operation with the given id.
+
+    Raises ControlRefusal 404 if the world has no such operation.
+    """
     operation = world.get(OPERATIONS, operation_id)
     detail = f"this world has no operation {operation_id[:40]!r}"
     return require(operation, "No such operation", detail)

@@ -93,7 +93,7 @@ def remove_protected_fault(context: Context, protected_fault: str) -> None:
 
 
 def _find_protected(context: Context, id_: str) -> ProtectedFault:
-    """Return the protected fault with an id. Raises ControlRefusal 404 if there is no such fault."""
+    """Return the protected fault with the given id. Raises ControlRefusal 404 if there is no such fault."""
     protected = context.worlds.protected.get(id_)
     return require(
         protected, "No such protected fault", f"there is no protected fault {id_[:80]!r}"

@@ -56,8 +56,8 @@ from hosting_emulator.messages import (
     WorldSummary,
 )
 
-#: The routes in the order in which they are tried. Only the first path that matches a request
-#: counts, and the method then selects the route.
+#: The routes in the order in which they are tried. The first path that matches a request counts,
+#: and the method selects among the routes with this path.
 ROUTES: Final = [
     Route("GET", "/", "dashboard.start_page:start", Media("text/html"), tag="documents"),
     Route("GET", "/health", "dashboard.process:health", Json(Health), tag="documents"),

@@ -99,7 +99,10 @@ def create_api_key(
 
 
 def _find_user(world: World, name: str | None) -> User:
-    """Return the user with an alias or id, or the default user if `name` is None. Raises ControlRefusal."""
+    """Return the user with the given alias or id, or the default user if `name` is None.
+
+    Raises ControlRefusal.
+    """
     if name is not None:
         return find(world, USERS, name)
     user = default_user(world)

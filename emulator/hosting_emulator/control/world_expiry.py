@@ -1,4 +1,4 @@
-"""Deletes worlds that have received no request for their time to live."""
+"""Deletes a world when its time to live has passed without a request."""
 
 from __future__ import annotations
 

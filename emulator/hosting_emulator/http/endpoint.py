@@ -70,7 +70,7 @@ def require(record: T | None, title: str, detail: str) -> T:
 
 @contextmanager
 def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[None]:
-    """Replace an error of one of these types by a ControlRefusal with the error's message."""
+    """Replace an error of the types `errors` by a ControlRefusal with the error's message."""
     try:
         yield
     except errors as error:
@@ -84,13 +84,13 @@ def moment(text: str) -> int:
 
 
 def find(world: World, table: Table[AliasedRecord], name: str) -> AliasedRecord:
-    """Return the user, organization or project with an alias or id. Raises ControlRefusal 404."""
+    """Return the user, organization or project with the given alias or id. Raises ControlRefusal 404."""
     row = world.get(table, id_of(world, table, name))
     return require(row, f"No such {kind_of(table)}", not_found_message(world, table, name))
 
 
 def find_observation(context: Context, id_: str) -> ProcessObservation:
-    """Return the observation with an id. Raises ControlRefusal 404 if there is no such observation."""
+    """Return the observation with the given id. Raises ControlRefusal 404 if there is no such observation."""
     observation = context.observations.get(id_, time.monotonic())
     return require(observation, "No such observation", f"there is no observation {id_[:80]!r}")
 

@@ -70,7 +70,7 @@ BROKEN_BODY: Final = (
 
 
 class Malformed(Exception):
-    """The bytes are not a valid request or not a valid body. The message gives the reason."""
+    """The bytes are not a valid request or body. The message gives the reason."""
 
 
 class RequestFraming:

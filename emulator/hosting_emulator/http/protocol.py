@@ -37,10 +37,10 @@ _positions = itertools.count(1)
 #: machine take milliseconds, so a slower client only occupies a connection.
 REQUEST_TIMEOUT_S: Final = 60.0
 #: The maximum number of requests that may wait for their responses while the connection is still
-#: read. Older versions of aiohttp have no such limit.
+#: read. Older versions of aiohttp do not limit this number.
 MOST_UNANSWERED: Final = 64
-#: The time in seconds after a request until which a client that closes its side may still be
-#: listening. A client that closes its side later has given up.
+#: A client that closes its side more than this many seconds after its request has given up. A
+#: client that is still listening closes its side immediately.
 _PATIENCE_S: Final = 0.1
 #: The maximum number of bytes that are parsed immediately, even while long jobs run.
 _SMALL: Final = 2048
@@ -104,8 +104,8 @@ class HttpProtocol(web.RequestHandler):
         self._has_no_time_limit = False
         #: Whether reading is suspended until some of the waiting requests have their responses.
         self._is_held_back = False
-        #: Whether a response that never ends is being sent. Data that arrives during such a
-        #: response is ignored.
+        #: Whether a response that never ends is being sent, during which all arriving data is
+        #: ignored.
         self._has_endless_response = False
         #: Data that has not been parsed yet, the remaining pieces of its first item, and the task
         #: that parses the data.
@@ -198,8 +198,8 @@ class HttpProtocol(web.RequestHandler):
         """Record that the client will send no more data.
 
         Returns True, which keeps the connection open, if responses are pending. A client may close
-        its side and still listen. `wait_for_client_to_leave` treats such a client as a client that
-        has left, because the two cannot be distinguished.
+        its side and still listen. `wait_for_client_to_leave` treats a client that has closed its
+        side as a client that has left, because the two cannot be distinguished.
         """
         if self._departure is not None and not self._departure.done():
             return False
@@ -266,9 +266,9 @@ class HttpProtocol(web.RequestHandler):
             return
         self._arrivals.append(data)
         if self._parse_task is None and not self._is_held_back:
-            # Parse small data without a time limit, because the system may suspend this process in
-            # the middle. With a limit, the connection would then wait for all long jobs before its
-            # next request is read.
+            # Parse small data without a time limit. With a limit, a process that the system
+            # suspends would stop parsing, and the connection would wait for all long jobs before
+            # its next request is read.
             if len(data) <= _SMALL:
                 is_parsed = self._parse(inf)
             else:

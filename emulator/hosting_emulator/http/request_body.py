@@ -19,7 +19,7 @@ from hosting_emulator.http.protocol import protocol_of
 
 #: The number of bytes to which every compressed body may unpack, and the maximum ratio of a larger
 #: result to the body. An exported state of any size has a lower ratio. A small body that unpacks to
-#: a huge result has a higher ratio and is refused.
+#: a huge result is refused.
 _ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
 _HIGHEST_RATIO: Final = 50
 #: The maximum number of consecutive compressed members in a body (RFC 1952, 2.2).

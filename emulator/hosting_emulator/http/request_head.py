@@ -32,7 +32,7 @@ class RequestHead(Protocol):
 
 @dataclass(frozen=True)
 class PlainHead:
-    """The head of a request that did not come from a socket, such as a request of a scenario's story."""
+    """The head of a request that did not come from a socket, such as a request in a scenario's story."""
 
     method: str
     headers: CIMultiDict[str]

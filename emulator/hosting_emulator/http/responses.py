@@ -54,7 +54,10 @@ class _BodyInPieces(BytesIO):
 def raw(
     status: int, body: bytes, content_type: str, *, source: object = None, **headers: str
 ) -> web.Response:
-    """Return a response with the body `body`. `source` stays in memory while a long body is being sent."""
+    """Return a response with the given status, body and content type.
+
+    `source` stays in memory while a long body is being sent.
+    """
     all_headers = _headers(content_type, headers)
     if len(body) <= _PIECE_BYTES:
         return web.Response(status=status, body=body, headers=all_headers)

@@ -185,7 +185,7 @@ class DataDirectory:
     def _report_missing(self, name: str, path: Path) -> None:
         """Raise StateRefused for a world whose folder or marker is missing.
 
-        With `salvage`, reports the missing path instead, and removes the world from the list.
+        With `salvage`, only reports the missing path and removes the world from the list.
         """
         if not self._salvage:
             raise StateRefused(

@@ -2,8 +2,8 @@
 
 A format defines the shape of the documents in snapshots, journals and exports. Each snapshot,
 journal and export contains the number of its format. Increase FORMAT whenever the stored documents
-change, because a number must never mean two formats. The test file `tests/storage/test_formats.py`
-checks this rule. The error for a file in another format says what the user can do.
+change, because a number must never mean two formats. The tests in `tests/storage/test_formats.py`
+fail if FORMAT was not increased. The error for a file in another format says what the user can do.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ ADVICE = (
 #: The advice for intact files in another format, which salvage cannot read.
 _FORMAT_ADVICE = (
     "or use another --data-dir, or move the folder away to start afresh. To keep the content of "
-    "a world, use that build to record the world as a scenario (`hosting-emulator scenario "
-    "record world.yaml`)"
+    "a world, record it as a scenario with the build that wrote the files (`hosting-emulator "
+    "scenario record world.yaml`)"
 )
 
 
@@ -180,8 +180,8 @@ class Progress:
     The file is mapped into memory, so storing a number costs no more than a memory write. The
     numbers survive the end of the process, but not always a crash of the machine. The next start
     uses the numbers to detect that the end of a journal is missing. A journal that ends with a
-    complete line does not show that later lines are missing. The next start also continues the
-    world's time from the stored time. Each number has a checksum, which also covers the lineage.
+    complete line does not show that later lines are missing. The next start continues the world's
+    time from the stored time. Each number has a checksum, which also covers the lineage.
     """
 
     def __init__(self, folder: Path, lineage: str) -> None:

@@ -112,8 +112,8 @@ def _check_row(rows: Rows, table: str, key: str, record: Any) -> None:
     if table in _KEYS:
         expected_key = _KEYS[table](record)
     elif expected_key is not None:
-        _require(is_ulid(expected_key), "its id is not a ULID")
-    _require(expected_key in (None, key), f"its key should be {expected_key!r}")
+        _require(is_ulid(expected_key), "the id is not a ULID")
+    _require(expected_key in (None, key), f"the key should be {expected_key!r}")
     _check_fields(rows, table, record)
     check = _CHECKS.get(table)
     if check is not None:
@@ -168,7 +168,7 @@ def _check_database(rows: Rows, key: str, database: records.Database) -> None:
     placement = database.placement
     if placement is not None:
         states = {placement.state, placement.pending_state} - {None}
-        _require(states <= {*lifecycles.DATABASE.transitions}, "its state is unknown")
+        _require(states <= {*lifecycles.DATABASE.transitions}, "the state is unknown")
 
 
 def _check_project(rows: Rows, key: str, project: records.Project) -> None:
@@ -176,7 +176,7 @@ def _check_project(rows: Rows, key: str, project: records.Project) -> None:
     claimed = operations.get(project.claim or "")
     _require(
         claimed is None or (not is_finished(claimed) and claimed.project_id == key),
-        "its claim is held by an operation that belongs to another project or has ended",
+        "the claim is held by an operation that belongs to another project or has ended",
     )
     _require(
         claimed or project.queue_head is None, "operations wait for a claim that no operation holds"
@@ -185,23 +185,23 @@ def _check_project(rows: Rows, key: str, project: records.Project) -> None:
     waiting = project.queue_head
     steps = 0
     while waiting is not None:
-        _require(steps <= len(operations), "its queue of operations contains a loop")
-        _require(waiting in operations, "its queue contains an operation that does not exist")
+        _require(steps <= len(operations), "the queue of operations contains a loop")
+        _require(waiting in operations, "the queue contains an operation that does not exist")
         _require(
             operations[waiting].project_id == key and waiting != project.claim,
-            "its queue contains an operation that belongs to another project or holds the claim",
+            "the queue contains an operation that belongs to another project or holds the claim",
         )
         last = waiting
         waiting = operations[waiting].next_waiting
         steps += 1
-    _require(project.queue_tail == last, "queue_tail is not the last operation in its queue")
+    _require(project.queue_tail == last, "queue_tail is not the last operation in the queue")
 
 
 def _check_operation(rows: Rows, key: str, operation: records.Operation) -> None:
     event = rows[tables.SCHEDULE.name].get(operation.event or "")
     _require(
         event is None or (event.kind == "operation_step" and event.subject == key),
-        "its event does not belong to this operation",
+        "the event does not belong to this operation",
     )
     if operation.outcome is not None:
         _check_outcome(operation.outcome)
@@ -213,28 +213,28 @@ def _check_operation(rows: Rows, key: str, operation: records.Operation) -> None
         return
     _require(
         operation.step < len(plan) and plan[operation.step].state == operation.state,
-        f"step {operation.step} of its plan does not have the state {operation.state}",
+        f"step {operation.step} of the plan does not have the state {operation.state}",
     )
     deployment = rows[tables.DEPLOYMENTS.name].get(operation.deployment_id or "")
     # Allow the states of all earlier steps, because the operation may have skipped some steps.
     possible_states = {step.deployment for step in plan[: operation.step + 1]}
     _require(
         deployment is None or deployment.status in possible_states,
-        f"the status of its deployment is impossible at step {operation.step}",
+        f"the status of the deployment is impossible at step {operation.step}",
     )
 
 
 def _check_outcome(outcome: records.OperationOutcome) -> None:
     others = {"stuck", "released", "failed", "cancelled"}
     steps = {*lifecycles.RECONCILIATION.transitions, *others} - {"none"}
-    _require(steps.issuperset(outcome.steps), "its outcome has an unknown step")
-    _require(0 <= outcome.steps_taken <= len(outcome.steps), "its outcome has taken too many steps")
-    _require(outcome.failure or "failed" not in outcome.steps, "its outcome fails without an error")
+    _require(steps.issuperset(outcome.steps), "the outcome has an unknown step")
+    _require(0 <= outcome.steps_taken <= len(outcome.steps), "the outcome has taken too many steps")
+    _require(outcome.failure or "failed" not in outcome.steps, "the outcome fails without an error")
 
 
 def _check_event(rows: Rows, key: str, event: records.ScheduledEvent) -> None:
     drawn = rows[tables.STREAMS.name].get("schedule", 0)
-    _require(event.sequence < drawn, "its sequence number has not been drawn yet")
+    _require(event.sequence < drawn, "the sequence number has not been drawn yet")
     if event.kind == "operation_step":
         operation = rows[tables.OPERATIONS.name].get(event.subject)
         _require(operation and operation.event == key, "no operation waits for this event")
@@ -249,7 +249,7 @@ def _check_event(rows: Rows, key: str, event: records.ScheduledEvent) -> None:
 def _check_fault(rows: Rows, key: str, fault: Fault) -> None:
     family = OUTCOME if key.startswith(OUTCOME.noun) else FAULT
     drawn = rows[tables.STREAMS.name].get(f"{family.noun} order", 0)
-    _require(0 <= fault.order < drawn and fault.id == key, "its order has not been drawn yet")
+    _require(0 <= fault.order < drawn and fault.id == key, "the order has not been drawn yet")
     _check_fields(rows, "", fault.rule)
     error = invalid_reason(fault, family)
     _require(not error, str(error))
@@ -258,7 +258,7 @@ def _check_fault(rows: Rows, key: str, fault: Fault) -> None:
 def _check_response(rows: Rows, key: str, response: records.RememberedResponse) -> None:
     _require(200 <= response.status <= 599, f"{response.status} is not a valid response status")
     if response.status >= 400:
-        _require('"request_id":' in response.body, "its body is not a problem document")
+        _require('"request_id":' in response.body, "the body is not a problem document")
         return
     spec = ALL_CALLS.get(response.call_id)
     _require(
@@ -270,7 +270,7 @@ def _check_response(rows: Rows, key: str, response: records.RememberedResponse) 
     subjects = {"Operation": tables.OPERATIONS, "UserApiKeyCreation": tables.API_KEYS}
     target = subjects.get(spec.response if spec else "", tables.PROJECTS)
     subject = response.subject
-    _require(subject in rows[target.name], f"its subject {subject!r} does not exist")
+    _require(subject in rows[target.name], f"the subject {subject!r} does not exist")
 
 
 def _check_clock(_: Rows, key: str, clock: records.ClockRecord) -> None:

@@ -92,7 +92,7 @@ class Journal:
         self.path = path
         self._first_line = first_line(world, lineage)
         self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
-        # A thread holds this lock during a sync, which delays a close
+        # A thread holds this lock during a sync, so that `close` waits.
         self._open = threading.Lock()
         self.size = os.fstat(self._descriptor).st_size
         self.broken: str | None = None
@@ -115,7 +115,7 @@ class Journal:
         return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink == 0
 
     def condition(self) -> Literal["intact", "missing", "replaced", "shortened"]:
-        """Compare the file at the journal's path with the open file. Raises OSError."""
+        """Return how the file at the journal's path differs from the open file. Raises OSError."""
         if self._descriptor < 0:
             return "intact"  # the journal is closed, and the next append starts a new journal
         try:
@@ -185,7 +185,7 @@ class JournalLines:
     def __init__(self, path: Path, *, last: bool) -> None:
         """Read a journal file. Raises StateRefused if the file is damaged. Raises OSError.
 
-        With `last`, an incomplete line at the end of the file is dropped instead.
+        With `last`, an incomplete line at the end of the file is dropped and not refused.
         """
         self.path = path
         self.notice: str | None = None

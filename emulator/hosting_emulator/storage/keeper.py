@@ -272,7 +272,7 @@ class DiskKeeper(Keeper):
         self._sync = None
 
     def close(self, *, fold: bool = True) -> None:
-        """Write a final snapshot if that is quick or necessary, then close the files.
+        """Write a final snapshot, if it is quick or necessary, and close the files.
 
         With `fold` false, writes a snapshot only if a snapshot is necessary. Raises OSError if the
         snapshot cannot be written.

@@ -58,7 +58,7 @@ class AtomicStorage(Storage):
         except FileNotFoundError:
             return None
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StateRefused(f"it is not a snapshot: {error}") from None
+            raise StateRefused(f"the file is not a snapshot: {error}") from None
 
     def write(self, data: Any) -> None:
         """Replace the file. On failure, raises OSError and leaves the old file unchanged."""
@@ -127,7 +127,7 @@ def read_snapshot(path: Path, *, complain: Callable[[str], None] | None = None) 
         }
         headings = tables.pop(_HEADING, [])
         if len(headings) != 1:
-            raise StateRefused("it is not a snapshot: it has no heading")
+            raise StateRefused("the file is not a snapshot: it has no heading")
         heading = dict(headings[0])
         checksum = heading.pop(_CHECKSUM, None)
         check_format(heading.get("format"), heading.get("written_by"))
