@@ -34,3 +34,11 @@ def test_a_route_with_a_parameter_follows_the_literal_routes_that_it_matches():
             if later.path != route.path and route.pattern.fullmatch(later.path.rstrip("/"))
         ]
         assert not shadowed, route.path
+
+
+def test_faults_can_match_each_route_of_the_identity_provider_by_its_name():
+    names = {route.function: route.identity_call for route in ROUTES if "/idp/" in route.path}
+
+    assert {"token", "userinfo", "end_session"} <= names.keys()
+    assert all(name.endswith(function) and name != function for function, name in names.items())
+    assert {route.identity_call for route in ROUTES if route.path == "/metrics"} == {""}

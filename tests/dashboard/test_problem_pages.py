@@ -299,3 +299,22 @@ def test_text_can_be_read_on_its_background(theme: int) -> None:
     too_faint = [pair for pair in pairs if contrast(*(colours[name] for name in pair)) < 4.5]
 
     assert too_faint == []
+
+
+def test_the_example_of_a_problem_begins_with_its_status_line_and_headers():
+    text = problem_page(PROBLEMS["rate_limited"])
+
+    head = (
+        "HTTP/1.1 429 Too Many Requests\n"
+        "Content-Type: application/problem+json\n"
+        "X-Request-Id: 01JQ7Z3M8W4K2X9V6T5R1P0NDB\n"
+        "Retry-After: 30"
+    )
+    assert head in text
+
+
+def test_the_page_of_a_problem_leads_back_to_the_catalogue():
+    text = problem_page(PROBLEMS["forbidden"])
+
+    assert f'<li><a href="{DOCS_PATH}/errors">Problems</a></li>' in text
+    assert '<span aria-current="page">forbidden</span>' in text

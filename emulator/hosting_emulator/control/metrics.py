@@ -84,9 +84,8 @@ def _request_counts(tally: Tally) -> Metric:
 
 def _lost_responses(tally: Tally) -> Metric:
     counts = {(kind,): count for kind, count in sorted(tally.lost.items())}
-    # The name says "answers", because the monitoring dashboards of users query this name.
     return _counter(
-        "lost_answers", "Responses lost to a fault, by the kind of fault.", counts, "kind"
+        "lost_responses", "Responses lost to a fault, by the kind of fault.", counts, "kind"
     )
 
 

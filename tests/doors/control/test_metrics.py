@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from hosting_emulator import __version__
 from tests.support.http_world import HttpWorld
 
 Read = Callable[..., float]
@@ -50,7 +51,7 @@ def test_requests_are_counted_by_call_and_status(api: HttpWorld, read: Read):
 
 def test_commits_replays_and_lost_responses_are_counted(api: HttpWorld, read: Read):
     counted = {name: read(name) for name in ("commits_total", "replays_total")}
-    lost = read("lost_answers_total", kind="connection_reset")
+    lost = read("lost_responses_total", kind="connection_reset")
 
     for _ in range(2):
         api.set_flag(True, key="same")
@@ -59,7 +60,7 @@ def test_commits_replays_and_lost_responses_are_counted(api: HttpWorld, read: Re
 
     assert read("replays_total") == counted["replays_total"] + 1
     assert read("commits_total") > counted["commits_total"]
-    assert read("lost_answers_total", kind="connection_reset") == lost + 1
+    assert read("lost_responses_total", kind="connection_reset") == lost + 1
 
 
 def test_metrics_count_the_records_of_all_worlds(api: HttpWorld, read: Read):
@@ -77,3 +78,7 @@ def test_metrics_contain_no_name_of_a_world_or_project(api: HttpWorld):
         assert response.headers["Content-Type"].startswith("text/plain; version=")
     assert api.emulator.name not in text
     assert api.emulator.project not in text
+
+
+def test_the_running_emulator_is_a_metric_with_its_version(read: Read):
+    assert read("info", version=__version__) == 1
