@@ -94,7 +94,7 @@ def test_a_truncated_snapshot_is_refused(path, share):
 def test_a_document_that_is_no_snapshot_is_refused(path, document):
     path.write_text(document)
 
-    with pytest.raises(StateRefused, match=r"snapshot\.json: it"):
+    with pytest.raises(StateRefused, match=r"snapshot\.json: the file is not a snapshot"):
         read(path)
 
 
