@@ -171,7 +171,7 @@ def test_a_reset_in_the_upload_comes_after_as_many_bytes_as_the_fault_says(clien
         "reset_in_upload",
         "set_project_powered_by_flag",
     )
-    assert f"reset after 6 of the {len(BODY)} bytes" in str(entry.trail)
+    assert f"cut off after 6 of the {len(BODY)} bytes" in str(entry.trail)
     assert client.set_flag(False).response.json["enabled"] is False
 
 

@@ -87,7 +87,7 @@ def event_stream(*events: tuple[str, Any], **options: Any) -> FakeResponse:
 
 @dataclass
 class FakeControl:
-    """A server with the control API's paths.
+    """A fake server of the control API.
 
     `responses` contains the responses to each request, such as "GET /worlds". The responses
     are sent in order, and the last response is repeated.

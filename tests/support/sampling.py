@@ -22,7 +22,7 @@ SAMPLE_VARIABLE = "TEST_SAMPLE"
 def sampled(rows: Iterable[Any], count: int) -> list[Any]:
     """Return all rows for `parametrize`. All but `count` rows are marked as torture.
 
-    The sample is the same at each commit, which suits tables in which some rows do not pass yet.
+    The sample is the same at each commit, so the function suits tables with rows that do not pass yet.
     """
     rows = list(rows)
     chosen = Random("tests").sample(range(len(rows)), min(count, len(rows)))

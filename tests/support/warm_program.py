@@ -34,7 +34,7 @@ def fork_process(
         text = ascii(job).encode() + b"\n"
         numbers = b"".join(number.to_bytes(4, sys.byteorder) for number in streams)
         sent = connection.sendmsg([text], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
-        # Send nothing more after the last byte, because the process may already have ended then.
+        # Skip an empty rest, because the process may have ended as soon as the whole job was sent.
         rest = text[sent:]
         if rest:
             connection.sendall(rest)

@@ -237,7 +237,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
         Closing the handle does not change the world. `url` is the address of an emulator or of a
         world, or a client to share. Without `url`, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD
-        apply. If HOSTING_EMULATOR_URL is not set either, the emulator is searched for on this
+        apply. If HOSTING_EMULATOR_URL is not set either, the SDK looks for an emulator on this
         machine, by default at http://127.0.0.1:4620. Without `control_token`,
         HOSTING_EMULATOR_CONTROL_TOKEN applies. Raises ControlRefused (404) if the world does not
         exist, and ValueError for an invalid address.
@@ -516,14 +516,14 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return self._fetch(messages.Why, "GET", "operations", id_of_operation(operation), "why")
 
     def report(self, *, requests: int = 20, color: bool = False) -> str:
-        """Return a report on this world as text, with at most `requests` of the latest requests.
+        """Return a report on this world as text, with at most `requests` of the latest exchanges.
 
         The report also shows the clock, the unfinished operations and the faults.
         """
         return report_text(self.report_document(requests=requests), color=color)
 
     def report_document(self, *, requests: int = 20) -> messages.WorldReport:
-        """Return a report on this world as a document, with at most `requests` of the latest requests."""
+        """Return a report on this world as a document, with at most `requests` of the latest exchanges."""
         return self._fetch(messages.WorldReport, "GET", "report", requests=requests)
 
     @property
@@ -531,7 +531,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         """The findings about the client's conduct, with `assert_clean()`, `findings()` and `report()`."""
         return WorldConduct(self._transport, self.name)
 
-    # --- Going back ------------------------------------------------------------------------------
+    # --- Snapshots and history -------------------------------------------------------------------
 
     def snapshot(self) -> WorldSnapshot:
         """Take a snapshot of this world. A `with` statement restores the snapshot at the end."""

@@ -14,9 +14,9 @@ from hosting_emulator.sdk.transport import Transport, path_of
 class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
     """Watches the worlds of an emulator until the observation is closed.
 
-    A chapter is one life of a world. A chapter starts when the world is created, or when the
-    observation starts. A chapter ends when the world is deleted, reset or replaced. Ended chapters
-    stay available.
+    The observation divides the life of each world into chapters. A chapter starts when the world is
+    created, or when the observation starts. A chapter ends when the world is deleted, reset or
+    replaced. Ended chapters stay available.
     """
 
     def __init__(self, transport: Transport, id_: str) -> None:

@@ -11,7 +11,7 @@ from hosting_emulator.sdk.request_filters import ImpossibleFilter
 from hosting_emulator.sdk.request_matching import RequestMatcher
 from hosting_emulator.sdk.text import align, count_text
 
-#: The maximum number of requests to show. The newest are shown.
+#: The maximum number of requests to show. Only the newest requests are shown.
 _ROWS = 20
 _NEAREST = 3
 

@@ -73,9 +73,9 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     def from_now(self) -> Requests:
         """Return the requests that will be made from now on.
 
-        Resetting the world or loading a scenario clears the log. The result then contains the
-        requests since the log was cleared, and assertions about a maximum fail, because earlier
-        requests are unknown.
+        Resetting the world or loading a scenario clears the log. The result then contains only the
+        requests since the log was cleared. Assertions about a maximum fail after a clear, because
+        earlier requests are unknown.
         """
         page = self.page(limit=1)
         later = copy(self)
@@ -88,7 +88,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return self._times_cleared not in (None, page.times_cleared)
 
     def _offset(self, page: messages.RequestPage) -> int:
-        """Return the number of the last request that does not count.
+        """Return the number of the last request before `from_now` was called, or 0.
 
         After the log was cleared, request numbers restart at 1, so the result is 0.
         """
