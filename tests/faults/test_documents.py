@@ -47,7 +47,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"abort": {"code": "forbidden", "status": 410}, "call": "set_project_powered_by_flag"},
         "abort.status",
-        ["never returns 410", "400, 401, 403, 404, 409, 503", "leave out status to send 403"],
+        ["never returns 410", "400, 401, 403, 404, 409, 503", "leave out `status` to send 403"],
     ),
     (
         {
@@ -55,7 +55,7 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
             "path": "/v1/projects/*/powered-by-flag",
         },
         "abort.status",
-        ["set_project_powered_by_flag never returns 429", "leave out status to send 400"],
+        ["set_project_powered_by_flag never returns 429", "leave out `status` to send 400"],
     ),
     (
         {"abort": {"code": "forbidden", "status": "403"}},

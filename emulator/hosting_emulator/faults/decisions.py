@@ -162,7 +162,7 @@ def _idle_reason(
     if rule.from_ms is not None and now_ms < rule.from_ms:
         return f"`from` is {rule.from_}, which is in the future"
     if rule.until_ms is not None and now_ms >= rule.until_ms:
-        return f"`until` is {rule.until}, which is past"
+        return f"`until` is {rule.until}, which has passed"
     pause_end_ms = rule.pause_end_ms(now_ms) if rule.pauses else None
     if pause_end_ms is not None:
         return f"there is a pause until {format_timestamp(pause_end_ms)}"

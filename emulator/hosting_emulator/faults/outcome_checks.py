@@ -87,7 +87,7 @@ def _check_transition(outcome: OperationOutcome, call: str) -> None:
     following = " or ".join(sorted(lifecycles.OPERATION.transitions[state]))
     raise DocumentRefused(
         f"{outcome.kind} phase={outcome.phase}: a {state} operation can only become "
-        f"{following}; with while, write phase={' or '.join(phases)}, or leave out phase",
+        f"{following}; with `while`, write phase={' or '.join(phases)}, or leave out `phase`",
         f"{outcome.kind}.phase",
     )
 
@@ -137,7 +137,7 @@ def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumption
         mover = "polls" if mode == "per_poll" else "interventions"
         return (
             f"operations of {call} have the profile {profile!r}, in which only {mover} move "
-            "an operation; leave out for, and release the operation with release_operation"
+            "an operation; leave out `for`, and release the operation with release_operation"
         )
     phase = _step_in(call, outcome.phase)
     phase_ms = queued_ms if phase.state == "queued" else round(running_ms * phase.share)
@@ -163,8 +163,8 @@ def outcome_note(
 ) -> str | None:
     """Return a note for the user who arms an outcome, or None if no note is needed.
 
-    The note names the calls whose operations the outcome can change, and where a client sees the
-    effects that an operation leaves behind.
+    The note names the calls whose operations the outcome can change. It also says where a client
+    sees the effects that an operation leaves behind.
     """
     notes = []
     if rule.call is None:

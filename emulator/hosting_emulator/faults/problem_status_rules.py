@@ -11,11 +11,11 @@ from hosting_emulator.world.fault_records import Rule
 
 
 def check_problem_status(abort: Abort, rule: Rule, assumptions: Assumptions) -> None:
-    """Raise DocumentRefused if `abort` sets a status that the rule's only call does not list.
+    """Raise DocumentRefused if `abort` sets a status that the only call of the rule cannot return.
 
-    The contract lists the error statuses of set_project_powered_by_flag (Endpoints). A rule that matches
-    several calls is accepted. In this case, set_project_powered_by_flag returns a listed status, and the
-    other calls return the status of `abort`.
+    The contract lists the error statuses of set_project_powered_by_flag (Endpoints). A rule that
+    matches several calls is accepted. In this case, set_project_powered_by_flag returns a listed
+    status, and the other calls return the status of `abort`.
     """
     if abort.status is None:
         return
@@ -29,7 +29,7 @@ def check_problem_status(abort: Abort, rule: Rule, assumptions: Assumptions) -> 
     listed = ", ".join(map(str, spec.listed_statuses))
     message = (
         f"abort status: {spec.call_id} never returns {abort.status}. The contract lists the "
-        f"error statuses {listed}. Use a listed status, or leave out status to send {sent_status}. To "
-        "send another status against the contract, use respond"
+        f"error statuses {listed}. Use a listed status, or leave out `status` to send {sent_status}. To "
+        "send another status against the contract, use the kind respond"
     )
     raise DocumentRefused(message, "abort.status")

@@ -57,7 +57,7 @@ def written_document(world: World, fault: Fault) -> JsonObject:
 def fault_state(
     world: World, fault: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
 ) -> FaultState:
-    """Return the state of an armed fault. `usage` contains the data stored outside the world."""
+    """Return the state of an armed fault. `usage` contains the counts that are stored outside the world."""
     return FaultState(
         id=fault.id,
         order=fault.order,
@@ -78,7 +78,7 @@ def fault_state(
 def outcome_state(
     world: World, outcome: Fault, now_ms: int, usage: EntryUsage, *, is_protected: bool = False
 ) -> OutcomeState:
-    """Return the state of an armed outcome. `usage` contains the data stored outside the world."""
+    """Return the state of an armed outcome. `usage` contains the counts that are stored outside the world."""
     return OutcomeState(
         id=outcome.id,
         order=outcome.order,

@@ -38,7 +38,7 @@ class Rule(
     gc=False,
     rename={"from_": "from", "while_": "while", "commit_phase": "phase"},
 ):
-    """Selects the requests on which a fault acts, and when the fault acts, as written in a scenario.
+    """The requests on which a fault acts, and the times when it acts, as written in a scenario.
 
     A field that is None sets no limit. In the rule of an armed fault, `project`, `organization` and
     `principal` are ids, `from` and `until` are timestamps, and `ttl` has been merged into `until`.

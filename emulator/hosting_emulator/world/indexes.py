@@ -153,7 +153,7 @@ def deployment_count(indexes: Indexes, project_id: str) -> int:
 def deployment_chunks(
     indexes: Indexes, project_id: str, start: int, stop: int
 ) -> list[DeploymentChunk]:
-    """Return the chunks that hold a project's deployments from index `start` to before `stop`."""
+    """Return the chunks that hold a project's deployments from index `start` to `stop` (exclusive)."""
     name = f"deployments:{project_id}"
     numbers = range(start // CHUNK_SIZE, (stop + CHUNK_SIZE - 1) // CHUNK_SIZE)
     return [indexes.get(f"{name}:{number}", ()) for number in numbers]
@@ -169,7 +169,7 @@ def latest_deployments(indexes: Indexes, project_id: str, most: int) -> list[Dep
 
 
 def deployments_between(chunks: list[DeploymentChunk], start: int, stop: int) -> list[Deployment]:
-    """Return the deployments in chunks from index `start` to before `stop`, oldest first."""
+    """Return the deployments in chunks from index `start` to `stop` (exclusive), oldest first."""
     deployments = [deployment for chunk in chunks for deployment in chunk]
     first = start // CHUNK_SIZE * CHUNK_SIZE
     return deployments[start - first : stop - first]

@@ -95,7 +95,7 @@ def in_order(world: World, table: Table[AliasedRecord]) -> list[AliasedRecord]:
 def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | None:
     """Return the only record of a table, or None if the table does not have exactly one record.
 
-    A user need not name the only record.
+    Commands and documents that name no record act on the only record.
     """
     records = in_order(world, table)
     if len(records) != 1:

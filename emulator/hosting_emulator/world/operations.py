@@ -222,7 +222,7 @@ def condition_holds(world: World, operation: Operation) -> bool:
 
 
 def count_hit(change: Change, outcome_id: str) -> bool:
-    """Count a hit of an armed outcome. If the outcome can no longer act, only return False."""
+    """Count a hit of an armed outcome. Return False if the outcome can no longer act."""
     armed = change.get(OUTCOMES, outcome_id)
     if armed is None or is_spent(armed, change.now_ms):
         return False

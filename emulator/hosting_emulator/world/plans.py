@@ -130,8 +130,8 @@ def find_early_effect(step: Step, effects: PartialEffects) -> str | None:
 def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str, ...]:
     """Return the phases of a plan in which an operation can take a step of an outcome.
 
-    A step that is a final state, such as `failed`, is possible only in a phase whose state allows
-    this final state next. Every other step is possible in all phases except the last.
+    A final state such as `failed` is possible only in a phase whose state can change to this final
+    state. Every other step is possible in all phases except the last.
     """
     is_final = outcome_step in lifecycles.OPERATION.finals
     return tuple(

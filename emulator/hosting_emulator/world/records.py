@@ -403,8 +403,8 @@ class ClockRecord(WorldRecord, frozen=True, gc=False):
 
     World time was `world_ms` when the machine's clock showed `machine_ms`. The clock with which the
     identity provider dates tokens is ahead of world time by `token_skew_ms`. The clock with which
-    the server writes Date headers is ahead of world time by `date_skew_ms`. A negative skew puts a
-    clock behind.
+    the server writes Date headers is ahead of world time by `date_skew_ms`. A clock
+    with a negative skew is behind world time.
     """
 
     mode: ClockMode

@@ -69,10 +69,10 @@ _SINGLETON_FIELDS = {
 class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
     """A queue of the remembered responses that expire, oldest first.
 
-    `entries` holds a pair (key, record) under each number from `first` to before `last`. A response
-    that was deleted or replaced stays in the queue until it becomes the first entry, and is then
-    removed. The first entry is therefore always in the table. The class `Queue` of rpds is not
-    used, because reading the first entry of a `Queue` can take linear time.
+    `entries` holds a pair (key, record) under each number from `first` (inclusive) to `last`
+    (exclusive). A response that was deleted or replaced stays in the queue until it becomes the
+    first entry, and is then removed. The first entry is therefore always in the table. The class
+    `Queue` of rpds is not used, because reading the first entry of a `Queue` can take linear time.
     """
 
     first: int = 0
@@ -327,7 +327,7 @@ class Change:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was written."""
+        """Whether this change contains no writes."""
         return not any(self.writes.values())
 
     def applied(self) -> World:

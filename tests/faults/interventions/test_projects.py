@@ -237,7 +237,7 @@ def test_a_shared_database_can_become_separate(stage: Stage):
         ({}, "set at least one of state"),
         ({"environment": "dev"}, "set at least one of state"),
         ({"state": "absent", "pending_state": "ready"}, "has no properties except its state"),
-        ({"data_mode": "shared", "environment": "dev"}, "leave out environment"),
+        ({"data_mode": "shared", "environment": "dev"}, "leave out `environment`"),
         ({"state": "sleeping"}, "set_database.state"),
         ({"state": "ready", "suspend_timeout_seconds": -2}, "suspend_timeout_seconds"),
         ({"environment": "test", "state": "ready"}, "environment"),
@@ -255,7 +255,7 @@ def test_a_database_change_that_makes_no_sense_is_refused(
 
 
 def test_an_absent_database_can_only_be_given_a_state(stage: Stage):
-    with pytest.raises(DocumentRefused, match="also set the state of the database"):
+    with pytest.raises(DocumentRefused, match="set the state of the database too"):
         stage.intervene("set_database", project="labs", suspend_timeout_seconds=0)
 
 

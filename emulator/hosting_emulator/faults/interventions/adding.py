@@ -27,7 +27,7 @@ def add(
     projects: Sequence[ProjectPart] = (),
     keys: Sequence[KeyPart] = (),
 ) -> str:
-    """Organizations, users, projects and API keys are added to the world, written as in a world file."""
+    """A world gets more organizations, users, projects and API keys, written as in a world file."""
     part = WorldPart([*organizations], [*users], [*projects], keys=[*keys])
     world = change.applied()
     present = describe_world(world)

@@ -71,7 +71,7 @@ def _check_dns_options(to: str, zone: str | None, expires_in: str | None) -> Non
     """Raise DocumentRefused if an option of move_dns has no meaning in the new state."""
     if zone is not None and to not in ("pending", "authorized"):
         raise DocumentRefused(
-            f"an authorization that becomes {to} keeps its zone; leave out zone, or use it with "
+            f"an authorization that becomes {to} keeps its zone; leave out `zone`, or use it with "
             "to: pending or to: authorized",
             "zone",
         )
@@ -79,8 +79,8 @@ def _check_dns_options(to: str, zone: str | None, expires_in: str | None) -> Non
         return
     if to != "authorized":
         raise DocumentRefused(
-            f"expires_in cannot be set for an authorization that becomes {to}; leave out expires_in, "
-            "or use it with to: authorized",
+            f"expires_in cannot be set for an authorization that becomes {to}; leave out "
+            "`expires_in`, or use it with to: authorized",
             "expires_in",
         )
     try:
@@ -165,7 +165,7 @@ def set_database(
     if state == "absent" and details:
         raise DocumentRefused("an absent database has no properties except its state")
     if data_mode is not None and environment != "both":
-        raise DocumentRefused("data_mode applies to both environments; leave out environment")
+        raise DocumentRefused("data_mode applies to both environments; leave out `environment`")
     databases = _databases(change, project, environment)
     before = databases
     if "shared" in (data_mode, *(record.data_mode for record in databases.values())):
@@ -189,7 +189,7 @@ def _new_placement(
     Raises DocumentRefused if properties of an absent database are set without a state.
     """
     if before is None and state is None and details:
-        raise DocumentRefused("the database is absent; also set the state of the database")
+        raise DocumentRefused("the database is absent; set the state of the database too")
     if state == "absent" or (before is None and state is None):
         return None
     after = before or Placement(0.25, 1.0, 1.0, 4.0, 300, "init", False, "eu-central-1")

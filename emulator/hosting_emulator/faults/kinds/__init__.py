@@ -172,7 +172,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return 0
 
     def wait_ms(self, fault: Fault, now_ms: int) -> int:
-        """Return how long a counted request must wait, in milliseconds of world time."""
+        """Return how long the request that `count` counted must wait, in milliseconds of world time."""
         return 0
 
     def upload_rate(self) -> int | None:
