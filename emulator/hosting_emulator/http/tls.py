@@ -1,6 +1,6 @@
 """Provides TLS for dev origins, with certificates from a local authority that a user trusts once.
 
-A client that trusts the authority trusts everybody who has the authority's key. Therefore the key
+A client that trusts the authority trusts everybody who has the authority's key. For safety, the key
 can be read only by the owner of the file, and the authority can certify only this machine's own
 names (RFC 5280, 4.2.1.10). The key of an authority that is not stored exists only in memory, so a
 killed process leaves no key in a file.

@@ -75,7 +75,7 @@ def check_format(number: object, written_by: object) -> None:
     """
     if number == FORMAT and number is not True:
         return
-    build = f"hosting-emulator {written_by}" if written_by else "the build that wrote it"
+    build = f"hosting-emulator {written_by}" if written_by else "the build that wrote the file"
     raise FormatRefused(
         f"its format is {number!r}, and this hosting-emulator, {FULL_VERSION}, reads only format "
         f"{FORMAT}; use {build}"

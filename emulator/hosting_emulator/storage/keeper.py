@@ -274,7 +274,7 @@ class DiskKeeper(Keeper):
     def close(self, *, fold: bool = True) -> None:
         """Write a final snapshot, if it is quick or necessary, and close the files.
 
-        With `fold` false, writes a snapshot only if a snapshot is necessary. Raises OSError if the
+        If `fold` is false, writes a snapshot only if a snapshot is necessary. Raises OSError if the
         snapshot cannot be written.
         """
         self._closing.set()

@@ -33,7 +33,8 @@ def rows_of(world: World) -> Iterator[Row]:
     """Yield all rows, in the order of the tables and sorted by key.
 
     Remembered responses that can expire come after the other remembered responses, in the order in
-    which they were stored. Therefore a restart does not change which response is evicted first.
+    which they were stored. With this order, a restart does not change which response is evicted
+    first.
     """
     for name in TABLES:
         table = world.tables[name]
