@@ -41,6 +41,8 @@ def numbers(api: InProcess, chosen: RequestFilter) -> list[int]:
         ({"user": NOBODY}, [7]),
         ({"after": 4}, [5, 6, 7]),
         ({"text": "NEEDLE"}, [6]),
+        ({"text": "get /v1/projects"}, [1, 2, 7]),
+        ({"text": "nowhere?needle"}, [6]),
         ({"text": "enabled"}, [3]),
         ({"text": "needs the role"}, [3]),
         ({"text": "nothing has this"}, []),

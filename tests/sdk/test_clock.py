@@ -42,6 +42,26 @@ def test_the_clock_refuses_invalid_times(hosting_emulator: HostingEmulator):
     assert clock.now == "2026-01-01T00:00:00.000Z"
 
 
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"at": "2025-01-01T00:00:00Z"}, 409),
+        ({"at": "2027-01-01T00:00:00Z", "mode": "bogus"}, 400),
+        ({"mode": "bogus"}, 400),
+        ({"at": "2027-01-01T00:00:00Z", "mode": "real", "rate": 2}, 400),
+    ],
+)
+def test_only_a_time_that_has_passed_is_a_conflict(
+    hosting_emulator: HostingEmulator, change: dict[str, Any], status: int
+):
+    world = hosting_emulator
+
+    with pytest.raises(ControlRefused) as refused:
+        world.control.put(f"worlds/{world.name}/clock", change)
+
+    assert refused.value.status == status
+
+
 def test_the_clock_advances_until_an_operation_has_ended(api: HttpWorld):
     clock = api.emulator.clock
     first = api.apply_domains().json

@@ -22,7 +22,7 @@ from hosting_emulator.http.endpoint import (
     moment,
     refused_as,
 )
-from hosting_emulator.world.clock import ClockRefused
+from hosting_emulator.world.clock import ClockRefused, TimeHasPassed
 
 
 class ClockChange(Body):
@@ -53,11 +53,12 @@ def put_clock(
 ) -> messages.ClockState:
     """Change a clock's mode, rate or time. Moving time back is refused (409)."""
     at_ms = None
-    status = 400
     if body.at is not None:
         at_ms = moment(body.at)
-        status = 409
-    with refused_as(status, "Clock refused", ClockRefused):
+    with (
+        refused_as(400, "Clock refused", ClockRefused),
+        refused_as(409, "Clock refused", TimeHasPassed),
+    ):
         engine.move_to(at_ms, body.mode, body.rate)
     return get_clock(engine)
 

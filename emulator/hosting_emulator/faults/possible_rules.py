@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from hosting_emulator.contract.calls import DOORS, REDEEM_TICKET, CallSpec
 from hosting_emulator.contract.documents import DocumentRefused
 from hosting_emulator.criteria.request_filters import may_have_path
-from hosting_emulator.faults.kinds import fault_kinds
+from hosting_emulator.faults.kinds import FaultKind, fault_kinds
 from hosting_emulator.world.fault_records import Rule
 
 #: The maximum number of calls that a message lists.
@@ -88,12 +88,12 @@ def check_at_identity_provider(kind: str, rule: Rule) -> None:
     The identity provider sends no problem documents. A fault can break the provider's responses
     only after the commit.
     """
-    if kind in ("abort", "rate_limit", "admission_window"):
+    effect = fault_kinds()[kind]
+    if effect.problem is not FaultKind.problem:
         message = (
             f"{kind} returns a problem of the API, and {rule.call} sends no problems; use respond"
         )
         raise DocumentRefused(message, kind)
-    effect = fault_kinds()[kind]
     breaks_response = not (
         effect.sends_nothing
         or effect.replaces_response

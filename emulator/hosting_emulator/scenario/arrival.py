@@ -108,7 +108,11 @@ class Arrival:
         """Whether the response arrived late or was sent slowly."""
         if self.gave_up:
             return False
-        return self.late_ms > 0 or (self.effect is not None and self.effect.delivers_response)
+        if self.late_ms > 0:
+            return True
+        if self.effect is None or not self.effect.delivers_response:
+            return False
+        return self.effect.late_ms(len(self.reply.body)) > 0 or self.effect.world_pause_ms() > 0
 
     def header(self, name: str) -> str | None:
         """Return the value of a header, or None if the response has no such header.

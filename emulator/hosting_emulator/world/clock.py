@@ -22,6 +22,10 @@ class ClockRefused(ValueError):
     """A clock setting was refused. The message gives the reason, and says what is allowed."""
 
 
+class TimeHasPassed(ClockRefused):
+    """A clock cannot move to a time before the world's current time."""
+
+
 def read(clock: ClockRecord, machine_ms: int) -> int:
     """Return the world time at which the machine's clock shows `machine_ms`."""
     if clock.mode in ("frozen", "skip"):
@@ -60,7 +64,7 @@ def change(
     None leaves a setting unchanged. Raises ClockRefused for an invalid mode, rate or time.
     """
     if at_ms is not None and at_ms < now_ms:
-        raise ClockRefused(
+        raise TimeHasPassed(
             f"world time is {format_timestamp(now_ms)} and cannot go back to "
             f"{format_timestamp(at_ms)}: reset the world, or fork it from an earlier state"
         )

@@ -1,0 +1,31 @@
+"""A misspelled header in an expectation is refused with the header that was probably meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.stories import refused
+
+#: Each header that a response of the emulator can have, misspelled.
+MISSPELLED = {
+    "Alow": "Allow",
+    "Cache-Controll": "Cache-Control",
+    "Content-Typ": "Content-Type",
+    "Datee": "Date",
+    "Locatoin": "Location",
+    "Retry_After": "Retry-After",
+    "Set-Cookies": "Set-Cookie",
+    "WW-Authenticate": "WWW-Authenticate",
+    "X-Request": "X-Request-Id",
+}
+
+
+@pytest.mark.parametrize(("name", "header"), MISSPELLED.items())
+def test_a_misspelled_header_gets_a_suggestion(name: str, header: str) -> None:
+    error = refused(f"""
+        story:
+          - call: list_deployments
+            expect: {{headers: {{{name}: "*"}}}}
+    """)
+
+    assert f"did you mean {header}?" in str(error)
