@@ -41,9 +41,9 @@ _by_order = attrgetter("order")
 class Decision(msgspec.Struct, frozen=True, gc=False):
     """The combined effect of faults on a request.
 
-    `delay_ms` is a delay in real milliseconds. `effect` is the only other effect, or None.
-    `problem` is the problem that the effect sends, or None. `acted` are the faults that act, in
-    order.
+    `delay_ms` is a delay in real milliseconds. `effect` is the effect other than the delay, or None
+    if there is none. `problem` is the problem that the effect sends, or None. `acted` are the
+    faults that act, in order.
     """
 
     delay_ms: int = 0

@@ -81,9 +81,9 @@ def field_hint(document: Mapping[str, Any], name: str, category: RuleCategory) -
 
 
 def option_hint(name: str, category: RuleCategory) -> str:
-    """Return a hint about an unknown option of a kind that is a field of the rule.
+    """Return a hint that an unknown option of a kind must be written as a field of the rule.
 
-    Return an empty string if the rule has no such field.
+    Return an empty string if a rule has no such field.
     """
     field = name
     if name not in category.fields:

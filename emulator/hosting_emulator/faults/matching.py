@@ -125,7 +125,7 @@ def _members(body: bytes, paths: Iterable[str]) -> Mapping[str, Sequence[Any]]:
 
 
 def value_at(document: Any, path: str) -> Any:
-    """Return the value at a path, such as `items.0.name`, in a JSON document, or UNSET without a value."""
+    """Return the value at a path, such as `items.0.name`, in a JSON document, or UNSET if there is none."""
     for part in path.split("."):
         if isinstance(document, dict) and part in document:
             document = document[part]

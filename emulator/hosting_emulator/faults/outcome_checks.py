@@ -125,7 +125,7 @@ def find_obstacle(
 
 
 def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumptions) -> str | None:
-    """Return why an outcome cannot hold operations of a call for `hold_ms`.
+    """Return the reason why an outcome cannot hold operations of a call for `hold_ms`.
 
     Returns None if the outcome can hold operations, or has no `hold_ms`.
     """

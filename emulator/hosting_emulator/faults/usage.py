@@ -112,7 +112,8 @@ class UsageCounter:
     ) -> None:
         """Count a request that starts an operation, for all outcomes that are armed in `before`.
 
-        `applied_id` is the id of the outcome that applied to the operation, or None.
+        `applied_id` is the id of the outcome that applied to the operation, or None if no outcome
+        applied.
         """
         ended = False
         for outcome in faults_in_order(before, OUTCOMES):

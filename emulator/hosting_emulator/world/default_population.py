@@ -78,7 +78,9 @@ DEFAULT_POPULATION = WorldPart(
 
 
 def with_extended_world(part: WorldPart) -> WorldPart:
-    """Return a description merged with the default world, or unchanged without `extends`.
+    """Return a description merged with the default world if the description has `extends`.
+
+    A description without `extends` is returned unchanged.
 
     An item replaces the item of the default world that has the same alias.
     """

@@ -138,7 +138,7 @@ class KeyPart(PopulationPart):
 
     @property
     def last_characters(self) -> str:
-        """The last four characters of the value, or an empty string if only a digest is known."""
+        """The last four characters of the value, or an empty string if only the digest is known."""
         _, _, stored = stored_key(self.value).partition(":")
         return stored.partition(":")[2]
 

@@ -173,7 +173,7 @@ class PartialEffects(WorldRecord, frozen=True, gc=False):
 
     `hosts` are the hosts whose domains were applied. `source` is set if the source was initialized.
     `deployment` and `dns` are the states in which the deployment and the DNS authorization remain.
-    A field that is None stands for no effect.
+    None means that there is no such effect.
     """
 
     hosts: tuple[HostName, ...] = ()

@@ -225,7 +225,7 @@ def _written(before: Rows, written: Mapping[str, Any]) -> Rows:
 def _rescheduled(
     schedule: Schedule, key: str, old: ScheduledEvent | None, new: ScheduledEvent | None
 ) -> Schedule:
-    """Return a schedule in which the event `new` replaces `old`. None stands for no event."""
+    """Return a schedule in which the event `new` replaces `old`. None means that there is no event."""
     if old is not None:
         index = bisect_left(schedule, (old.due_ms, old.sequence, key))
         schedule = schedule[:index] + schedule[index + 1 :]

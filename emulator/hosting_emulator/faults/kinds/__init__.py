@@ -180,7 +180,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return None
 
     def upload_bytes(self) -> int | None:
-        """Return the number of body bytes after which the request is cut off, or None for no cut."""
+        """Return the number of body bytes at which the request is cut off, or None if it is not."""
         return None
 
     def problem(self, fault: Fault, now_ms: int) -> Refused | None:

@@ -88,12 +88,12 @@ class OutcomeKind(
 
     @property
     def at(self) -> str:
-        """The phase that the document sets, or an empty string for a document without a phase."""
+        """The phase that the document sets, or an empty string if the document sets no phase."""
         return getattr(self, "phase", None) or ""
 
     @property
     def left_behind(self) -> PartialEffects | None:
-        """The effects that an operation with this outcome leaves behind, or None for no effects."""
+        """The effects that an operation with this outcome leaves behind, or None if there are none."""
         return getattr(self, "leaves", None)
 
     @property
