@@ -38,7 +38,7 @@ def state_json(state: FaultState | OutcomeState) -> dict[str, Any]:
 
 
 def armed_text(fault: Mapping[str, Any]) -> str:
-    """Return the message that confirms an armed fault or outcome."""
+    """Return the message that confirms that a fault or outcome was armed."""
     words = _words(fault)
     parts = filter(None, (words.effect, words.matches, words.conditions, fault.get("phase")))
     world = click.get_current_context().params["world"]
@@ -170,9 +170,9 @@ def _kinds_text(kinds: Mapping[str, Any]) -> str:
 class ManagementTexts:
     """The texts of the commands that list and remove faults or outcomes.
 
-    `match_header` is the header of the column for matches. `match_all` is the text in the column
-    for matches if a rule matches everything. `describe_kinds` is the address of the emulator's
-    function that returns the kinds, as `module:function`.
+    `match_header` is the header of the column that shows what a rule matches. `match_all` is the
+    text in this column if a rule matches everything. `describe_kinds` is the address of the
+    emulator's function that returns the kinds, as `module:function`.
     """
 
     match_header: str

@@ -75,7 +75,7 @@ def _facts(ready: Ready) -> list[tuple[str, str | None]]:
 
 
 def _command(ready: Ready, words: str) -> str:
-    """Return a command line for the default world, which this shell's variables do not affect."""
+    """Return a command line that selects the default world, whatever this shell's variables say."""
     from hosting_emulator.contract.shell import command_line
 
     return typed_here(command_line(words, ready.local_url, ready.world))

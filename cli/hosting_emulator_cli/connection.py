@@ -21,7 +21,7 @@ DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 
 def default_url() -> str:
-    """Return the URL of the emulator that was started on this machine.
+    """Return the URL at which an emulator on this machine is expected.
 
     The SDK is imported only when a command needs the URL, so that `--help` stays fast.
     """

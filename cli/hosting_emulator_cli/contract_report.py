@@ -51,7 +51,7 @@ def check_text(report: Report) -> str:
 
 
 def _sentence_lines(sentence: Any) -> list[str]:
-    """Format a sentence of the contract. Observations follow if the verdict is not `holds`."""
+    """Format a sentence of the contract. Unless the verdict is `holds`, add the observations."""
     word, color = _MARKS[sentence["verdict"]]
     lines = [f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}"]
     if sentence["verdict"] != "holds":

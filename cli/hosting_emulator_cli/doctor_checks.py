@@ -46,7 +46,7 @@ _OTHER_VARIABLES = (
     EXEC_URL_VARIABLE,
     EXEC_CONDUCT_VARIABLE,
 )
-#: A sample name under which a dev origin could be served.
+#: An example of a dev origin's host name.
 _DEV_NAME = "x.dev.localhost"
 #: The longest time that an emulator may take to respond, in real seconds.
 _PATIENCE_S = 3.0
@@ -420,7 +420,7 @@ def _judge_secrets(path: Path, inspection: Inspection) -> CheckFinding:
 
 # --- Certificates --------------------------------------------------------------------------------
 
-#: An authority that expires within this time is replaced at the next start.
+#: At the next start with `--tls-port`, an authority that expires within this time is replaced.
 _RENEWED_BEFORE = timedelta(days=30)
 
 
@@ -435,7 +435,10 @@ def check_certificates(folder: Path, port: int | None) -> Iterator[CheckFinding]
 
 
 def check_authority(folder: Path, now: datetime) -> CheckFinding:
-    """Check the certificate authority in the folder `tls` of a data directory. Raises OSError."""
+    """Check the certificate authority in `folder`, the folder `tls` of a data directory.
+
+    Raises OSError if a file cannot be read.
+    """
     path = folder / "ca.pem"
     key = folder / "ca.key"
     missing = [file for file in (path, key) if not file.exists()]

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from hosting_emulator.settings import Ready, Settings
 
 T = TypeVar("T")
-#: Real seconds between SIGTERM and SIGKILL, which end a command after `--kill-after` has passed.
+#: Real seconds between SIGTERM and SIGKILL. These signals end a command that is still running when
+#: the time in `--kill-after` is over.
 _GRACE_S = 2.0
 #: Signals within this many real seconds count as one signal. For example, `timeout` signals a
 #: process and then the process's group.
@@ -148,7 +149,7 @@ class _CommandRun:
         #: The first signal that asked this process to end.
         self._signal: int | None = None
         self._signalled_at = 0.0
-        #: Whether a second Ctrl-C killed the command. There is no report on a killed command.
+        #: Whether a second Ctrl-C killed the command. If so, there is no report.
         self._was_killed = False
         self._timers: list[asyncio.TimerHandle] = []
         self._misbehaved = False
@@ -225,9 +226,10 @@ class _CommandRun:
     # --- Signals ---------------------------------------------------------------------------------
 
     def _on_signal(self, number: int) -> None:
-        """Forward a signal to the command. A second Ctrl-C kills the command.
+        """Forward a signal to the command.
 
-        A command that does not end within `patience_s` is also killed.
+        If `patience_s` is finite, a second Ctrl-C kills the command. A command that does not end
+        within `patience_s` is killed too.
         """
         now = time.monotonic()
         is_second_press = self._signal is not None and now - self._signalled_at > _ONE_PRESS_S
@@ -246,7 +248,7 @@ class _CommandRun:
             self._end_later(child, number)
 
     def _end_later(self, child: ChildCommand, number: int) -> None:
-        """Schedule the end of a command that does not end by itself within `patience_s`.
+        """Schedule that the command is ended if it is still running after `patience_s`.
 
         On a terminal, a hint tells the user how to end the command sooner.
         """
@@ -295,7 +297,8 @@ class _CommandRun:
     def _report(self, ready: Ready, outcome: Outcome) -> None:
         """Judge the run, and write the requested reports and worlds.
 
-        If an error occurs, it is printed, and a requested report or verdict remains undecided.
+        Errors are printed, not raised. After an error, the run is undecided if the user requested a
+        verdict or a report.
         """
         from hosting_emulator.sdk import WorldsObservation
 

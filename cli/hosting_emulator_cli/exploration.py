@@ -57,10 +57,10 @@ class CommandExploration:
     """A command to explore, its emulator's settings, the runs to make, and the reports to write.
 
     `limit_s` limits each run, and `budget_s` limits the exploration, both in real seconds. If
-    `limit_s` is None, the limit depends on the duration of the clean run. If `budget_s` is None,
-    the exploration has no time limit. If `point` is set, only this point runs. `repeat` returns the
-    command line that repeats the run of a point. `repeat_clean` is the command line that shows the
-    conduct of the clean run.
+    `limit_s` is None, the limit depends on the duration of the clean runs. If `budget_s` is None,
+    the exploration has no time limit. If `point` is set, it is the only point to run. `repeat`
+    returns the command line that runs a point again. `repeat_clean` is the command line that runs
+    the command without faults, and reports on its conduct.
     """
 
     command: Sequence[str]
@@ -122,7 +122,7 @@ class _Exploration:
         self._signal: int | None = None
         #: The reason why no more runs may start. Empty while runs may start.
         self._stop_reason = ""
-        #: The commands that are currently running. While the lock is held, none of these commands
+        #: The commands that are currently running. A command is removed, under the lock, before it
         #: is closed.
         self._running: set[ChildCommand] = set()
         #: The idle supervisors, which can run the command again.
@@ -203,9 +203,9 @@ class _Exploration:
         return int(not result.fine)
 
     def _run_all(self, explorer: runs.Explorer, clean: runs.CleanRun) -> int:
-        """Run the planned points that have no stored result, and return the exit code.
+        """Run the planned points that have no stored result, and report on all points.
 
-        Print and write the reports on all points.
+        Return the exit code.
         """
         planned = self._plan(clean)
         results_file = ResultsFile(self._options.results_file, self._key(clean))
@@ -342,7 +342,7 @@ class _Exploration:
     def _perform(self, visit: runs.Visit, name: str, limit_s: float | None) -> runs.RunEnd:
         """Run the command with its own emulator, which receives only this run's requests.
 
-        Raises Stopped, or Failure if the command cannot be started.
+        Raises Stopped if the exploration was stopped, and Failure if the command cannot be started.
         """
         if self._stop_reason:
             raise Stopped

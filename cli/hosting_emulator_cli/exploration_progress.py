@@ -1,4 +1,4 @@
-"""Shows an exploration's progress on stderr: a bar on a terminal, and each failure that is found."""
+"""Shows an exploration's progress on stderr: each failure and, on a terminal, a bar."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ShowResult = Callable[[runs.PointResult, int], None]
 def show_progress(result_count: int, point_count: int) -> Iterator[ShowResult]:
     """Yield a function that shows each new result.
 
-    `result_count` is the number of points that already have a result. `point_count` is the number
-    of all points.
+    `result_count` is the number of points that already have a result. `point_count` is the total
+    number of points.
     """
     if point_count and out.is_terminal(sys.stderr):
         with _show_bar(result_count, point_count) as show:

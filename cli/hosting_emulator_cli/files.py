@@ -56,7 +56,7 @@ def _replace_file(path: Path, text: str, mode: int) -> None:
 
 
 def remove_report(path: Path | None) -> None:
-    """Remove the report of an earlier run. A pipe or a device is left alone. Raises Failure."""
+    """Remove the report of an earlier run, unless `path` is a pipe or a device. Raises Failure."""
     if path is None or not path.is_file():
         return
     try:

@@ -80,7 +80,7 @@ def choice(
 ) -> Decorator[Any]:
     """Declare an option with a fixed set of values.
 
-    If `default` is None, the option's default is the first value.
+    If `default` is None, the first choice is the default.
     """
     kind = click.Choice(choices)
     return option(*names, help=help, type=kind, default=default or choices[0], **attrs)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, Message, WholeExchange, Why
     from hosting_emulator.sdk.exchange_text import ExchangeCells
 
-#: The minimum width of a terminal on which call, project and user have columns of fixed width.
+#: In a terminal of at least this width, the call, project and user are aligned in columns.
 WIDE = 110
 #: The indentation of the reason below a line.
 _INDENT = 6

@@ -19,7 +19,7 @@ from hosting_emulator_cli.parameter_sources import is_default, is_typed, origin_
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
-#: The key in the settings file of each option whose key differs from its name.
+#: The options whose key in the settings file differs from their name, with that key.
 _FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
 #: The options that describe a world. Commands other than `start` read only these options from the
 #: settings file.
@@ -65,7 +65,7 @@ def start_errors_named() -> Iterator[None]:
 
 
 def _words_of(value: Any) -> list[str]:
-    """Return the words that an error message about a parameter's value contains.
+    """Return the words by which an error message about a parameter's value can be recognized.
 
     For a pair such as NAME=VALUE, the word is the name.
     """
@@ -138,7 +138,7 @@ class SettingsCommand(click.Command):
         return {name for flag in flags for name in _REPLACED_OPTIONS.get(flag, ())}
 
     def _defaults(self, file_settings: Mapping[str, Any], replaced: set[str]) -> dict[str, Any]:
-        """Return the settings file's values by parameter name, as a user would type the values."""
+        """Return the settings file's values by parameter name, in the form that users type."""
         if not file_settings:
             return {}
         is_start = self.name == "start"
@@ -162,7 +162,7 @@ class SettingsCommand(click.Command):
 
 
 def _typed_words(value: Any) -> Any:
-    """Return a value from the settings file as a user would type the value."""
+    """Return a value from the settings file in the form that users type."""
     if isinstance(value, Mapping):
         return [f"{name}={text}" for name, text in value.items()]
     if isinstance(value, bool | list):

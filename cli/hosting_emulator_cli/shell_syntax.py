@@ -25,8 +25,8 @@ def _powershell_line(name: str, value: str) -> str:
 
 
 def _dotenv_line(name: str, value: str) -> str:
-    # Quote a value only if it needs quotes, because parsers of .env files treat quotes differently.
-    # Values with a space, `#` or `$` need quotes.
+    # Quote only values that need quotes, such as values with a space, `#` or `$`, because parsers
+    # of .env files treat quotes differently.
     if shlex.quote(value) == value:
         return f"{name}={value}"
     return f'{name}="{_escaped(value, _DOTENV_SPECIAL)}"'

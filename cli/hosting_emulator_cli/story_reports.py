@@ -119,9 +119,9 @@ def _variation_lines(variation: Mapping[str, Any]) -> Iterator[str]:
 
 
 def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
-    """Return the number of passed stories, and the points whose variation may explain failures.
+    """Count the passed and failed stories, and name the points that may explain failures.
 
-    `error_verb` says whether a scenario with an error could not be `read` or could not be `run`.
+    `error_verb` is `read` or `run`: what could not be done with a scenario that has an error.
     """
     readable = [report for report in reports if "error" not in report]
     stories = [report for report in readable if report["steps"]]

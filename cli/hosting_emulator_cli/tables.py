@@ -19,8 +19,8 @@ _NARROWEST = 20
 def columns(*declared: str | tuple[str, Field]) -> Callable[[Iterable[Any]], str]:
     """Return a function that lays out items as a table.
 
-    A column is declared as a header and a field, or as a field alone. The header of a field alone
-    is the field's last word in capitals.
+    A column is declared as a header and a field, or as a field alone. Without a header, the column
+    is headed by the last part of the field, in capitals: `NOW` for `clock.now`.
     """
     headers: list[str] = []
     fields: list[Field] = []
@@ -57,8 +57,8 @@ def _member(item: Any, name: str) -> Any:
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Lay out rows in columns under their headers.
 
-    Numbers are right-aligned, and no cell is truncated. The cells of a table that is too wide for
-    the terminal are wrapped between words. If columns would then be too narrow to read, each row is
+    Numbers are right-aligned, and no cell is truncated. If the table is too wide for the terminal,
+    cells are wrapped between words. If columns would then be too narrow to read, each row is
     written as labels and values.
     """
     body = [list(row) for row in rows]

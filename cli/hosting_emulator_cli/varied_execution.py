@@ -16,8 +16,8 @@ from hosting_emulator_lab.delta_debugging import smallest
 MOST_RUNS = 40
 #: The exit codes of a command that could not be started.
 _NOT_STARTED = (126, 127)
-#: The text that replaces the points if no response of this emulator varied. For example, tests with
-#: the pytest plugin may use only worlds that the command creates.
+#: This text is shown instead of the points if no response of this emulator varied. For example,
+#: tests with the pytest plugin may use only worlds that the command creates.
 _OTHER_WORLDS = "no response of this emulator (worlds that the command creates also use the seed)"
 
 #: A function that returns the command line for a run with variation at some points, or at all points
@@ -60,7 +60,7 @@ class _PointSearch:
         #: The points at which the responses of the latest run varied.
         self._varied: tuple[str, ...] = ()
         self._run_count = 0
-        #: Whether the latest search found the fewest points before it ran out of runs.
+        #: Whether the latest search was completed before it ran out of runs.
         self._is_finished = True
 
     def search(self, varied: tuple[str, ...]) -> None:

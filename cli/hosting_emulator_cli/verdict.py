@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 #: The exit code if there is no verdict.
 UNDECIDED = 2
-#: The maximum number of worlds in a report. Only the latest worlds are reported.
+#: The maximum number of worlds to report on. Later worlds take precedence.
 MOST_REPORTS = 5
-#: The maximum number of worlds that are kept besides the main world. Only the latest worlds are
-#: kept.
+#: The maximum number of worlds to keep besides the main world. Later worlds take precedence.
 MOST_KEPT = 20
 #: The maximum number of unfinished requests that a message names.
 _MOST_NAMED = 5

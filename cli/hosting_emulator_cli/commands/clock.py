@@ -105,12 +105,12 @@ _add_mode(
 @opt.option(
     "--to",
     metavar="TIMESTAMP",
-    help="Move to this time (RFC 3339), or to `now`, this machine's time.",
+    help="Move the clock to this time (RFC 3339), or `now` for this machine's time.",
 )
 @opt.option(
     "--until-operation",
     metavar="OPERATION",
-    help="Move until the operation with this id ends.",
+    help="Move the clock until the operation with this id ends.",
 )
 @prints(_clock_text)
 @opt.with_world

@@ -73,7 +73,8 @@ def conduct(
 
     Checks every request to the world against rules. Each rule is based on a sentence of the
     contract or of the HTTP standard. Requests that were sent before the world was reset or loaded a
-    scenario count too. After the first check, no later request is missed.
+    scenario count too. After the first check, no later request is missed, unless the emulator
+    restarts.
 
     The exit code is 1 if a finding has severity warning or worse. --severity changes this limit.
     Without such a finding, the exit code is 2 if the world received no request, or if a request
@@ -144,8 +145,8 @@ def ask_conduct(
 ) -> ConductReport:
     """Return the report on a client's conduct in a world.
 
-    After the first call for a world, no later request is missed. Raises Failure if a rule to skip
-    does not exist. The message of the Failure begins with `option`.
+    After the first call for a world, no later request is missed until the emulator stops. Raises
+    Failure if a rule to skip does not exist. The message of the Failure begins with `option`.
     """
     from hosting_emulator.sdk import ControlRefused
 

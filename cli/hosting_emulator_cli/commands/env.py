@@ -41,7 +41,10 @@ def _env_text(variables: dict[str, str]) -> str:
     "--project",
     "project_name",
     metavar="PROJECT",
-    help="The project to print, by alias, handle or id. Default: the organization's first project.",
+    help=(
+        "The project for HOSTING_PROJECT_ID, by alias, handle or id. Default: the organization's "
+        "first project, or the world's first project if the organization has none."
+    ),
 )
 @prints(_env_text)
 @opt.with_world
@@ -54,7 +57,7 @@ def env(
 ) -> dict[str, str]:
     """Print the environment variables that a client needs.
 
-    The variables contain a world's addresses, a new token, an organization and a project.
+    They contain a world's addresses, a new token, an organization and a project.
 
     HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers, which serve the same
     world. The `hosting-emulator` commands themselves read HOSTING_EMULATOR_URL and

@@ -94,10 +94,9 @@ def _read_patience(text: str) -> float:
     "--conduct",
     choices=CONDUCT,
     help=(
-        "Report on stderr the mistakes that CMD makes as a client. With `error`, a warning or an "
-        "error also "
-        "makes the exit code 1. An `exec` inside CMD uses the same choice by default. See "
-        "`hosting-emulator conduct`."
+        "Report on stderr the mistakes that CMD makes as a client. With `error`, a finding of "
+        "severity warning or error also makes the exit code 1. An `exec` inside CMD uses the same "
+        "choice by default. See `hosting-emulator conduct`."
     ),
 )
 @opt.skip_rule_option("Skip this conduct rule. Repeatable.")
@@ -140,7 +139,8 @@ def exec_(
       HOSTING_CA_FILE            the authority to trust, with --tls-port
 
     When CMD ends, the emulator stops, all processes that CMD left running are ended, and the state
-    is deleted. Ctrl-C ends CMD and the emulator. A second Ctrl-C kills CMD immediately.
+    is deleted. Ctrl-C ends CMD and the emulator. A second Ctrl-C kills CMD immediately, except
+    with `--kill-after never`.
 
     The exit code is CMD's own, 127 if CMD was not found, 126 if CMD cannot be run, and 128+N after
     signal N. If the emulator could not start, the exit code is 2, and CMD is not run. If CMD

@@ -91,7 +91,7 @@ def _read_point(text: str) -> FaultPoint:
 )
 @opt.flag(
     "--quick",
-    help="Make only the most informative tenth of the runs.",
+    help="Make only the most informative tenth of the runs, but at least six.",
 )
 @opt.option(
     "--call",
@@ -121,7 +121,8 @@ def _read_point(text: str) -> FaultPoint:
     metavar="DURATION",
     help=(
         "End a run that takes longer than this time. Default: 10s or three times the duration of the "
-        "clean run, whichever is longer. With --outcomes, the limit is doubled."
+        "clean run, whichever is longer. For the failures of --outcomes, this default is "
+        "doubled."
     ),
     type=TextType("duration", _read_limit),
 )
@@ -193,11 +194,11 @@ def explore(
 ) -> int:
     """Find the failures that a command does not survive.
 
-    `explore -- CMD [ARGS]` first runs CMD without faults. This clean run must succeed. For each
-    request of the clean run, `explore` then runs CMD again with each fault worth trying, once
-    before and once after the request takes effect. Each run has its own world. By default, the
-    world's clock is `skip`, so that polling moves the time. CMD gets the same environment variables
-    as with `exec`.
+    `explore -- CMD [ARGS]` first runs CMD twice without faults. Both of these clean runs must
+    succeed. For each request of a clean run, `explore` then runs CMD again with each fault worth
+    trying: before the request takes effect and, if that can make a difference, after it. Each run
+    has its own world. By default, the world's clock is `skip`, so that polling moves the time. CMD
+    gets the same environment variables as with `exec`.
 
     The report lists the faults that CMD survived, and the faults with which CMD failed or hung. The
     report also lists the faults with which CMD succeeded but did something twice or left a

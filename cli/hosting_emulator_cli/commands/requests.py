@@ -277,7 +277,7 @@ def resend(world: HostingEmulator, n: int, same_key: bool, as_json: bool) -> Non
 )
 @opt.flag(
     "--no-time",
-    help="Do not move the clock by the time that passed between the requests.",
+    help="Leave the clock where it is: do not reproduce the time between the recorded requests.",
 )
 @opt.json_option
 @opt.with_world

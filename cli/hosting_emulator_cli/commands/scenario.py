@@ -87,7 +87,7 @@ def list_scenarios(**_: Any) -> Any:
 @opt.output_option
 @opt.url_options
 def show(name: str, output: Path | None, **_: Any) -> None:
-    """Print a scenario from the library as YAML, for example as a starting point.
+    """Print a library scenario as YAML, for example as a starting point for your own.
 
     NAME is a name from `scenario list`. With --url, the scenario comes from the running emulator.
     """
@@ -110,8 +110,7 @@ def check(files: tuple[str, ...], junit: Path | None, as_json: bool) -> int:
     """Run the stories of scenarios, each in a fresh world.
 
     Each FILE is a YAML file or a name in the library. No running emulator is needed. The exit code
-    is 1 if a response differs from what the story expects, and 2 if a file has an error. The error
-    message names the line.
+    is 1 if a story fails, and 2 if a file has an error. The error message names the line.
     """
     from hosting_emulator.scenario.errors import ScenarioError
     from hosting_emulator.scenario.story import check_text
@@ -185,10 +184,10 @@ def run(
     world: str | None,
     replace: bool,
 ) -> int:
-    """Run stories against the running emulator and report each step.
+    """Run stories against the running emulator, and report each step.
 
-    Each SCENARIO is a name in the library or a YAML file. The exit code is 1 if a response differs
-    from what the story expects, and 2 if a scenario has an error or no emulator is running.
+    Each SCENARIO is a name in the library or a YAML file. The exit code is 1 if a story fails, and
+    2 if a scenario has an error or no emulator is running.
     """
     from hosting_emulator.sdk import ControlRefused
 
@@ -298,7 +297,7 @@ def record(
 def _scenario_name(file: Path) -> str:
     """Derive a scenario's name from a file name: at most 40 lower-case letters, digits and hyphens.
 
-    The name is `recorded` if the file name does not begin with a letter.
+    The name is `recorded` if the derived name would not begin with a letter.
     """
     name = re.sub("[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40]
     if not name[:1].isalpha():

@@ -115,7 +115,10 @@ if TYPE_CHECKING:
 @opt.option(
     "--control-token",
     metavar="TEXT",
-    help="Token that other machines must send to use the control API (header X-Control-Token).",
+    help=(
+        "Token that requests from other machines to the control API need, in the header "
+        "X-Control-Token."
+    ),
     env="HOSTING_EMULATOR_CONTROL_TOKEN",
 )
 @opt.log_options

@@ -49,7 +49,7 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
 @opt.organization_option
 @opt.flag(
     "--without-session",
-    help="Print a token without an interactive login session, like the tokens that programs use.",
+    help="Print a token that has no interactive login session, like the token of a program.",
 )
 @opt.flag(
     "--api-key",
@@ -60,8 +60,8 @@ def _secret_text(secret: AccessToken | NewApiKey) -> str:
     "permissions",
     metavar="NAME",
     help=(
-        "With --api-key, a permission of the key. Repeatable. Default: all permissions that the "
-        "organization grants."
+        "With --api-key, give the key this permission. Repeatable. Default: all permissions that "
+        "the organization grants."
     ),
     multiple=True,
 )
@@ -85,7 +85,8 @@ def token(
 ) -> AccessToken | NewApiKey:
     """Print an access token.
 
-    Prints only the token, ready for a header. --json adds the token's expiry time.
+    Prints just the token, ready to use in an Authorization header. --json adds the token's expiry
+    time.
     """
     if api_key and (without_session or expires_in_seconds is not None):
         raise click.UsageError("--api-key: leave out --without-session and --expires-in")

@@ -27,7 +27,7 @@ _trigger_columns = columns(
 
 
 def triggers_text(triggers: Sequence[Trigger]) -> str:
-    """Format triggers as a table, followed by results or by reasons why triggers have not acted."""
+    """Format triggers as a table, with results and reasons why triggers have not acted below it."""
     if not triggers:
         return "No fault, outcome or timeline entry is waiting in this world."
     lines = [trigger_detail(trigger) for trigger in triggers]
@@ -64,8 +64,9 @@ def triggers(world: HostingEmulator, watch: bool, as_json: bool) -> None:
 
     WAITS FOR is what must happen before a trigger acts. `-` means that the trigger no longer acts.
     CONSIDERED counts the requests that were compared with the trigger. SEEN counts the requests
-    that matched. HITS counts the requests on which the trigger acted. If a trigger has not acted, a
-    line below the table names the nearest request, and the fields in which this request differs.
+    that matched. HITS counts the requests on which the trigger acted. For a timeline entry, each
+    count is 1 once the entry has acted, and 0 before. If a fault or an outcome has not acted, a
+    line below the table gives the reason, such as how the nearest request differs.
     """
     if not watch:
         _put_triggers(world.triggers, as_json=as_json)

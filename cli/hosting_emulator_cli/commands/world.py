@@ -194,7 +194,7 @@ def add(
     file: Path | None,
     **field_options: Any,
 ) -> dict[str, str]:
-    """Add a user, a project, a key or other things to a world.
+    """Add a user, a project, an API key or something else to a world.
 
     KIND is organization, user, project or key. NAME is the alias of the new thing, or the user who
     owns the new key. FIELD=VALUE sets any other field that the new thing has in a world file. VALUE
@@ -269,7 +269,7 @@ def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
 @_prints_new_world
 @opt.with_world
 def fork(world: HostingEmulator, name: str | None, **copy_options: Any) -> WorldSummary:
-    """Copy a world's current or an earlier state into a new world.
+    """Copy a world's current state, or an earlier state, into a new world.
 
     Prints the new world's name. NAME is the name of the new world. Default: a generated name.
     --world is the world to copy.

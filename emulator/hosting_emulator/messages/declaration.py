@@ -1,9 +1,9 @@
 """The base class of all messages, and the types that several messages use.
 
-A message is a frozen struct. The server encodes messages, and the SDK decodes messages of the same
-classes. Each member carries a description in its metadata. The OpenAPI document is generated from the
-members' descriptions. If a member has the default None, the value None is omitted from the JSON and not
-sent as null. A reader ignores unknown members, and refuses a message that lacks a required member.
+A message is a frozen struct. The server encodes messages, and the SDK decodes them with the same
+classes. Each member has a description in its metadata. The OpenAPI document is generated from these
+descriptions. If a member's default is None, the JSON omits a None instead of sending null. A reader
+ignores unknown members, and refuses a message that lacks a required member.
 """
 
 from __future__ import annotations

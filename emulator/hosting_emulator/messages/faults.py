@@ -18,17 +18,22 @@ Written = Annotated[
     doc("The definition as in a scenario: the effect, the match, and when to act."),
 ]
 
-Optional = Annotated[bool | None, doc("True if the fault or outcome does not have to act.")]
+Optional = Annotated[
+    bool | None, doc("True if a story may pass although the fault or outcome never acts.")
+]
 
 
 class EntryCounts(ControlMessage, frozen=True, kw_only=True):
-    """The counts of a fault, an outcome or a timeline entry."""
+    """The counts of a fault, an outcome or a timeline entry.
+
+    Each count of a timeline entry is 1 once the entry has acted, and 0 before.
+    """
 
     id: Annotated[
         str, doc("The entry's id: `fault-1`, `outcome-1`, or `timeline[0]` in the timeline.")
     ]
     kind: Annotated[str, doc("The kind of fault, outcome or intervention.")]
-    optional: Annotated[bool, doc("True if the entry does not have to act.")]
+    optional: Annotated[bool, doc("True if a story may pass although the entry never acts.")]
     considered: Annotated[int, doc("The number of requests that were compared with the entry.")]
     seen: Annotated[int, doc("The number of requests that the entry matched.")]
     hits: Annotated[int, doc("The number of requests on which the entry acted.")]
@@ -148,14 +153,14 @@ class ProtectedFaultState(ControlMessage, frozen=True, kw_only=True):
         int,
         doc(
             "The number of matching requests in all worlds. For an intervention, the number of "
-            "worlds in which the intervention was possible."
+            "worlds to which the intervention was applied."
         ),
     ]
     hits: Annotated[
         int,
         doc(
             "The number of requests on which the fault or outcome acted, in all worlds. For an "
-            "intervention, the number of worlds in which the intervention was possible."
+            "intervention, the number of worlds to which the intervention was applied."
         ),
     ]
 

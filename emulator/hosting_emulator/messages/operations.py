@@ -34,18 +34,17 @@ class OperationSpan(ControlMessage, frozen=True, kw_only=True):
     state: Annotated[str, doc("The state.")]
     phase: Annotated[str, doc("The phase.")]
     stuck: Annotated[bool, doc("Whether the operation was stuck.")]
-    from_: Annotated[str, doc("When the operation entered this state, in world time.")] = field(
-        name="from"
-    )
+    from_: Annotated[str, doc("When the period began, in world time.")] = field(name="from")
     to: Annotated[
-        str | None, doc("When the operation left this state; null for the current state.")
+        str | None,
+        doc("When the period ended; null for the last period of an unfinished operation."),
     ]
 
 
 class OperationHistory(OperationName, frozen=True, kw_only=True):
     """An operation and its history."""
 
-    spans: Annotated[list[OperationSpan], doc("The operation's states, oldest first.")]
+    spans: Annotated[list[OperationSpan], doc("The periods of the operation, oldest first.")]
 
 
 class Timeline(ControlMessage, frozen=True, kw_only=True):

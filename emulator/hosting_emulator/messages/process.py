@@ -21,7 +21,7 @@ class Info(ControlMessage, frozen=True, kw_only=True):
     pid: Annotated[int, doc("The id of the process.")]
     base_url: Annotated[str, doc("The base URL of the default world, without `/v1`.")]
     dev_base_url: Annotated[
-        str, doc("The URL of the dev origins, with a placeholder for the host.")
+        str, doc("The base URL of the contract's development server; equal to `base_url`.")
     ]
     control_url: Annotated[str, doc("The URL of the control API.")]
     docs_url: Annotated[str, doc("The URL of the documentation.")]

@@ -12,7 +12,7 @@ class FlagState(ControlMessage, frozen=True, kw_only=True):
 
     enabled: Annotated[bool, doc("Whether the flag is enabled.")]
     enabled_at: Annotated[
-        str | None, doc("When the flag was enabled; null if the flag was never enabled.")
+        str | None, doc("When the flag was enabled; null while the flag is disabled.")
     ]
 
 

@@ -22,7 +22,7 @@ OutcomeJson = Annotated[
 
 
 class WorldReport(ControlMessage, frozen=True, kw_only=True):
-    """A world's report in a single document, with its last requests and its pending operations."""
+    """A report on one world, with its last requests and its unfinished operations."""
 
     world: Annotated[str, doc("The name of the world.")]
     base_url: Annotated[str, doc("The base URL of the world, without `/v1`.")]

@@ -53,7 +53,7 @@ class RequestFilters(TypedDict, total=False):
     text: Annotated[
         str | None,
         Meta(
-            description="Text that must occur in the exchange as the log shows it.",
+            description="Text that the request line, a body, the code or a reason must contain.",
             examples=["deployments"],
         ),
     ]
@@ -179,15 +179,15 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
     ] = None
     second_delivery_of: Annotated[
         int | None,
-        doc("The number of the original request, if this request is a second delivery by a fault."),
+        doc("The number of the original request, if a fault delivered it again as this request."),
     ] = None
     second_delivery: Annotated[
         int | None,
-        doc("The number of the second delivery, if a fault delivered this request twice."),
+        doc("The number that the second delivery got, if a fault delivered this request twice."),
     ] = None
     discarded: Annotated[
         bool | None,
-        doc("True if the client received the other delivery's response instead of this response."),
+        doc("True if the client received the response to the other delivery instead of this one."),
     ] = None
 
     @property
@@ -206,7 +206,7 @@ class Exchange(ExchangeSummary, frozen=True, kw_only=True):
     arrival: Annotated[
         int | None,
         doc(
-            "The request's position in the order of arrival over all worlds of the process. "
+            "The request's position in the order of arrival across all worlds of the process. "
             "Present only in an observation."
         ),
     ] = None

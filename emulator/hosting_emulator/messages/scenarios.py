@@ -37,8 +37,8 @@ class RecordedScenario(ScenarioText, frozen=True, kw_only=True):
     left_out: Annotated[
         list[str],
         doc(
-            "The requests that the scenario omits because they changed nothing. Each item gives "
-            "the reason."
+            "The requests that the scenario omits. Each item names a request and the reason, such "
+            "as a body that was only partly stored."
         ),
     ]
 

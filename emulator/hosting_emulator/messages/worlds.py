@@ -87,7 +87,7 @@ class NewWorldSummary(WorldSummary, frozen=True, kw_only=True):
 
 
 class CommitEntry(ControlMessage, frozen=True, kw_only=True):
-    """An accepted change of a world."""
+    """A change that a world accepted."""
 
     commit: Annotated[int, doc("The number of the commit.")]
     at: Annotated[str, doc("When the change was made, in world time.")]
