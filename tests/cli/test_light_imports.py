@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.emulator_process import emulator
-from tests.support.imported_modules import imported_by
+from tests.support.imported_modules import modules_imported_by
 
 #: Runs a command line in a process of its own, and prints whether pydantic is loaded at its end.
 RUN_COMMAND = """
@@ -94,7 +94,7 @@ def test_importing_a_module_does_not_load_pydantic(module: str, tmp_path: Path):
 
 
 def test_importing_bootstrap_loads_no_module_that_only_stories_need():
-    modules = imported_by("hosting_emulator.bootstrap")
+    modules = modules_imported_by("hosting_emulator.bootstrap")
 
     assert "hosting_emulator.engine.worlds" in modules
     assert (

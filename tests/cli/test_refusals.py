@@ -140,7 +140,7 @@ REFUSALS = [
     Refusal("exec --export HOSTING_BASEURL=A x", "did you mean HOSTING_BASE_URL?"),
     Refusal("exec --export X=A x", "there is no variable 'X'; choose from HOSTING_BASE_URL, "),
     Refusal("exec --kill-after soon x", "--kill-after", "'soon'"),
-    Refusal("exec --clock soon x", "'soon' is not real, frozen, skip or scaled:RATE"),
+    Refusal("exec --clock soon x", "'soon' is not a clock: use real, frozen, skip or scaled:RATE"),
     Refusal("exec --keep no/such/folder.json x", "no such directory"),
     Refusal("exec --skip-rule polled-too-early x", "--skip-rule needs --conduct: give report"),
     Refusal("exec --shrink x", "--shrink needs --vary"),

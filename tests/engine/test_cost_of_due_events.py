@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.function_calls import calls_of
+from tests.support.function_calls import count_calls
 from tests.support.in_process import InProcess
 
 DAY_MS = 86_400_000
@@ -13,7 +13,7 @@ def cost_of_finishing(count: int) -> int:
     api = InProcess()
     for _ in range(count):
         assert api.apply_domains().status < 300
-    return calls_of(lambda: api.engine.move_by(DAY_MS))
+    return count_calls(lambda: api.engine.move_by(DAY_MS))
 
 
 def test_finishing_twice_as_many_operations_costs_twice_as_much():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.exported_worlds import exported, imported
+from tests.support.exported_worlds import export_document, import_document
 from tests.support.in_process import InProcess, fresh_world
 
 
@@ -66,7 +66,7 @@ def test_an_imported_world_continues_the_counts_of_the_exported_one():
     api = limited("2/10s")
     assert [api.dns().status for _ in range(3)] == [200, 200, 429]
 
-    copy = InProcess(imported(exported(api.world)))
+    copy = InProcess(import_document(export_document(api.world)))
 
     assert copy.dns().status == 429
 

@@ -6,7 +6,7 @@ import pytest
 
 from hosting_emulator.engine import worlds
 from hosting_emulator.engine.worlds import Worlds
-from tests.support.exported_worlds import exported
+from tests.support.exported_worlds import export_document
 from tests.support.in_process import InProcess, fresh_world
 
 
@@ -17,7 +17,7 @@ def test_a_renamed_world_equals_a_world_built_under_that_name(before, name):
 
     world = Worlds(None).fresh(name, "key", lambda: fresh_world(before))
 
-    assert exported(world) == exported(built)
+    assert export_document(world) == export_document(built)
     page = InProcess(world).deployments()
     assert page.body == InProcess(built).deployments().body
     assert b"shop.prod" in page.body or b"shop.world-7.prod" in page.body
@@ -25,11 +25,11 @@ def test_a_renamed_world_equals_a_world_built_under_that_name(before, name):
 
 def test_renaming_a_world_leaves_the_original_unchanged():
     world = fresh_world("one")
-    before = exported(world)
+    before = export_document(world)
 
     Worlds(None).fresh("two", "key", lambda: world)
 
-    assert exported(world) == before
+    assert export_document(world) == before
 
 
 def test_a_world_is_built_once_for_each_key():
@@ -55,7 +55,7 @@ def test_changes_of_a_world_do_not_reach_the_next_world_of_its_prototype():
 
     second = registry.fresh("second", "key", lambda: fresh_world("never"))
 
-    assert exported(second) == exported(fresh_world("second"))
+    assert export_document(second) == export_document(fresh_world("second"))
 
 
 def test_the_prototype_unused_for_longest_is_evicted_first(monkeypatch):

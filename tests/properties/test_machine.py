@@ -42,7 +42,7 @@ from tests.support.exported_worlds import stored_rows
 from tests.support.in_process import InProcess, fresh_world
 from tests.support.journaled_worlds import JournalKeeper
 from tests.support.product_tables import lifecycles
-from tests.support.world_changes import ControlledWorld, reimported
+from tests.support.world_changes import ControlledWorld, export_and_import
 
 # Mostly the owner, and mostly one project, so that things meet there.
 USERS = st.sampled_from(
@@ -511,7 +511,7 @@ class Hosting(RuleBasedStateMachine):
 
     @rule()
     def export_and_import(self) -> None:
-        imported = reimported(self.api.world, with_seed=True)
+        imported = export_and_import(self.api.world, with_seed=True)
         assert stored_rows(imported) == stored_rows(self.api.world)
         self.live(imported)
 

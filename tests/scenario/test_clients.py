@@ -9,7 +9,14 @@ import pytest
 from hosting_emulator.scenario.reading import read_scenario
 from hosting_emulator.scenario.recording.recorder import record_session
 from hosting_emulator.scenario.recording.sessions import session_of
-from tests.support.stories import Verdict, differences_of, refused, run_on, run_story, verdict_of
+from tests.support.stories import (
+    Verdict,
+    differences_of,
+    run_on,
+    run_story,
+    scenario_error,
+    verdict_of,
+)
 
 Step = dict[str, Any]
 DOMAINS: Step = {"call": "apply_project_domains", "key": "k"}
@@ -97,14 +104,17 @@ def test_a_client_that_gives_up_ends_its_connection():
 def test_nothing_of_an_unseen_response_can_be_used(keys: str, mark: str, words: str):
     line = f"story: [{{call: apply_project_domains, gives_up: true, {keys}}}]"
 
-    error = refused(line)
+    error = scenario_error(line)
 
     assert words in error.message
     assert (error.line, error.column) == (3, line.index(mark) + 1)
 
 
 def test_a_step_without_a_request_cannot_give_up():
-    assert "gives_up belongs to call" in refused("story: [{advance: 1s, gives_up: true}]").message
+    assert (
+        "gives_up belongs to call"
+        in scenario_error("story: [{advance: 1s, gives_up: true}]").message
+    )
 
 
 def test_a_client_that_gave_up_is_recorded_as_such():

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.stories import Verdict, differences_of, refused, run, run_story, verdict_of
+from tests.support.stories import (
+    Verdict,
+    differences_of,
+    run,
+    run_story,
+    scenario_error,
+    verdict_of,
+)
 
 Step = dict[str, Any]
 LIST: Step = {"call": "list_deployments"}
@@ -179,7 +186,7 @@ def test_the_last_of_several_tries_is_collected():
 def test_a_collection_that_cannot_be_is_refused_at_its_place(story: str, mark: str, words: str):
     line = f"story: {story}"
 
-    error = refused(line)
+    error = scenario_error(line)
 
     assert words in error.message
     assert (error.line, error.column) == (3, line.index(mark) + 1)
@@ -189,7 +196,7 @@ def test_a_collection_that_cannot_be_is_refused_at_its_place(story: str, mark: s
 
 
 def test_a_single_request_comes_together_only_with_itself():
-    error = refused("story: [{together: [{call: list_deployments}]}]")
+    error = scenario_error("story: [{together: [{call: list_deployments}]}]")
 
     assert "add another request, or times" in error.message
     assert verdict_of([{"together": [{**LIST, "times": 2}]}]) == "green"
@@ -234,7 +241,7 @@ def test_a_saved_response_may_be_named_like_a_variable():
 def test_a_saved_value_is_no_saved_response(expect: str, mark: str, words: str):
     line = f"  - {{call: apply_project_domains, expect: {expect}}}"
 
-    error = refused(
+    error = scenario_error(
         f"""
 story:
   - {{call: apply_project_domains, save: {{first: response, id: id}}}}
@@ -314,7 +321,7 @@ story:
 def test_a_word_of_another_tool_is_refused_with_ours(claim: str, word: str):
     line = f"story: [{{call: list_deployments, expect: {{body: {{items: {{{claim}}}}}}}}}]"
 
-    error = refused(line)
+    error = scenario_error(line)
 
     assert f"did you mean {word}?" in error.message
     assert (error.line, error.column) == (3, line.index(claim) + 1)

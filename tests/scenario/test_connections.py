@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.scenario.story import check_text
-from tests.support.stories import refused, run, text_of
+from tests.support.stories import run, scenario_error, text_of
 
 FAULT = """
 faults:
@@ -92,7 +92,7 @@ def test_a_fault_can_meet_new_connections_only():
 def test_a_connection_that_no_request_can_have_is_refused_with_the_reason(
     rest: str, position: tuple[int, int], words: str
 ):
-    error = refused(rest)
+    error = scenario_error(rest)
 
     assert (error.line, error.column) == position
     assert words in str(error)
@@ -107,7 +107,7 @@ story:
   - fault: {{timeout: , connection: reused}}
 {step()}"""
 
-    assert str(refused(rest)).count("names its connection") == 2
+    assert str(scenario_error(rest)).count("names its connection") == 2
 
 
 def test_a_scenario_without_a_story_can_match_by_the_connections_of_clients():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.stories import refused
+from tests.support.stories import scenario_error
 
 #: Each header that a response of the emulator can have, misspelled.
 MISSPELLED = {
@@ -22,7 +22,7 @@ MISSPELLED = {
 
 @pytest.mark.parametrize(("name", "header"), MISSPELLED.items())
 def test_a_misspelled_header_gets_a_suggestion(name: str, header: str) -> None:
-    error = refused(f"""
+    error = scenario_error(f"""
         story:
           - call: list_deployments
             expect: {{headers: {{{name}: "*"}}}}

@@ -10,9 +10,9 @@ from hosting_emulator.scenario.yaml_text import read_yaml
 from tests.support.stories import (
     FIRST_LINE,
     differences_of,
-    refused,
     run,
     run_on,
+    scenario_error,
     schema_check,
     text_of,
 )
@@ -138,13 +138,15 @@ def test_a_missing_header_cannot_be_saved():
 
 
 def test_a_comparison_of_unordered_values_is_refused():
-    error = refused("story: [{call: get_dns_authorization, expect: {body: {zone: {above: 3}}}}]")
+    error = scenario_error(
+        "story: [{call: get_dns_authorization, expect: {body: {zone: {above: 3}}}}]"
+    )
 
     assert "this is a string, which has no order" in error.message
 
 
 def test_a_misspelled_comparison_names_the_word():
-    error = refused(
+    error = scenario_error(
         "story: [{call: list_deployments, expect: {body: {items: {'0': {id: {at_leest: 1}}}}}}]"
     )
 
@@ -442,7 +444,9 @@ def test_a_log_step_filters_by_call_user_status_fault_and_key():
     ["/v1/projects/*/deploymnts", "/v2/*", "[/v1/projects/*/domains, /v1/projcts/*]"],
 )
 def test_a_log_step_with_a_path_that_no_request_has_is_refused(path: str):
-    error = refused(f"story: [{{call: list_deployments}}, {{log: {{path: {path}, count: 0}}}}]")
+    error = scenario_error(
+        f"story: [{{call: list_deployments}}, {{log: {{path: {path}, count: 0}}}}]"
+    )
 
     assert "write a path such as /v1/projects/*/domains" in error.message
     assert error.line == FIRST_LINE
@@ -464,7 +468,7 @@ def test_a_log_step_can_count_paths_of_calls_and_of_requests_in_the_story(steps:
 
 @pytest.mark.parametrize("count", ["{at_least: 0}", "{above: -1}", "'*'", "{not: {below: 0}}"])
 def test_a_count_that_every_count_meets_is_refused(count: str):
-    error = refused(
+    error = scenario_error(
         f"story: [{{call: list_deployments}}, {{log: {{status: 200, count: {count}}}}}]"
     )
 
@@ -638,7 +642,7 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
     ],
 )
 def test_an_error_names_its_path_and_the_nearest_word(rest, place, message):
-    error = refused(rest)
+    error = scenario_error(rest)
     line = text_of(rest).splitlines()[error.line - 1]
 
     assert message in error.message

@@ -9,7 +9,7 @@ import pytest
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario
 from hosting_emulator.scenario.story import check_text
-from tests.support.stories import refused, run, schema_check, text_of
+from tests.support.stories import run, scenario_error, schema_check, text_of
 from tests.support.world_changes import needs_fields
 
 WORLD = """
@@ -250,7 +250,7 @@ def test_only_a_scenario_of_usual_length_is_cached(length: int, is_cached: bool)
     ],
 )
 def test_an_error_names_its_line_path_and_the_nearest_word(rest, line, place, message):
-    error = refused(rest)
+    error = scenario_error(rest)
     stands_there = text_of(rest).splitlines()[error.line - 1][error.column - 1 :]
 
     assert message in error.message
@@ -263,14 +263,16 @@ def test_an_error_names_its_line_path_and_the_nearest_word(rest, line, place, me
     ["poll: op", "until: op", "remove_fault: op", "remove_outcome: op", "redeem: op", "to: op"],
 )
 def test_a_saved_name_without_its_braces_is_refused_with_the_variable(step: str):
-    error = refused(f"story:\n  - {{call: apply_project_domains, save: {{op: id}}}}\n  - {step}\n")
+    error = scenario_error(
+        f"story:\n  - {{call: apply_project_domains, save: {{op: id}}}}\n  - {step}\n"
+    )
 
     assert "did you mean ${op}?" in error.message
     assert (error.line, error.column) == (5, 5 + step.index("op"))
 
 
 def test_all_errors_are_reported_at_once_in_the_order_of_the_file():
-    shapes = refused(
+    shapes = scenario_error(
         """
         clock: {mode: freezed}
         storry: []
@@ -283,12 +285,12 @@ def test_all_errors_are_reported_at_once_in_the_order_of_the_file():
           - {advance: 1s, expect: {}}
         """
     )
-    meanings = refused(
+    meanings = scenario_error(
         """
         assumptions: {token_lifetme: 1h, rate_limit: fast}
         """
     )
-    further = refused(
+    further = scenario_error(
         """
         faults:
           - {timeout: , project: shpo}
@@ -394,7 +396,7 @@ story:
 
 
 def test_all_errors_of_shape_in_one_entry_are_reported():
-    error = refused(
+    error = scenario_error(
         """
         story:
           - {call: list_deployments, foo: 1, bar: 2, times: many, query: 5, user: 7}
@@ -406,7 +408,7 @@ def test_all_errors_of_shape_in_one_entry_are_reported():
 
 
 def test_a_mistake_that_can_cause_others_is_reported_without_them():
-    error = refused(
+    error = scenario_error(
         """
         story:
           - {call: list_deployments, sav: {x: id}}

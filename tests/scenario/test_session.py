@@ -19,7 +19,7 @@ from hosting_emulator_scenarios import FOLDER
 from tests.support.in_process import Machine, fresh_world
 from tests.support.sampling import rotating
 from tests.support.stories import run_text
-from tests.support.world_changes import ControlledWorld, reimported
+from tests.support.world_changes import ControlledWorld, export_and_import
 
 
 def recorded(api: ControlledWorld, **span: str) -> dict[str, Any]:
@@ -333,7 +333,7 @@ def test_a_recording_without_the_past_describes_the_world_at_its_start():
     past.intervene("move_dns", project="blog", to="authorized")
     past.add_fault(abort={"code": "rate_limited"}, skip_first=2)
     past.dns()
-    api = ControlledWorld(reimported(past.world))
+    api = ControlledWorld(export_and_import(past.world))
 
     # when something is done there
     api.dns(project="blog")
@@ -353,7 +353,7 @@ def test_a_fault_armed_before_the_recording_is_removed_by_its_id_in_the_file():
         document: dict[str, Any] = {"abort": {"code": "rate_limited"}, "times": times}
         past.add_fault(**document, call="list_deployments")
     past.deployments()
-    api = ControlledWorld(reimported(past.world))
+    api = ControlledWorld(export_and_import(past.world))
     api.remove_fault("fault-1")
     api.remove_fault("fault-2")
     api.deployments()
@@ -395,7 +395,7 @@ def test_a_change_that_no_story_can_express_is_not_recordable():
 def test_a_recording_reports_an_api_key_created_before_it():
     past = ControlledWorld()
     value = past.create_key("ci").json["value"]
-    api = ControlledWorld(reimported(past.world, with_seed=True))
+    api = ControlledWorld(export_and_import(past.world, with_seed=True))
     api.deployments(token=value)
 
     with pytest.raises(NotRecordable, match="request 1 uses an API key that was created before"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.stories import differences_of, refused, run
+from tests.support.stories import differences_of, run, scenario_error
 
 
 def last(report):
@@ -167,7 +167,7 @@ def test_concurrent_requests_can_leave_out_their_key():
     ],
 )
 def test_an_empty_value_that_would_omit_no_header_is_refused(option: str, advice: str):
-    error = refused(f"story: [{{call: apply_project_domains, {option}}}]")
+    error = scenario_error(f"story: [{{call: apply_project_domains, {option}}}]")
 
     assert "cannot be empty" in error.message
     assert advice in error.message
@@ -213,7 +213,7 @@ def test_a_repeated_step_with_equal_responses_reports_one_status():
 
 
 def test_a_variable_can_be_used_only_after_it_was_saved():
-    error = refused(
+    error = scenario_error(
         """
         story:
           - poll: ${operation}
@@ -604,6 +604,6 @@ story:
     ],
 )
 def test_a_story_must_name_one_of_several_projects_or_organizations(step: str, message: str):
-    error = refused(f"story: [{{{step}}}]")
+    error = scenario_error(f"story: [{{{step}}}]")
 
     assert error.message == message

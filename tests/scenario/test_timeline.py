@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hosting_emulator.contract.timestamps import format_timestamp
-from tests.support.stories import differences_of, refused, run_on
+from tests.support.stories import differences_of, run_on, scenario_error
 
 
 def notes(engine):
@@ -202,7 +202,7 @@ def test_after_calls_counts_a_replay_but_no_refused_call():
 
 
 def test_a_time_before_the_worlds_start_is_refused_at_its_column():
-    error = refused(
+    error = scenario_error(
         """
         timeline:
           - {at: "2020-01-01T00:00:00Z", fault: {abort: {code: service_unavailable}}}

@@ -8,7 +8,7 @@ from hosting_emulator.scenario import yaml_text
 from hosting_emulator.scenario.errors import ScenarioError
 from hosting_emulator.scenario.reading import read_scenario
 from hosting_emulator.scenario.yaml_text import LONGEST, read_yaml
-from tests.support.function_calls import calls_of
+from tests.support.function_calls import count_calls
 
 
 def billion_laughs(levels: int) -> str:
@@ -67,6 +67,6 @@ def test_the_work_on_a_large_file_is_bounded(monkeypatch: pytest.MonkeyPatch):
             with pytest.raises(ScenarioError):
                 read_yaml("a: [" + "1," * values + "]", "bomb.yaml")
 
-        return calls_of(read)
+        return count_calls(read)
 
     assert work(bound * 3) < 1.2 * work(bound + 10)

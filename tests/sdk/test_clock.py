@@ -30,7 +30,7 @@ def test_the_clock_refuses_invalid_times(hosting_emulator: HostingEmulator):
     clock = hosting_emulator.clock
 
     for span in (-1, timedelta(days=-1), float("inf"), float("nan")):
-        with pytest.raises(ValueError, match="time can move forward only"):
+        with pytest.raises(ValueError, match="use a finite span that is not negative"):
             clock.advance(span)
     with pytest.raises(ControlRefused, match="'soon'") as refused:
         clock.advance("soon")

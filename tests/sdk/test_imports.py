@@ -1,10 +1,10 @@
 """The SDK is cheap to import: it imports only the standard library, msgspec and itself."""
 
-from tests.support.imported_modules import foreign, imported_by
+from tests.support.imported_modules import foreign_modules, modules_imported_by
 
 
 def test_the_sdk_imports_only_the_standard_library_msgspec_and_itself():
-    modules = imported_by("hosting_emulator.sdk.emulator")
+    modules = modules_imported_by("hosting_emulator.sdk.emulator")
 
     assert "hosting_emulator.sdk.emulator" in modules
     expected = (
@@ -16,18 +16,18 @@ def test_the_sdk_imports_only_the_standard_library_msgspec_and_itself():
         "msgspec",
         "typing_extensions",
     )
-    assert foreign(modules, *expected) == []
+    assert foreign_modules(modules, *expected) == []
 
 
 def test_importing_the_package_loads_no_part_of_the_sdk_yet():
-    modules = imported_by("hosting_emulator.sdk")
+    modules = modules_imported_by("hosting_emulator.sdk")
 
     assert "hosting_emulator.sdk" in modules
-    assert foreign(modules, "hosting_emulator.sdk") == []
+    assert foreign_modules(modules, "hosting_emulator.sdk") == []
     assert [name for name in modules if name.startswith("hosting_emulator.sdk.")] == []
 
 
 def test_the_sdk_does_not_import_rarely_used_modules():
-    modules = imported_by("hosting_emulator.sdk.emulator")
+    modules = modules_imported_by("hosting_emulator.sdk.emulator")
 
     assert not {"http.client", "email", "ssl", "asyncio", "difflib"} & modules

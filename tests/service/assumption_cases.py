@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
 from tests.support.dev_origins import issue, redeem
-from tests.support.forged_tokens import parts, signed
+from tests.support.forged_tokens import sign_token, token_parts
 from tests.support.response_checks import expect_problem, read_timestamp
 
 Probe = Callable[[CheckedWorld], Any]
@@ -620,7 +620,7 @@ def probe_token_lifetime(api: CheckedWorld) -> list[int]:
 def probe_token_audience(api: CheckedWorld) -> str:
     token = api.emulator.token("owner")
     assert api.dns(token=token).status == 200
-    claims = parts(token)[1]
+    claims = token_parts(token)[1]
     other = {"hosting-control-api": "another-api"}.get(claims["aud"], "hosting-control-api")
-    expect_problem(api.dns(token=signed(api, {**claims, "aud": other})), 401, "unauthenticated")
+    expect_problem(api.dns(token=sign_token(api, {**claims, "aud": other})), 401, "unauthenticated")
     return str(claims["aud"])

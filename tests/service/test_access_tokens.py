@@ -16,7 +16,15 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.support.calls import Response
 from tests.support.checked_world import CheckedWorld
-from tests.support.forged_tokens import b64, claims_of, jwks, parts, signed, unb64, world_key
+from tests.support.forged_tokens import (
+    claims_of,
+    decode_part,
+    encode_part,
+    jwks,
+    sign_token,
+    token_parts,
+    world_key,
+)
 from tests.support.response_checks import expect_problem
 from tests.support.wire import wire
 
@@ -100,12 +108,14 @@ Forge = Callable[[CheckedWorld], str]
 
 
 def _public_bytes(api: CheckedWorld) -> bytes:
-    return unb64(jwks(api)["keys"][0]["x"])
+    return decode_part(jwks(api)["keys"][0]["x"])
 
 
 def _unsigned(alg: str, signature: str = "") -> Forge:
     def forge(api: CheckedWorld) -> str:
-        return f"{b64({'alg': alg, 'typ': 'JWT'})}.{b64(claims_of(api))}.{signature}"
+        return (
+            f"{encode_part({'alg': alg, 'typ': 'JWT'})}.{encode_part(claims_of(api))}.{signature}"
+        )
 
     return forge
 
@@ -115,9 +125,11 @@ def _confused(secret: Callable[[CheckedWorld], bytes], alg: str = "HS256") -> Fo
 
     def forge(api: CheckedWorld) -> str:
         kid = jwks(api)["keys"][0]["kid"]
-        text = f"{b64({'alg': alg, 'typ': 'JWT', 'kid': kid})}.{b64(claims_of(api))}"
+        text = (
+            f"{encode_part({'alg': alg, 'typ': 'JWT', 'kid': kid})}.{encode_part(claims_of(api))}"
+        )
         name = alg.replace("HS", "sha")
-        return f"{text}.{b64(hmac.new(secret(api), text.encode(), name).digest())}"
+        return f"{text}.{encode_part(hmac.new(secret(api), text.encode(), name).digest())}"
 
     return forge
 
@@ -142,7 +154,7 @@ def _by_another_key(key: Any, alg: str) -> Forge:
 
 def _bringing_its_own_key(api: CheckedWorld) -> str:
     key = Ed25519PrivateKey.generate()
-    x = b64(key.public_key().public_bytes_raw())
+    x = encode_part(key.public_key().public_bytes_raw())
     headers = {"jwk": {"kty": "OKP", "crv": "Ed25519", "x": x}, "kid": "mine"}
     return jwt.encode(claims_of(api), key, "EdDSA", headers=headers)
 
@@ -150,7 +162,7 @@ def _bringing_its_own_key(api: CheckedWorld) -> str:
 def _tampered(**changes: Any) -> Forge:
     def forge(api: CheckedWorld) -> str:
         header, _, signature = api.emulator.token("reader").split(".")
-        return f"{header}.{b64({**claims_of(api, 'reader'), **changes})}.{signature}"
+        return f"{header}.{encode_part({**claims_of(api, 'reader'), **changes})}.{signature}"
 
     return forge
 
@@ -165,7 +177,7 @@ def _as_the_owner(api: CheckedWorld) -> str:
 def _with_signature(change: Callable[[bytes], bytes]) -> Forge:
     def forge(api: CheckedWorld) -> str:
         text, _, signature = api.emulator.token().rpartition(".")
-        return f"{text}.{b64(change(unb64(signature)))}"
+        return f"{text}.{encode_part(change(decode_part(signature)))}"
 
     return forge
 
@@ -173,7 +185,7 @@ def _with_signature(change: Callable[[bytes], bytes]) -> Forge:
 def _with_header(change: Any) -> Forge:
     def forge(api: CheckedWorld) -> str:
         _, claims, signature = api.emulator.token().split(".")
-        return f"{b64(change)}.{claims}.{signature}"
+        return f"{encode_part(change)}.{claims}.{signature}"
 
     return forge
 
@@ -282,7 +294,7 @@ def test_a_valid_token_stays_valid_after_a_forged_one_was_refused(api: CheckedWo
 def test_a_token_with_a_foreign_or_malformed_claim_is_refused(
     api: CheckedWorld, change: dict[str, Any]
 ) -> None:
-    refused(api.dns(token=signed(api, {**claims_of(api), **change})))
+    refused(api.dns(token=sign_token(api, {**claims_of(api), **change})))
 
 
 @pytest.mark.parametrize("missing", ["iss", "aud", "sub", "iat", "exp"])
@@ -290,14 +302,14 @@ def test_a_token_that_lacks_a_claim_is_refused(api: CheckedWorld, missing: str) 
     claims = claims_of(api)
     del claims[missing]
 
-    refused(api.dns(token=signed(api, claims)))
+    refused(api.dns(token=sign_token(api, claims)))
 
 
 def test_a_token_with_several_audiences_and_extra_claims_is_accepted(api: CheckedWorld) -> None:
     """Tokens signed by `signed` are valid, so the tests above are refused for the changed claim."""
     claims = {**claims_of(api), "aud": [claims_of(api)["aud"], "another-api"], "extra": {"x": 1}}
 
-    assert api.dns(token=signed(api, claims)).status == 200
+    assert api.dns(token=sign_token(api, claims)).status == 200
 
 
 def test_a_token_of_another_world_is_refused(api: CheckedWorld) -> None:
@@ -335,8 +347,8 @@ def test_a_token_that_was_never_used_expires_too(api: CheckedWorld) -> None:
 
 def test_a_token_is_refused_before_its_nbf_or_iat(api: CheckedWorld) -> None:
     claims = claims_of(api)
-    later = signed(api, {**claims, "nbf": claims["iat"] + 100})
-    from_the_future = signed(api, {**claims, "iat": claims["iat"] + 100})
+    later = sign_token(api, {**claims, "nbf": claims["iat"] + 100})
+    from_the_future = sign_token(api, {**claims, "iat": claims["iat"] + 100})
 
     for token in (later, from_the_future):
         refused(api.dns(token=token))
@@ -359,15 +371,15 @@ def test_a_token_is_valid_from_the_moment_it_is_minted(api: CheckedWorld) -> Non
 
 def test_a_token_has_the_claims_of_its_user(api: CheckedWorld) -> None:
     users = {p.alias: p for p in api.emulator.summary.users}
-    claims = parts(api.emulator.token("owner", expires_in_seconds=600))[1]
+    claims = token_parts(api.emulator.token("owner", expires_in_seconds=600))[1]
 
     assert claims["sub"] == users["owner"].id
     assert claims["org_id"] == api.emulator.organization
     assert claims["exp"] - claims["iat"] == 600
     assert claims["iat"] == int(api.now().timestamp())
     assert claims["sid"]
-    assert "sid" not in parts(api.emulator.token("owner", interactive=False))[1]
-    assert "org_id" not in parts(api.emulator.token("no-organization"))[1]
+    assert "sid" not in token_parts(api.emulator.token("owner", interactive=False))[1]
+    assert "org_id" not in token_parts(api.emulator.token("no-organization"))[1]
 
 
 def calls(api: CheckedWorld, **options: Any) -> dict[str, Response]:

@@ -9,7 +9,7 @@ import pytest
 
 from hosting_emulator.sdk import ControlRefused
 from tests.support.http_world import HttpWorld
-from tests.support.stories import refused, run, verdict_of
+from tests.support.stories import run, scenario_error, verdict_of
 
 NOW_S = 1_767_225_600  # 2026-01-01T00:00:00Z, where a frozen clock begins
 
@@ -95,7 +95,7 @@ def test_a_story_sees_the_skewed_date_at_each_time_of_the_timeline():
 def test_an_impossible_skew_is_refused_where_it_is_written():
     line = "story: [{intervene: {skew_clock: {tokens: soon}}}]"
 
-    error = refused(line)
+    error = scenario_error(line)
 
     assert "such as 5m or -2h" in error.message
     assert (error.line, error.column) == (3, line.index("soon") + 1)

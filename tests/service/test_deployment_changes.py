@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
-from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continued
+from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continue_world
 
 ORDERS = ("newest_first", "oldest_first")
 
@@ -102,7 +102,9 @@ def test_removed_deployments_stay_removed(api: CheckedWorld, way: str) -> None:
     before = ids(api)
     api.intervene("remove_deployments", project="blog", count=3)
 
-    api = continued(api, way, lambda: api.intervene("remove_deployments", project="blog", count=2))
+    api = continue_world(
+        api, way, lambda: api.intervene("remove_deployments", project="blog", count=2)
+    )
 
     assert ids(api) == before[:-3]
     assert [len(page) for page in pages(api, 4)] == [4, 4, 1]

@@ -13,7 +13,7 @@ import jwt
 import pytest
 
 from tests.support.checked_world import CheckedWorld
-from tests.support.forged_tokens import parts
+from tests.support.forged_tokens import token_parts
 from tests.support.response_checks import expect_problem
 
 
@@ -94,7 +94,7 @@ def test_the_client_credentials_grant_gives_a_token_without_a_session(
 def test_the_token_of_a_user_without_an_organization_has_no_org_id(api: CheckedWorld) -> None:
     _, tokens = ask(api, grant_type="password", username="no-organization")
 
-    assert "org_id" not in parts(tokens["access_token"])[1]
+    assert "org_id" not in token_parts(tokens["access_token"])[1]
 
 
 @pytest.mark.parametrize(

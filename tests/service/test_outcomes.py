@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
-from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continued
+from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continue_world
 
 #: An outcome, the state in which the operation ends, and the code of its error.
 ENDS: dict[str, tuple[dict[str, Any], str, str | None]] = {
@@ -80,7 +80,7 @@ def test_an_operation_ends_with_its_outcome_after_a_restart_fork_rewind_or_resto
 ) -> None:
     api.advance(after)
 
-    api = continued(api, way, lambda: api.advance("1h"))
+    api = continue_world(api, way, lambda: api.advance("1h"))
 
     assert end_of(api, exhausted)[:2] == ("failed", "reconciliation_exhausted")
 

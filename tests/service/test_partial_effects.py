@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
-from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continued
+from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continue_world
 
 DOMAINS: Final = "apply_project_domains"
 SOURCE: Final = "initialize_managed_source"
@@ -113,7 +113,7 @@ def test_what_is_left_behind_is_the_same_after_a_restart_fork_or_rewind(
     operation = api.initialize(1).json["id"]
     api.advance("7s")
 
-    api = continued(api, way, lambda: api.intervene("cancel_operation", operation=operation))
+    api = continue_world(api, way, lambda: api.intervene("cancel_operation", operation=operation))
     document = ended(api, operation)
 
     assert (document["state"], document["result"]) == ("failed", {"source_generation": 2})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hosting_emulator.sdk import ControlRefused, HostingEmulator
-from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continued
+from tests.support.checked_world import WAYS_TO_CONTINUE, CheckedWorld, continue_world
 
 REVOKED = {"dns": "revoked"}
 FAILING = {"provider": "failing"}
@@ -327,7 +327,9 @@ def test_an_operation_is_held_after_a_restart_fork_or_rewind(
     operation = api.apply_domains().json["id"]
     api.advance(after)
 
-    api = continued(api, way, lambda: api.intervene("recover_database_provider", project="shop"))
+    api = continue_world(
+        api, way, lambda: api.intervene("recover_database_provider", project="shop")
+    )
     api.advance("1h")
     assert state_of(api, operation) == ("running", "verifying")
     api.intervene("recover_database_provider", project="shop")
@@ -424,7 +426,7 @@ def test_a_hold_for_a_time_ends_at_its_time_after_a_restart_fork_or_rewind(
     operation = api.apply_domains().json["id"]
     api.advance(after)
 
-    api = continued(api, way, lambda: api.intervene("cancel_operation", operation=operation))
+    api = continue_world(api, way, lambda: api.intervene("cancel_operation", operation=operation))
     api.finish(operation)
 
     assert api.poll(operation).json["updated_at"] == "2026-01-01T00:05:06.000Z"

@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from tests.support.checked_world import CheckedWorld
-from tests.support.forged_tokens import signed_id_token
+from tests.support.forged_tokens import sign_id_token
 from tests.support.sign_in_client import CALLBACK, Browser, request_fields
 
 HERE = "http://localhost:5173/callback"
@@ -358,7 +358,7 @@ def test_a_forged_id_token_hint_at_sign_out_is_refused_and_changes_nothing(
     api: CheckedWorld, browser: Browser, claims: dict[str, Any]
 ) -> None:
     issuer = browser.send("/.well-known/openid-configuration").json["issuer"]
-    forged = signed_id_token({"iss": issuer, **claims})
+    forged = sign_id_token({"iss": issuer, **claims})
     browser.choose("owner")
     before = api.state()
 

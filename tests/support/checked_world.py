@@ -11,7 +11,7 @@ from typing import Any
 from hosting_emulator.contract.timestamps import format_timestamp
 from hosting_emulator.world.value import World
 from tests.support.calls import Calls, Response
-from tests.support.exported_worlds import exported
+from tests.support.exported_worlds import export_document
 from tests.support.http_world import HttpWorld
 from tests.support.in_process import InProcess
 from tests.support.response_checks import check_response, read_timestamp
@@ -178,7 +178,7 @@ class CheckedInProcess(CheckedCalls):
         return format_timestamp(self.in_process.engine.now_ms())
 
     def state(self) -> dict[str, Any]:
-        return exported(self.in_process.world, with_seed=True)
+        return export_document(self.in_process.world, with_seed=True)
 
     def add_fault(self, **fault: Any) -> str:
         return self.in_process.add_fault(**fault)
@@ -205,7 +205,7 @@ def _as_received(header_value: str) -> str:
 WAYS_TO_CONTINUE = ("restart", "fork", "rewind")
 
 
-def continued(world: CheckedWorld, way: str, change: Callable[[], object]) -> CheckedWorld:
+def continue_world(world: CheckedWorld, way: str, change: Callable[[], object]) -> CheckedWorld:
     """Return a world after a restart, a fork, a rewind or a restored snapshot, depending on `way`.
 
     `change` is called before a rewind or a restore, which undoes the change.

@@ -10,13 +10,13 @@ from hosting_emulator.storage.rows import rows_of
 from hosting_emulator.world.value import World
 
 
-def exported(world: World, *, with_seed: bool = False) -> dict[str, Any]:
+def export_document(world: World, *, with_seed: bool = False) -> dict[str, Any]:
     """Return the exported document of a world."""
     document: dict[str, Any] = json.loads(json.dumps(export_state(world, with_seed=with_seed)))
     return document
 
 
-def imported(document: dict[str, Any], name: str = "default") -> World:
+def import_document(document: dict[str, Any], name: str = "default") -> World:
     """Return the world of an exported document."""
     return import_state(document, name, 0)
 

@@ -14,27 +14,27 @@ from hosting_emulator.world.streams import derive
 from tests.support.checked_world import CheckedWorld
 
 
-def b64(data: bytes | str | dict[str, Any]) -> str:
+def encode_part(data: bytes | str | dict[str, Any]) -> str:
     """Encode a part of a token as base64url without padding."""
     if isinstance(data, dict):
         data = json.dumps(data)
     return urlsafe_b64encode(data.encode() if isinstance(data, str) else data).rstrip(b"=").decode()
 
 
-def unb64(text: str) -> bytes:
+def decode_part(text: str) -> bytes:
     """Decode a part of a token from base64url without padding."""
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def parts(token: str) -> tuple[dict[str, Any], dict[str, Any], bytes]:
+def token_parts(token: str) -> tuple[dict[str, Any], dict[str, Any], bytes]:
     """Return the header, the claims and the signature of a token."""
     header, claims, signature = token.split(".")
-    return json.loads(unb64(header)), json.loads(unb64(claims)), unb64(signature)
+    return json.loads(decode_part(header)), json.loads(decode_part(claims)), decode_part(signature)
 
 
 def claims_of(api: CheckedWorld, user: str = "owner") -> dict[str, Any]:
     """Return the claims of a valid token for a user."""
-    return parts(api.emulator.token(user))[1]
+    return token_parts(api.emulator.token(user))[1]
 
 
 def world_key(api: CheckedWorld) -> Ed25519PrivateKey:
@@ -44,14 +44,14 @@ def world_key(api: CheckedWorld) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(raw)
 
 
-def signed(api: CheckedWorld, claims: dict[str, Any], **headers: Any) -> str:
+def sign_token(api: CheckedWorld, claims: dict[str, Any], **headers: Any) -> str:
     """Return a token with any claims, signed with the key of the world's identity provider."""
     header = {"alg": "EdDSA", "typ": "JWT", "kid": jwks(api)["keys"][0]["kid"], **headers}
-    text = f"{b64(header)}.{b64(claims)}"
-    return f"{text}.{b64(world_key(api).sign(text.encode()))}"
+    text = f"{encode_part(header)}.{encode_part(claims)}"
+    return f"{text}.{encode_part(world_key(api).sign(text.encode()))}"
 
 
-def signed_id_token(claims: dict[str, Any]) -> str:
+def sign_id_token(claims: dict[str, Any]) -> str:
     """Return an ID token with any claims, signed with the published test key of all ID tokens."""
     return jwt.encode(claims, id_token_key(), "RS256")
 

@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 
-def calls_of(work: Callable[[], Any]) -> int:
+def count_calls(work: Callable[[], Any]) -> int:
     """Return how many calls of Python functions happen while `work` runs."""
     count = 0
 

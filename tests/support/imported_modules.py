@@ -13,7 +13,7 @@ print(*sorted(set(sys.modules) - before), sep="\\n")
 """
 
 
-def imported_by(module: str) -> set[str]:
+def modules_imported_by(module: str) -> set[str]:
     """Return the modules that importing `module` loads, including `module` itself."""
     run = subprocess.run(
         [sys.executable, "-c", _LIST_IMPORTS.format(module=module)],
@@ -24,7 +24,7 @@ def imported_by(module: str) -> set[str]:
     return set(run.stdout.split())
 
 
-def foreign(modules: set[str], *own: str) -> list[str]:
+def foreign_modules(modules: set[str], *own: str) -> list[str]:
     """Return the modules that belong neither to the standard library nor to the packages in `own`."""
     standard_modules = sys.stdlib_module_names
     return sorted(

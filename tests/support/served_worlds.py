@@ -19,7 +19,7 @@ _ready = Emulator.ready
 
 
 def _register(self: Emulator) -> Ready:
-    """Register an emulator's worlds by its address, and return its announcement."""
+    """Register the worlds of an emulator by its base URL, and return its `Ready` record."""
     ready = _ready(self)
     _SERVED[ready.base_url] = self.worlds
     return ready

@@ -71,7 +71,8 @@ def run_text(text: str, name: str) -> tuple[dict[str, Any], Engine]:
     return StoryRun(scenario, engine, respond_to_page).run(), engine
 
 
-def refused(rest: str) -> ScenarioError:
+def scenario_error(rest: str) -> ScenarioError:
+    """Run a story that must be refused, and return the error."""
     with pytest.raises(ScenarioError) as caught:
         run(rest)
     return caught.value

@@ -105,7 +105,7 @@ def refusals_allowed() -> Iterator[None]:
         yield
 
 
-def reimported(world: World, *, with_seed: bool = False) -> World:
+def export_and_import(world: World, *, with_seed: bool = False) -> World:
     """Export a world, and return the world that a process would import from the document."""
     return import_state(export_state(world, with_seed=with_seed), "default", 0)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.exported_worlds import exported, imported
+from tests.support.exported_worlds import export_document, import_document
 from tests.support.in_process import NOON_MS, InProcess, Machine
 from tests.support.varied_worlds import new_varied_world
 
@@ -98,7 +98,7 @@ def test_an_imported_world_keeps_the_order_of_deployments_with_unordered_ids():
     api.intervene("add_deployments", project="shop", count=40)
     listed = [item["id"] for item in api.deployments("?limit=100").json["items"]]
 
-    copy = InProcess(imported(exported(api.world, with_seed=True)))
+    copy = InProcess(import_document(export_document(api.world, with_seed=True)))
 
     assert listed[:40] != sorted(listed[:40], reverse=True)
     assert [item["id"] for item in copy.deployments("?limit=100").json["items"]] == listed

@@ -15,7 +15,7 @@ from hosting_emulator.variation.world_openapi import document_absent
 from hosting_emulator.variation.worlds import read_variation, varied_world
 from tests.properties.varied_walk import Walk
 from tests.support.checked_world import CheckedWorld
-from tests.support.exported_worlds import exported, imported
+from tests.support.exported_worlds import export_document, import_document
 from tests.support.in_process import InProcess, fresh_world, new_worlds, world_origin
 from tests.support.varied_worlds import new_varied_world
 from tests.support.worlds_on_disk import WorldFolder, world_content
@@ -135,7 +135,7 @@ def test_a_restart_from_journal_or_snapshot_keeps_the_variation(tmp_path):
 def test_an_exported_world_keeps_its_variation():
     world = new_varied_world(SEED)
 
-    assert imported(exported(world), "other").variation == world.variation
+    assert import_document(export_document(world), "other").variation == world.variation
 
 
 @pytest.mark.parametrize(

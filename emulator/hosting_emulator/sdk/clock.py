@@ -47,7 +47,9 @@ class WorldClock(WorldHandle):
             return self.move(by=by).now
         ms = by / timedelta(milliseconds=1) if isinstance(by, timedelta) else by * 1000
         if not 0 <= ms < float("inf"):
-            raise ValueError(f"time can move forward only, by a finite span, not by {by!r}")
+            raise ValueError(
+                f"the clock cannot move by {by!r}: use a finite span that is not negative"
+            )
         return self.move(by=f"{round(ms)}ms").now
 
     def advance_to(self, moment: str | datetime) -> str:

@@ -171,7 +171,9 @@ def clock_request(clock: ClockLike) -> messages.ClockRequest:
         return {"mode": "scaled", "rate": read_rate(rate)}
     if clock in {"frozen", "real", "skip"}:
         return {"mode": mode}  # type: ignore[typeddict-item] # mypy does not narrow by `in`
-    raise ValueError(f"{clock!r} is not real, frozen, skip or scaled:RATE, such as scaled:60")
+    raise ValueError(
+        f"{clock!r} is not a clock: use real, frozen, skip or scaled:RATE, such as scaled:60"
+    )
 
 
 def read_rate(text: str) -> float:

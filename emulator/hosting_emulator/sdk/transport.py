@@ -192,7 +192,7 @@ def without_none(**fields: Any) -> messages.JsonObject:
 def _sendable(text: str) -> str:
     """Return a string unchanged if it is valid in a request target or a header.
 
-    Raises ValueError for a string with other characters than printable ASCII.
+    Raises ValueError for a string with characters other than printable ASCII.
     """
     if not text.isprintable() or not text.isascii():
         raise ValueError(f"{text!r} cannot be sent: use printable ASCII characters only")

@@ -10,7 +10,7 @@ import pytest
 from hosting_emulator.contract.json_body import DEEPEST, JsonRefused, read_json
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.support.calls import Response
-from tests.support.function_calls import calls_of
+from tests.support.function_calls import count_calls
 from tests.support.wire import exchange_raw, host_of
 
 MIB = 1024 * 1024
@@ -26,8 +26,8 @@ def _names(count: int) -> bytes:
 
 def test_repeated_names_in_a_body_are_detected_in_one_pass():
     """Comparing each name with all others takes minutes for a body of one MiB."""
-    small = calls_of(lambda: _refused_json(_names(1_000)))
-    large = calls_of(lambda: _refused_json(_names(10_000)))
+    small = count_calls(lambda: _refused_json(_names(1_000)))
+    large = count_calls(lambda: _refused_json(_names(10_000)))
 
     assert large < 12 * small
     assert "the name '89999' twice" in _refused_json(_names(90_000))

@@ -13,7 +13,7 @@ from hosting_emulator_scenarios import FOLDER
 from pytest_hosting_emulator import BackgroundEmulator
 from tests.support.calls import Response
 from tests.support.emulator_in_thread import emulator_in_thread
-from tests.support.forged_tokens import b64, unb64
+from tests.support.forged_tokens import decode_part, encode_part
 from tests.support.wire import exchange_raw, host_of
 
 
@@ -103,7 +103,7 @@ HEADERS = [
 def test_a_token_with_a_changed_header_is_refused(server: BackgroundEmulator, changed: dict):
     token = server.control.world().mint_token("owner").access_token
     header, claims, signature = token.split(".")
-    forged = b64({**json.loads(unb64(header)), **changed})
+    forged = encode_part({**json.loads(decode_part(header)), **changed})
     path = f"/v1/projects/{server.ready.project_id}/edge-dns"
 
     for signed in (signature, ""):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hosting_emulator.sdk import ControlClient, ControlRefused, HostingEmulator
 from hosting_emulator.sdk.new_worlds import world_request
-from tests.support.forged_tokens import parts
+from tests.support.forged_tokens import token_parts
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ EMPTY = (
 
 def token_user(world: Any) -> str:
     """Return the alias of the user of a new world's token."""
-    user_id = parts(world["token"]["access_token"])[1]["sub"]
+    user_id = token_parts(world["token"]["access_token"])[1]["sub"]
     return str(next(user["alias"] for user in world["users"] if user["id"] == user_id))
 
 
@@ -224,7 +224,7 @@ def test_a_fork_has_its_own_token(control: ControlClient):
     control.world(fork["name"]).delete()
 
     assert token_user(fork) == "member"
-    assert parts(fork["token"]["access_token"])[1]["iss"] == fork["issuer"]
+    assert token_parts(fork["token"]["access_token"])[1]["iss"] == fork["issuer"]
 
 
 # --- worlds that nobody closes ----------------------------------------------------------------------
