@@ -456,7 +456,7 @@ class Emulator:
         )
 
     def _ready_user(self, world: World) -> User | None:
-        """Return the user in the settings, or else the world's default user. Raises StartError."""
+        """Return the user in the settings or, without one, the world's default user. Raises StartError."""
         name = self._settings.user
         if name is None:
             return default_user(world)

@@ -196,7 +196,7 @@ class ChildCommand:
                 os.close(theirs)
 
     def begin(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start a command, whose program is looked up on the PATH of `environment`."""
+        """Start a command with this environment. The program is looked up on the PATH of this process."""
         self._run_count += 1
         self._messages = RunMessages(self._run_count)
         self._order(
@@ -492,7 +492,7 @@ class Supervisor:
 
 
 def become_subreaper() -> None:
-    """Become the parent of every descendant that loses its own parent. Only Linux supports this."""
+    """Become the parent of every descendant that loses its own parent. Only Linux supports subreapers."""
     if sys.platform == "linux":
         with suppress(ImportError, OSError, AttributeError):
             import ctypes

@@ -397,7 +397,7 @@ def test_a_retry_after_without_a_rate_limit_is_possible_and_marked(api: CheckedW
 
     abort = api.emulator.control.contract("fault-kinds")["effects"][0]
     assert abort["kind"] == "abort"
-    assert "outside the contract" in " ".join(abort["about"].split())
+    assert "beyond the contract" in " ".join(abort["about"].split())
     assert "retry_after_seconds" not in abort["example"]
 
 

@@ -106,7 +106,7 @@ def redeem(change: Change, project: Project, secret: str) -> str:
     ticket = _ticket_of(change, secret)
     reason = _why_refused(change, project, ticket)
     if ticket is None or reason is not None:
-        detail = "This ticket cannot be redeemed here: ask for a new one."
+        detail = "This ticket cannot be redeemed here; request a new ticket."
         raise Refused("resource_not_found", detail, why=reason)
     session = new_secret(change)
     used = replace(ticket, state="used", session_digest=digest(session), used_ms=change.now_ms)

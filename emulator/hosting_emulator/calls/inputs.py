@@ -1,7 +1,7 @@
 """Reads and checks a request's headers, query and body, as `contract/calls.py` declares them.
 
-Every mistake raises Refused with `invalid_request`. The message names the header, parameter or
-field, and the correct form.
+Every mistake raises Refused, usually with the code `invalid_request`. The message names the header,
+parameter or field, and the correct form.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Implements the calls: a function for each row of `contract/calls.py`, with the name of the call.
 
-A function takes a change for its writes, the request, and the subject's record. The function
+A function takes the change to which it writes, the request, and the subject's record. The function
 returns the reply, or raises Refused without changing anything. Larger calls have separate files:
 API keys, tickets for dev origins, and pages of deployments.
 """
@@ -105,7 +105,10 @@ def initialize_managed_source(change: Change, request: CallRequest, project: Pro
 
 
 def apply_project_domains(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Start an operation that applies the project's hostnames. Raises Refused if the plan forbids this."""
+    """Start an operation that applies the project's hostnames.
+
+    Raises Refused if the organization's plan is too small.
+    """
     organization = change.row(ORGANIZATIONS, project.organization_id)
     if organization.plan == "free" and change.assumptions.domains_plan == "paid":
         raise Refused(

@@ -100,7 +100,7 @@ class Engine:
         self.usage = UsageCounter()
         #: The unfinished exchanges by the storage key of their Idempotency-Key.
         self.in_flight: dict[str, CallRequest] = {}
-        #: The number of times that this world was loaded from disk. Request ids contain this
+        #: The number of times that this world was loaded from disk. Request ids also depend on this
         #: number, because after a restart the log counts from 1 again, and a frozen clock shows the
         #: same time.
         self.starts = keeper.starts
@@ -208,7 +208,7 @@ class Engine:
 
     @property
     def has_changed(self) -> bool:
-        """Whether the world has changed since its initial state. Also true if this state is unknown."""
+        """Whether the world has changed since its initial state. True if the initial state is unknown."""
         origin = self.world.get(ORIGIN, SINGLETON_KEY)
         return origin is None or origin.commit is None or origin.commit < self.world.commit
 

@@ -212,7 +212,7 @@ class ExchangeContext(Entry, kw_only=True):
     stale_age_ms: int = 0
     #: Whether the headers of the response have been varied.
     headers_varied: bool = False
-    #: The refusal that is remembered for the call's Idempotency-Key, as a response.
+    #: The response to a refused call, if it is remembered for the call's Idempotency-Key.
     remembered_refusal: Reply | None = None
     #: The varied page size and cursor length of a list.
     paging: Paging | None = None

@@ -1,10 +1,10 @@
 """The key that signs ID tokens: the published test key `testRSA2048` of RFC 9500, section 2.1.
 
-Everyone knows this private key, so an ID token proves nothing. That is acceptable, because anyone
-who can reach the emulator gets a token for any user without a password. A fixed key takes no time
-to generate, and secret scanners can recognize the key as a test key. The emulator itself accepts no
-ID token as a credential. All worlds use this key. The issuer in an ID token distinguishes worlds,
-and every OpenID client must check the issuer.
+Everyone knows this private key, so an ID token proves nothing. A public key is acceptable here,
+because anyone who can reach the emulator gets a token for any user without a password. A fixed key
+takes no time to generate, and secret scanners can recognize the key as a test key. The emulator
+itself accepts no ID token as a credential. All worlds use this key. The issuer in an ID token
+distinguishes worlds, and every OpenID client must check the issuer.
 """
 
 from __future__ import annotations

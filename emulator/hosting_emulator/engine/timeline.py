@@ -42,7 +42,7 @@ def run_timeline_entry(change: Change, key: str) -> None:
 def _intervene(change: Change, attempt: Change, entry: TimelineEntry) -> tuple[str, str | None]:
     """Apply the intervention of a timeline entry in `attempt`, which is a fork of `change`.
 
-    Returns a text about the result, and the id of the fault that the intervention armed, if any.
+    Returns a message about the result, and the id of the fault that the intervention armed, if any.
     """
     result = read_intervention(entry.document).apply(attempt)
     armed_id = _armed_by(change, attempt)

@@ -112,7 +112,7 @@ def _timeline_trigger(engine: Engine, entry: TimelineEntry, due_ms: int | None) 
 
 
 def _awaited(engine: Engine, entry: TimelineEntry, due_ms: int | None) -> tuple[str, str]:
-    """Return what a timeline entry waits for, and why the entry has not acted yet, as two texts."""
+    """Return two clauses: what a timeline entry waits for, and why the entry has not acted yet."""
     if due_ms is not None:
         due = format_timestamp(due_ms)
         now = format_timestamp(engine.now_ms())

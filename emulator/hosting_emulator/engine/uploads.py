@@ -1,4 +1,4 @@
-"""Faults that act while the body of a request is read. These faults are chosen before the body is read."""
+"""Faults that act while the body of a request is read. Such a fault is chosen before the body is read."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from hosting_emulator.world.records import Project
 from hosting_emulator.world.sessions import is_current
 from hosting_emulator.world.value import Change, World
 
-#: The maximum number of users that a sentence names. The others are only counted.
+#: The maximum number of users that a sentence names. Further users are only counted.
 _MOST_USERS = 12
 
 
@@ -44,7 +44,7 @@ def explain_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[Expla
 
 
 def _organization_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[ExplainedStep]:
-    """Explain the access to the organization in the path."""
+    """Explain the caller's access to the organization in the path."""
     principal = entry.principal
     organization_id = entry.subject_id
     if world.get(tables.ORGANIZATIONS, organization_id) is None:
@@ -75,7 +75,7 @@ def _organization_access(world: World, entry: Entry, spec: CallSpec) -> Iterator
 
 
 def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[ExplainedStep]:
-    """Explain the access to the project in the path, or to the project of the path's operation."""
+    """Explain the caller's access to the project in the path, or to the project of the path's operation."""
     principal = entry.principal
     project_id = entry.subject_id
     operation = None

@@ -9,7 +9,8 @@ from hosting_emulator.world import tables
 from hosting_emulator.world.naming import alias_of
 from hosting_emulator.world.plans import describe_state
 
-#: The maximum number of changes that a sentence about a commit names. The others are only counted.
+#: The maximum number of changes that a sentence about a commit names. Further changes are only
+#: counted.
 _MOST_CHANGES = 6
 #: The tables whose records have a status to describe, and the noun for these records.
 _NOUNS = {tables.DEPLOYMENTS.name: "deployment", tables.DNS.name: "DNS authorization"}

@@ -388,7 +388,7 @@ def _next_state(world: World, operation: Operation, *, is_stale: bool) -> tuple[
 
 
 def _untimed(engine: Engine, operation: Operation) -> _Reason:
-    """Explain an operation that polls or an intervention can move, but the clock cannot."""
+    """Explain an operation that does not move with the clock, but by polls or by an intervention."""
     mode, polls_per_state, _ = profile_of(operation)
     if mode == "per_poll":
         sentences = [_per_poll(operation, polls_per_state)]

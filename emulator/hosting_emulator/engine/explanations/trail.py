@@ -308,7 +308,7 @@ def _remembered_keys(entry: Entry) -> set[str]:
 
 
 def _fate(entry: Entry) -> str:
-    """Return a word for a fault's effect on a committed call's response, or "" for an unchanged response."""
+    """Return how a fault changed the response to a committed call, such as "lost", or "" if none did."""
     if entry.lost is not None:
         return "lost"
     if entry.altered_beyond_contract:
