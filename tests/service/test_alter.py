@@ -309,6 +309,14 @@ def test_what_the_contract_does_not_allow_is_refused_unless_it_is_breaking(
     assert world.add_fault(alter={**change, "breaking": True}, call=call)
 
 
+@pytest.mark.parametrize("endpoint", ["redeem_ticket", "idp_token"])
+def test_alter_is_refused_at_an_endpoint_outside_the_api(endpoint: str):
+    with pytest.raises(DocumentRefused, match="is another endpoint; use respond") as refusal:
+        InProcess().add_fault(alter={"headers": {"X-New": "1"}}, call=endpoint)
+
+    assert refusal.value.field == "call"
+
+
 @pytest.mark.parametrize(
     ("change", "hint"),
     [

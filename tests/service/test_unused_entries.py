@@ -180,6 +180,7 @@ def test_the_nearest_request_is_the_one_that_differs_least(run_story: RunStory) 
     assert "number 2" in reason
     assert "project (shop instead of blog)" in reason
     assert "principal" not in reason
+    assert "the rule ended" not in reason
 
 
 def test_the_report_has_the_counts_and_the_line_of_each_entry(run_story: RunStory) -> None:

@@ -200,7 +200,8 @@ def test_an_unknown_permission_is_refused_with_the_nearest_name(stage: Stage):
 def test_a_removed_member_has_no_access_until_added_again(stage: Stage):
     assert stage.apply_domains(user="member").status == 202
 
-    stage.intervene("remove_member", organization="acme", user="member")
+    message = stage.intervene("remove_member", organization="acme", user="member")
+    assert message == "member no longer belongs to acme"
     expect_problem(stage.apply_domains(user="member"), 404, "resource_not_found")
     with pytest.raises(DocumentRefused, match="member does not belong to acme"):
         stage.intervene("remove_member", organization="acme", user="member")

@@ -68,6 +68,15 @@ def test_an_authorization_has_its_zone_and_expires_in_time(stage: Stage):
     assert (expired["status"], expired["zone"]) == ("expired", "customer.example")
 
 
+def test_an_authorization_cannot_expire_immediately(stage: Stage):
+    stage.intervene("move_dns", project="labs", to="pending", zone="customer.example")
+
+    words = "expires_in: 0s would end the authorization immediately; write a longer"
+    with pytest.raises(DocumentRefused, match=words) as refusal:
+        stage.intervene("move_dns", project="labs", to="authorized", expires_in="0s")
+    assert refusal.value.field == "expires_in"
+
+
 def test_a_revoked_authorization_keeps_its_zone(stage: Stage):
     stage.intervene("move_dns", project="labs", to="pending", zone="customer.example")
     stage.intervene("move_dns", project="labs", to="revoked")
