@@ -195,15 +195,15 @@ class TriggeredWorld:
         table = FAULTS if self._combination.noun == "fault" else OUTCOMES
         (entry,) = faults_in_order(self.api.world, table)
         claims = {
-            "it was not seen less often than it acted": trigger.hits <= trigger.seen,
-            "its counts are those of the world": (entry.seen, entry.hits) == self.counts,
-            "it is spent exactly after it acted two times": trigger.spent == (trigger.hits == 2),
-            "it says why it has not acted exactly until it has": self._explains(trigger),
-            "what acted is what the log says": self._log_agrees(),
+            "hits are not greater than seen": trigger.hits <= trigger.seen,
+            "its counts equal those in the world": (entry.seen, entry.hits) == self.counts,
+            "it is spent if and only if it has acted twice": trigger.spent == (trigger.hits == 2),
+            "it has a reason in unused until it has acted": self._explains(trigger),
+            "the log names it in exactly the exchanges on which it acted": self._log_agrees(),
         }
         if self._combination.noun == "fault":
             waits = trigger.waits_for is not None
-            claims["it waits exactly until it is spent"] = waits != trigger.spent
+            claims["it waits if and only if it is not spent"] = waits != trigger.spent
         return [f"{claim}: {trigger}" for claim, holds in claims.items() if not holds]
 
     def _explains(self, trigger: Trigger) -> bool:

@@ -72,7 +72,7 @@ def _head(report: WorldReport) -> list[tuple[str, str]]:
 
 
 def without_commands(report: WorldReport) -> WorldReport:
-    """Return a report without commands for its operations, for a world that will be deleted."""
+    """Return a report without suggested commands, which would be useless for a deleted world."""
     operations = [replace(why, commands=[]) for why in report.operations]
     return replace(report, operations=operations)
 

@@ -142,7 +142,7 @@ class Transport:
         return f"{self._root}/{_sendable(path).lstrip('/')}"
 
     def _read(self, response: Response, kind: Any) -> Any:
-        """Return the body of a response as type `kind`. Raises ControlError for any other response."""
+        """Return the body of a response as type `kind`. Raises ControlError for a problem or another type."""
         __tracebackhide__ = True
         if 200 <= response.status < 300:
             return self._decode(response, kind)

@@ -16,7 +16,7 @@ M = TypeVar("M", bound=messages.ControlMessage)
 
 
 class WorldHandle:
-    """Base class of handles of one world, its clock, its faults and its other parts."""
+    """Base class of the handles for one world and for its parts, such as its clock and its faults."""
 
     name: str
     """The world's name."""
