@@ -33,8 +33,8 @@ from hosting_emulator.contract.value_checks import (
     moment,
 )
 
-#: Problem codes for which the contract names the condition. A change must not involve any of these
-#: codes.
+#: Problem codes for which the contract names the condition. A change must neither replace nor
+#: introduce any of these codes.
 _CODES_OF_CONDITIONS = frozenset(
     {
         "unauthenticated",
@@ -281,7 +281,10 @@ class _Comparison:
                 yield Forbidden(pointer, mistake, _NO_CREDENTIALS)
 
     def _is_same_moment(self, before: Any, after: Any) -> bool:
-        """Tell whether two timestamps denote the same time. A sample accepts any timestamp."""
+        """Tell whether two timestamps denote the same time.
+
+        If `before` is from a sample, any timestamp in `after` counts as the same time.
+        """
         if self._is_sample:
             return is_timestamp(after)
         return moment(after) is not None and moment(before) == moment(after)

@@ -4,7 +4,7 @@ This module reads alterations, applies them to responses, and refuses changes th
 forbids.
 
 An alteration changes the parts that it names and every part that repeats one of them. For example,
-if `retry_after_seconds` changes, the header Retry-After changes too. A `breaking` alteration
+if `retry_after_seconds` changes, the `Retry-After` header changes too. A `breaking` alteration
 changes only the named parts, and may do what the contract forbids.
 """
 

@@ -33,10 +33,10 @@ class Assumption(Struct, frozen=True, kw_only=True):
     Every field of `Assumptions` has an Assumption in its `Annotated` type.
 
     `doc` describes what the assumption decides. `sentence` is the sentence of the contract that
-    leaves the decision open. `affects` names the calls whose responses the assumption affects.
-    `affects` need not name a call whose row names the assumption. `unseen` is the reason why the
-    contract check never observes the assumption. `needs` names the options that the contract check
-    needs to observe the assumption.
+    leaves the decision open. `affects` names the calls whose responses the assumption affects, but
+    may omit the calls whose rows in `calls.py` already name the assumption. `unseen` is the reason
+    why the contract check never observes the assumption. `needs` names the options that the
+    contract check needs to observe the assumption.
     """
 
     doc: str

@@ -94,7 +94,7 @@ _WORD_LISTS = (*CONTRACT_WORDS, "key_permissions", "data_modes")
 class AssumptionRefused(ValueError):
     """An assumption does not exist, or its value is not allowed.
 
-    The message lists the valid choices.
+    The message names the valid choices, or says how to list them.
     """
 
 
@@ -224,7 +224,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Assumption(
             doc=(
                 "The response to a request that does not choose an environment: 400 "
-                "invalid_request, or the response for dev or prod."
+                "invalid_request, or the response for either dev or prod."
             ),
             sentence="Its name, default and whether it is required: not shown.",
         ),
@@ -274,7 +274,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             ),
             sentence="Same key and same body: first result returned without switching again.",
             affects=("idempotent",),
-            unseen="the check would have to wait for that time",
+            unseen="the check would have to wait until a response is forgotten",
             outside_the_letter=OutsideTheLetter(
                 ("any duration",),
                 "After any uncertainty the same name and Idempotency-Key are reused rather than "
@@ -509,7 +509,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     request_id_on_success: Annotated[
         Literal["absent", "echoed"],
         Assumption(
-            doc="Whether successful responses have the header X-Request-Id.",
+            doc="Whether successful responses have an X-Request-Id header.",
             sentence="X-Request-Id (optional request header, string 1-128 characters [...])",
         ),
     ] = "absent"
@@ -564,7 +564,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         dict[str, str],
         Assumption(
             doc=(
-                "Problem codes for conditions for which the contract names no code: "
+                "The problem codes of the conditions to which the contract assigns no code: "
                 "session_missing, no_permission_enabled, generation_stale, "
                 "domain_depends_on_flag, provider_failing, request_in_flight, "
                 "wrong_media_type, body_too_long, rate_exceeded, creation_uncertain, "
@@ -582,7 +582,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         Assumption(
             doc=(
                 "The response to a method that the path does not support: 405 invalid_request "
-                "with the header Allow, or 404 resource_not_found."
+                "with an Allow header, or 404 resource_not_found."
             ),
             sentence=(
                 "Which HTTP status each other code uses, and which code follows which other "
@@ -607,7 +607,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             doc=(
                 "Whether the call that sets the flag (call 1) returns only the error statuses "
                 "that the contract lists. With `closed`, a problem whose status is not listed "
-                "gets the status 400."
+                "gets the usual status of its code if that status is listed, and 400 otherwise."
             ),
             sentence="Error statuses listed: 400, 401, 403, 404, 409, 503 (Problem Details).",
             affects=(PoweredByFlag,),
@@ -636,8 +636,9 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
             doc=(
                 "The number of requests that a user may send in a period of world time, such "
                 "as `100/60s`, or `off`. A period starts with a user's first request after the "
-                "previous period. A call that is refused for another reason still counts. "
-                "Requests to other paths and requests that are too long do not count."
+                "previous period. A call that is then refused, for example for its body or for "
+                "lack of access, still counts. Requests to other paths and requests with a "
+                "body that is too long do not count."
             ),
             sentence="Numeric rate-limit values (code rate_limited exists) [...]: not shown.",
             affects=("every",),
@@ -672,8 +673,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         whole(rf"^(own|https?://[/{_URI}]*[{_URI}])$"),
         Assumption(
             doc=(
-                "The base URL of a problem's `type`: any URL, or `own` for the emulator's "
-                "documentation."
+                "The base URL of a problem's `type`: an HTTP or HTTPS URL, or `own` for the "
+                "emulator's documentation."
             ),
             sentence="documentation link of the form {docs_url}/errors/<code [...]>",
         ),
@@ -730,8 +731,8 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         """Return a copy of these assumptions in which some values are replaced.
 
         A value may be a string from the command line: a number, a word, words separated by commas,
-        or pairs of the form `code=status,…`. Raises AssumptionRefused, whose message names the
-        assumption, the value and the valid choices.
+        or pairs of the form `code=status,…`. Raises AssumptionRefused if there is no such
+        assumption or its value is not allowed.
         """
         merged = msgspec.structs.asdict(self)
         changed = convert(merged, Assumptions)  # returned if `values` is empty

@@ -92,8 +92,8 @@ class CallTable:
         self.specs = tuple(_with_assumed_path(spec, assumptions) for spec in ROWS)
         self.by_id: dict[str, CallSpec] = {spec.call_id: spec for spec in self.specs}
         self._routes = [_route(spec) for spec in self.specs]
-        #: Return the call and the id for a method and a path. Raises Refused (404) or MethodRefused
-        #: (405).
+        #: Returns the call and the id for a method and a path. Raises Refused (404) or
+        #: MethodRefused (405).
         self.find = lru_cache(maxsize=1024)(self._find)
 
     def __iter__(self) -> Iterator[CallSpec]:
@@ -195,7 +195,7 @@ def problem_status(
 
 
 def parameter_name(parameter: QueryParameter, assumptions: Assumptions) -> str:
-    """Return the name of a query parameter in requests."""
+    """Return the name that a query parameter has in requests."""
     return str(getattr(assumptions, parameter.name_assumption))
 
 

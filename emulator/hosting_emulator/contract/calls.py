@@ -35,8 +35,8 @@ from hosting_emulator.contract.resources import (
 )
 
 Subject = Literal["project", "organization", "operation"]
-#: The names of the calls. Editors complete a call's name, and mypy checks the rows below against
-#: the names.
+#: The names of the calls. With this type, editors complete a call's name, and mypy checks the names
+#: in the rows below.
 CallName = Literal[
     "set_project_powered_by_flag",
     "initialize_managed_source",
@@ -48,9 +48,9 @@ CallName = Literal[
     "read_database_compute",
     "get_operation",
 ]
-#: The names of endpoints outside the API, which a fault's `call` may contain. `redeem_ticket`
-#: redeems a ticket at a dev origin, and the `idp_` endpoints belong to the identity provider. A
-#: fault without a `call` matches no endpoint outside the API.
+#: Endpoints outside the API that a fault's `call` may name. `redeem_ticket` redeems a ticket at a
+#: dev origin, and the `idp_` endpoints belong to the identity provider. A fault without a `call`
+#: matches no endpoint outside the API.
 DoorName = Literal[
     "redeem_ticket",
     "idp_discovery",
@@ -132,7 +132,7 @@ class Idempotency(Struct, frozen=True, kw_only=True):
 
 
 class CallSpec(Struct, frozen=True, kw_only=True):
-    """A call that the contract's Endpoints part describes.
+    """One of the contract's eight calls, or the poll of an operation.
 
     `codes` are the call's problem codes other than COMMON_CODES and `idempotency_key_reused`.
     `listed_statuses` are the call's error statuses, if the contract lists all of them. `section`

@@ -20,7 +20,7 @@ _MISSING_FIELD = re.compile("the field '[a-z_]+' is missing")
 class DocumentRefused(ValueError):
     """A user's document was refused.
 
-    `field` is the path of the invalid field, or empty if the field is unknown.
+    `field` is the path of the invalid field, or an empty string if no field can be named.
     """
 
     def __init__(self, message: str, field: str = "") -> None:
@@ -29,7 +29,7 @@ class DocumentRefused(ValueError):
 
 
 def read_fields(document: Mapping[str, Any], kind: type[S]) -> S:
-    """Convert a document to `kind`. Raises DocumentRefused, whose `field` is a field of `kind`."""
+    """Convert a document to `kind`. Raises DocumentRefused if the document does not fit."""
     try:
         return convert(dict(document), kind)
     except msgspec.ValidationError as error:
@@ -127,7 +127,7 @@ def _leaves(hint: Any) -> list[Any]:
 def plain_reason(reason: str, kind: type[Any], field: str) -> str:
     """Return msgspec's reason in plain words.
 
-    If a word is not allowed, the reason suggests the nearest word or lists all words.
+    If a word is not allowed, the reason suggests the nearest allowed word or lists all of them.
     """
     reason = re.sub(r" - at `\$.*`$", "", reason)
     name = type_name(kind, field)

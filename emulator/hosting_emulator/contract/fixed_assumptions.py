@@ -17,15 +17,15 @@ from hosting_emulator.contract.resources import (
 _ROWS = (
     FixedAssumption(
         name="other_calls",
-        doc="Polling is the only call that the contract does not list.",
+        doc="Besides the calls that the contract lists, there is only the poll of an operation.",
         sentence="Operations other than those listed: not shown.",
         reason="the contract does not show what another call would do",
     ),
     FixedAssumption(
         name="operation_result",
         doc=(
-            "An operation's result is the new source generation or the three hostnames. The "
-            "variation point result-content varies the result."
+            "The result of a successful operation contains the new source generation or the "
+            "three hostnames. The variation point result-content varies the result."
         ),
         sentence="Operation.result: content not shown.",
         reason="any content is possible, so a client cannot rely on this content",
@@ -33,21 +33,21 @@ _ROWS = (
     FixedAssumption(
         name="optional_fields",
         doc=(
-            "A field that has a value is always present, even if the contract does not require "
-            "the field. The variation points absent-fields and progress-absent omit some "
-            "fields."
+            "Unless a world varies, a field that has a value is always present, even if the "
+            "contract does not require the field. The variation points absent-fields and "
+            "progress-absent omit some fields."
         ),
         sentence=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
             "ticket are required or optional: not shown."
         ),
-        reason="which fields are missing varies between responses, not between services",
+        reason="absent fields can differ between responses, so a setting for the world cannot help",
     ),
     FixedAssumption(
         name="required_body",
         doc=(
-            "Initializing a source and creating an API key (calls 2 and 3) require a body. The "
-            "body of an API key's creation requires a name."
+            "Initializing a source and creating an API key (calls 2 and 3) require a body. To "
+            "create an API key, the body must contain a name."
         ),
         sentence=(
             "Which fields of Operation, progress, reconciliation, Deployment, compute, key and "
@@ -97,7 +97,7 @@ _ROWS = (
             "removes it."
         ),
         sentence="Transitions: not shown.",
-        reason="the operation creates the deployment",
+        reason="a deployment follows the operation that created it",
     ),
     FixedAssumption(
         name="dns_transitions",
@@ -179,7 +179,7 @@ _ROWS = (
             "call."
         ),
         sentence="The set of error statuses for endpoints other than the flag endpoint: not shown.",
-        reason="a separate set of statuses for each call would not add anything",
+        reason="a separate set of statuses for each call would reveal no further bugs in clients",
     ),
     FixedAssumption(
         name="quotas",
@@ -204,7 +204,10 @@ _ROWS = (
     ),
     FixedAssumption(
         name="last_use",
-        doc="last_used_at is precise to the second, and is absent until the key is first used.",
+        doc=(
+            "last_used_at is updated at most once per second, and is absent until the key is "
+            "first used."
+        ),
         sentence="last_used_at (timestamp)",
         reason="no client can observe the exact time of a key's use",
     ),
@@ -297,9 +300,9 @@ _ROWS = (
     FixedAssumption(
         name="cursor_life",
         doc=(
-            "A cursor has 1 to 512 characters. A cursor stays valid for its project and order, "
-            "for any reader and any page size. Pages show each deployment once, even if new "
-            "deployments arrive in between."
+            "A cursor has 1 to 512 characters. A cursor stays valid while its project and the "
+            "order stay the same, for any reader and any page size. Pages show each deployment "
+            "once, even if new deployments arrive in between."
         ),
         sentence="opaque continuation cursor",
         reason=(
@@ -346,9 +349,9 @@ _ROWS = (
     FixedAssumption(
         name="error_codes",
         doc=(
-            "An operation's error code is operation_failed, reconciliation_exhausted, or the "
-            "code of the condition generation_stale. The variation point unknown-error-code "
-            "shows other codes."
+            "Unless an intervention or an armed outcome sets another code, an operation's error "
+            "code is operation_failed, reconciliation_exhausted, or the code of the condition "
+            "generation_stale. The variation point unknown-error-code shows other codes."
         ),
         sentence=(
             "Allowed values of progress.phase, reconciliation.state and error.code beyond those "
@@ -359,8 +362,9 @@ _ROWS = (
     FixedAssumption(
         name="next_poll",
         doc=(
-            "next_poll_after_seconds is the number of whole seconds until the operation's next "
-            "step, or 60 if no step is due. The variation point next-poll shows other numbers."
+            "next_poll_after_seconds is the number of seconds until the operation's next step, "
+            "rounded up, or 60 if no step is scheduled. The variation point next-poll shows "
+            "other numbers."
         ),
         sentence="next_poll_after_seconds (integer; a value of 60 appears)",
         reason="the operation's profile sets the time of the next step",
@@ -378,8 +382,9 @@ _ROWS = (
         name="json_text",
         doc=(
             "A body is refused if it contains a duplicate member, a byte order mark, NaN, "
-            "invalid UTF-8, half a surrogate pair, a number above 1e308 or with more than 4300 "
-            "digits, or more than 64 levels of nesting. The numbers 1.0 and 1e0 are integers. "
+            "invalid UTF-8, half a surrogate pair, a number such as 1e309 that exceeds the "
+            "range of a double, an integer with more than 4300 digits, or more than 64 levels "
+            "of nesting. The numbers 1.0 and 1e0 are integers. "
             "A body may be compressed (gzip, deflate). A body is always UTF-8, regardless of "
             "the charset in its Content-Type. The Accept header is ignored."
         ),
@@ -389,8 +394,9 @@ _ROWS = (
     FixedAssumption(
         name="repeated_input",
         doc=(
-            "A duplicate header or query parameter is refused with invalid_request, or with "
-            "unauthenticated for Authorization."
+            "A duplicate Idempotency-Key, X-Request-Id or query parameter that the call reads "
+            "is refused with invalid_request, and a duplicate Authorization with "
+            "unauthenticated."
         ),
         sentence="Common headers: Authorization: Bearer <ACCESS_TOKEN_OR_API_KEY> (all)",
         reason="the client does not say which of the two values it means",
@@ -431,7 +437,10 @@ _ROWS = (
     ),
     FixedAssumption(
         name="judgement_order",
-        doc="A request's headers, query and body are checked before its access.",
+        doc=(
+            "After authentication, a request's headers, query and body are checked before the "
+            "caller's role and permissions."
+        ),
         sentence=(
             "Which HTTP status each other code uses, and which code follows which other condition: "
             "not shown."
@@ -473,10 +482,10 @@ _ROWS = (
     FixedAssumption(
         name="ticket_refusals",
         doc=(
-            "A query without stage=dev or without exactly one ticket is refused with 400 "
-            "invalid_request. Other query parameters are ignored. A ticket that is unknown, "
-            "used, expired, revoked or for a different origin is refused with 404 "
-            "resource_not_found."
+            "A redemption whose query lacks stage=dev or does not contain exactly one ticket is "
+            "refused with 400 invalid_request. Other query parameters are ignored. A ticket "
+            "that is unknown, used, expired, revoked or for a different origin is refused with "
+            "404 resource_not_found."
         ),
         sentence="<origin>/.service/dev-access/redeem?stage=dev&ticket=<ticket>",
         reason=(
@@ -491,14 +500,14 @@ _ROWS = (
             "generated request id is req_ followed by a ULID."
         ),
         sentence="exactly 26 characters matching ^[0-9A-HJKMNP-TV-Z]{26}$",
-        reason="the contract calls ids Ulid, and a ULID starts with the time",
+        reason="the contract gives ids the type Ulid, and a ULID starts with its creation time",
     ),
     FixedAssumption(
         name="deployment_values",
         doc=(
-            "Digests are random. The field artifact_digest is present once the deployment is "
+            "Digests are random. The field artifact_digest is present once the status is "
             "deploying. The field url, which is the URL of the production host, is present "
-            "once the deployment is ready."
+            "once the status is ready."
         ),
         sentence="artifact_digest",
         reason=(
@@ -518,9 +527,9 @@ _ROWS = (
     FixedAssumption(
         name="response_headers",
         doc=(
-            "Every response has Cache-Control: no-store. A 401 response has the header "
-            "WWW-Authenticate, and a 405 response has Allow. The variation point extra-headers "
-            "adds other headers."
+            "Every response of the API has Cache-Control: no-store. A 401 response has a "
+            "WWW-Authenticate header, and a 405 response has an Allow header. The variation "
+            "point extra-headers adds other headers."
         ),
         sentence="RFC 9457 Problem Details extended with recovery fields",
         reason=(
@@ -614,7 +623,7 @@ _ROWS = (
             "A DNS authorization shows scopes and expires_at in every status except not_authorized."
         ),
         sentence="null when status is not_authorized",
-        reason="the contract omits scopes and expires_at only in the status not_authorized",
+        reason="in the contract, only the status not_authorized has no scopes and no expires_at",
         affects=(DnsAuthorization,),
     ),
     FixedAssumption(
@@ -674,8 +683,8 @@ _ROWS = (
         doc="A ticket can still be redeemed when its user is no longer an owner.",
         sentence="A ticket is single use and valid ten minutes.",
         reason=(
-            "according to the contract, a ticket becomes invalid only by use, by expiry or by "
-            "a new ticket"
+            "according to the contract, a ticket becomes invalid only when it is used, when it "
+            "expires or when a new ticket revokes it"
         ),
         affects=(DevAccessTicket,),
     ),

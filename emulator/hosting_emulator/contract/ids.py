@@ -34,6 +34,6 @@ def make_ulid(at_ms: int, randomness: bytes) -> str:
 
     The same time and bytes always give the same ULID, which makes worlds reproducible.
     """
-    # Do not use python-ulid, which takes three times as long. Most calls create two ids.
+    # Do not use python-ulid, which takes three times as long. A single call can create several ids.
     number = int.from_bytes(at_ms.to_bytes(6, "big") + randomness, "big")
     return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])

@@ -12,7 +12,7 @@ from collections import Counter
 from math import isinf
 from typing import Any, NoReturn
 
-#: Matches an escaped half of a surrogate pair. A body without a match needs no further check.
+#: Matches an escaped half of a surrogate pair. A body without a match has no lone surrogates.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 #: The maximum nesting depth of JSON. Valid requests and exported states have only a few levels.
 DEEPEST = 64
@@ -21,12 +21,12 @@ DEEPEST = 64
 class JsonRefused(ValueError):
     """The bytes are not a valid JSON text.
 
-    The message gives the reason and, if the text cannot be parsed, the position.
+    The message gives the reason, and the position of a syntax error.
     """
 
 
 def read_json(body: bytes) -> Any:
-    """Parse a request body as JSON in UTF-8 (RFC 8259). Raises JsonRefused if the body is invalid."""
+    """Parse a body as JSON in UTF-8 (RFC 8259). Raises JsonRefused if the body is invalid."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -102,7 +102,7 @@ def _finite(text: str) -> int | float:
     number = float(text)
     if isinf(number):
         raise JsonRefused("contains a number that is too large")
-    # Read `1.0` as an integer, because JSON has only one number type and JSON Schema does the same.
+    # Read `1.0` as an integer. JSON has only one number type, and in JSON Schema 1.0 is an integer.
     return int(number) if number.is_integer() else number
 
 

@@ -262,14 +262,14 @@ def _rows(spec: CallSpec, assumptions: Assumptions) -> Iterator[_ProblemRow]:
         name = code
         if status != problem_status(
             code, assumptions
-        ):  # the contract lists other statuses for this call
+        ):  # the contract does not list the code's usual status for this call
             name = f"{code}_{status}"
         yield _ProblemRow(name, code, status, PROBLEMS[code].title)
     if spec.listed_statuses and assumptions.listed_statuses == "closed":
         return
     if assumptions.wrong_method == "method_not_allowed":
         yield _ProblemRow(
-            "wrong_method", "invalid_request", 405, "Wrong method (see the header Allow)"
+            "wrong_method", "invalid_request", 405, "Wrong method (see the Allow header)"
         )
     if problem_status("invalid_request", assumptions) != 400:
         # A request that is not valid HTTP does not reach a world, so no world's assumptions apply.
@@ -357,7 +357,7 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
 
 
 def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return the links from a response to the poll of its operation, or to the next page."""
+    """Return the links from a response to the polls of operations and to the next page."""
     poll = partial(_poll, "{project_id}" in assumptions.operation_path)
     if spec.response == "Operation":
         return {

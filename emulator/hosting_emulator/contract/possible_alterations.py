@@ -69,9 +69,7 @@ def impossible_reason(
 
 
 def _distance(alteration: Alteration, sample: SentResponse, result: Unaltered) -> tuple[bool, bool]:
-    """Return a sort key, which is lowest for the sample that is closest to what the alteration
-    needs.
-    """
+    """Return a sort key for a sample. The sample with the lowest key fits the alteration best."""
     status = alteration.status
     is_other_class = status is not None and (status >= 400) != (sample.status >= 400)
     return is_other_class, result.forbidden is None

@@ -2,10 +2,13 @@
 
 The contract fixes the status and `retryable` of two codes, and a suggested action for one of them.
 The field `specified` of a row names the values that come from the contract. For every code but
-`resource_not_found` and `idempotency_key_reused`, the status is our choice. Credits, plans and
-budgets get 402. Login and context get 403. Conflicts and stale or missing preconditions get 409.
-Limits get 429. Anything unavailable, uncertain or out of capacity gets 503. Invalid requests get
-400. `retryable` means that the same request can succeed if it is retried unchanged.
+`resource_not_found` and `idempotency_key_reused`, the status is our choice. Codes for invalid
+requests have the status 400. Codes about credits, plans and budgets have 402. Codes about
+permissions, interactive login and the organization have 403. Codes about conflicts and about stale
+or missing preconditions have 409. Codes about rates have 429. Codes about anything unavailable,
+uncertain or out of capacity have 503. `unauthenticated` has 401, and `payload_too_large` has 413.
+
+`retryable` means that the same request can succeed if it is retried unchanged.
 `idempotency_key_reused` is not retryable although its suggested action is a retry, because the key
 must change.
 
@@ -18,8 +21,9 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-#: The last sentence of `Problem.when` for a code that no call returns by itself.
-BY_FAULT_ONLY: Final = "In this emulator, only fault injection can produce this code."
+#: The last sentence of `Problem.when` for a code that no call returns by itself. The assumption
+#: `condition_codes` can change which codes the calls return.
+BY_FAULT_ONLY: Final = "By default, only fault injection produces this code in this emulator."
 #: The prefix of a meaning that does not come from the contract.
 _OUR_READING = "Our reading: "
 _FIRST_SENTENCE = re.compile(r".*?\.(?=\s|\Z)", re.DOTALL)
@@ -51,7 +55,7 @@ class Problem:
 
     @property
     def by_fault_only(self) -> bool:
-        """Whether only an armed fault can produce the code."""
+        """Whether, by default, only an armed fault produces the code."""
         return self.when.endswith(BY_FAULT_ONLY)
 
     @property
@@ -88,8 +92,8 @@ ROWS: Final = (
             "for invalid JSON, a different content type, a value of the wrong type (`1` is not "
             "true, `1.5` is not an integer), a property other than `enabled` when the flag is "
             "set, an Idempotency-Key that is missing or not 1 to 128 characters long, a page "
-            "size outside 1 to 100, and an environment other than `dev` or `prod`. A request "
-            "with a wrong method on a known path also gets this code, with status 405."
+            "size outside 1 to 100, and an environment other than `dev` or `prod`. By default, "
+            "a request with a wrong method on a known path also gets this code, with status 405."
         ),
         advice=(
             "Treat this response as a bug in the client. `detail` names the field at fault, "
@@ -171,8 +175,8 @@ ROWS: Final = (
         when=(
             "Every call returns this code if it names a project, an organization or an "
             "operation that is missing or not visible to the user. This emulator also returns "
-            "this code for an identifier that is not a ULID, for an unknown path, and for a "
-            "dev access ticket that cannot be redeemed."
+            "this code for an unknown path, for a dev access ticket that cannot be redeemed "
+            "and, by default, for an identifier that is not a ULID."
         ),
         advice=(
             "Remove the identifier from caches and lists, and tell the user that the resource "
@@ -195,7 +199,7 @@ ROWS: Final = (
             "The four calls that require a key can return this code: "
             "`set_project_powered_by_flag`, `initialize_managed_source`, `create_user_api_key` "
             "and `apply_project_domains`. By default, a key belongs to one principal, is "
-            "unique across all calls and paths, and never expires. A key is used up only by a "
+            "unique across all calls and paths, never expires, and is used up only by a "
             "successful first request."
         ),
         advice=(
@@ -217,8 +221,8 @@ ROWS: Final = (
             "`project_handle_taken`."
         ),
         when=(
-            "This code belongs to creating or renaming a project, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls creates or renames a project, so none of them returns this "
+            f"code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Retry with exponential backoff and the same Idempotency-Key. Do not make the user "
@@ -254,8 +258,8 @@ ROWS: Final = (
             "Our reading: the deployment plan that the request refers to is too old to be applied."
         ),
         when=(
-            "This code belongs to deploying from a prepared plan, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls deploys from a prepared plan, so none of them returns this "
+            f"code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Make a new plan, show the changes if a user approved the old plan, and deploy the "
@@ -273,8 +277,8 @@ ROWS: Final = (
             "the source or the settings changed after the plan was made."
         ),
         when=(
-            "This code belongs to deploying from a prepared plan, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls deploys from a prepared plan, so none of them returns this "
+            f"code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the project again and make a new plan. If the new plan is also refused, stop "
@@ -294,12 +298,12 @@ ROWS: Final = (
             "the request is too old."
         ),
         when=(
-            "This code belongs to changes that require a confirmation. None of the eight "
+            "This code is for changes that require a confirmation. None of the eight "
             f"calls requires a confirmation. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Show the user the current effect of the change and ask again. Never renew a "
-            "confirmation silently, because its purpose is to be recent."
+            "confirmation silently, because then it no longer shows what the user wants."
         ),
     ),
     Problem(
@@ -313,7 +317,7 @@ ROWS: Final = (
             "different change."
         ),
         when=(
-            "This code belongs to changes that require a confirmation. None of the eight "
+            "This code is for changes that require a confirmation. None of the eight "
             f"calls requires a confirmation. {BY_FAULT_ONLY}"
         ),
         advice=(
@@ -327,8 +331,8 @@ ROWS: Final = (
         retryable=False,
         title="Version does not match",
         suggested_action=(
-            "Take the current version from the detail, or from the last result that names the "
-            "version. Decide again, and send the request with the current version."
+            "Take the current version from the detail, or from the latest result that contains "
+            "it. Decide again, and send the request with the current version."
         ),
         meaning=(
             "The request was made for a version of the resource that is no longer current. The "
@@ -341,10 +345,10 @@ ROWS: Final = (
             "initialization."
         ),
         advice=(
-            "No call shows the source generation. `detail` and the result of each "
-            "initialization contain the current generation. The user, or the rule that made "
-            "the decision, must decide again. To increase the number and resend the request "
-            "blindly would defeat the check."
+            "No call reads the source generation directly, but `detail` and the result of each "
+            "initialization contain it. The user, or the rule that made the decision, must "
+            "decide again. Blindly increasing the number and resending the request would "
+            "defeat the check."
         ),
     ),
     Problem(
@@ -357,8 +361,8 @@ ROWS: Final = (
             "Our reading: the deployment to promote has been superseded since the client read it."
         ),
         when=(
-            "This code belongs to promoting a deployment, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls promotes a deployment, so none of them returns this code by "
+            f"itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "List the deployments again, show which deployment would be promoted now, and "
@@ -376,8 +380,8 @@ ROWS: Final = (
             "promotion would overwrite changes that the client has not seen."
         ),
         when=(
-            "This code belongs to promoting a deployment, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls promotes a deployment, so none of them returns this code by "
+            f"itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read what the target serves now, and ask the user whether to replace it. The "
@@ -395,8 +399,8 @@ ROWS: Final = (
             "state."
         ),
         when=(
-            "This code belongs to promoting a deployment, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls promotes a deployment, so none of them returns this code by "
+            f"itself. {BY_FAULT_ONLY}"
         ),
         advice="Offer only valid targets, and treat this response as a bug in the client.",
     ),
@@ -428,7 +432,7 @@ ROWS: Final = (
         suggested_action="Set up the project's mail domain first, then repeat the request.",
         meaning="Our reading: the request needs a mail domain that the project does not have yet.",
         when=(
-            "This code belongs to the service's email features, whose calls the contract does "
+            "This code is for the service's email features, whose calls the contract does "
             f"not show. {BY_FAULT_ONLY}"
         ),
         advice=(
@@ -458,17 +462,17 @@ ROWS: Final = (
         status=409,
         retryable=False,
         title="Storage jurisdiction conflict",
-        suggested_action="Choose the jurisdiction in which the project's data already is.",
+        suggested_action="Choose the jurisdiction in which the project's data is already stored.",
         meaning=(
             "Our reading: the request would store data in a jurisdiction other than the "
             "jurisdiction of the project's storage."
         ),
         when=(
-            "This code belongs to choosing where data is stored, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls chooses where data is stored, so none of them returns this "
+            f"code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Never choose another jurisdiction for the user, because the place of storage is a "
+            "Never choose another jurisdiction for the user, because where data is stored is a "
             "legal question. Show both jurisdictions and let the user decide."
         ),
     ),
@@ -480,11 +484,12 @@ ROWS: Final = (
         suggested_action="Promote a deployment instead of changing production directly.",
         meaning=(
             "Our reading: dev and prod share the same data, so the change may reach production "
-            "only by a promotion."
+            "only through a promotion."
         ),
         when=(
-            "This code belongs to deploying, which none of the eight calls does. A project "
-            f"whose compute has the `data_mode` `shared` could get this code. {BY_FAULT_ONLY}"
+            "None of the eight calls deploys a change to production. A call that does so could "
+            "return this code for a project whose compute has the `data_mode` `shared`. "
+            f"{BY_FAULT_ONLY}"
         ),
         advice="Read `data_mode` before offering a direct change, and offer the promotion instead.",
     ),
@@ -499,7 +504,7 @@ ROWS: Final = (
             "production site yet."
         ),
         when=(
-            "This code belongs to changes to a live production site. In this emulator, the "
+            "This code is for changes to a live production site. In this emulator, the "
             "flag can be set and domains can be applied before the first deployment. "
             f"{BY_FAULT_ONLY}"
         ),
@@ -519,8 +524,8 @@ ROWS: Final = (
             "been converted."
         ),
         when=(
-            "This code belongs to importing and deploying source code, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls imports source code, so none of them returns this "
+            f"code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Show `detail` to the developer. The source must change, so retrying only repeats "
@@ -538,8 +543,8 @@ ROWS: Final = (
             "build or deploy it."
         ),
         when=(
-            "This code belongs to deploying from a repository, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls deploys an existing repository, so none of them returns this "
+            f"code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "If `detail` names the expected file, tell the developer. Repeat the request after "
@@ -557,8 +562,8 @@ ROWS: Final = (
             "the service needs to order migrations."
         ),
         when=(
-            "This code belongs to deploying source code with migrations, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls deploys database migrations, so none of them returns "
+            f"this code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Show the file name to the developer. Do not rename files automatically: a renamed "
@@ -576,8 +581,8 @@ ROWS: Final = (
             "service itself manages it."
         ),
         when=(
-            "This code belongs to changing an environment's secrets, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls changes an environment's secrets, so none of them returns "
+            f"this code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Show the secret as read-only, and never put the secret's value into an error "
@@ -594,8 +599,8 @@ ROWS: Final = (
             "Our reading: the built code needs a feature that the target runtime does not offer."
         ),
         when=(
-            "This code belongs to building and deploying, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls deploys the user's own code, so none of them returns this "
+            f"code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Show `detail` to the developer. The code must change, so a retry of the same "
@@ -613,8 +618,8 @@ ROWS: Final = (
             "not show the rules for handles."
         ),
         when=(
-            "This code belongs to creating or renaming a project, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls creates or renames a project, so none of them returns this "
+            f"code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Show `detail` next to the input field and keep the user's input. Leave the "
@@ -629,8 +634,8 @@ ROWS: Final = (
         suggested_action="Choose another handle.",
         meaning="Our reading: another project already has the requested handle.",
         when=(
-            "This code belongs to creating or renaming a project, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls creates or renames a project, so none of them returns this "
+            f"code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Ask for another handle. Handle this response even if an earlier check showed that "
@@ -648,7 +653,8 @@ ROWS: Final = (
             "rename."
         ),
         when=(
-            f"This code belongs to renaming a project, which none of the eight calls does. {BY_FAULT_ONLY}"
+            "None of the eight calls renames a project, so none of them returns this code by "
+            f"itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "If the request was a retry, this code suggests that the first attempt succeeded. "
@@ -667,7 +673,8 @@ ROWS: Final = (
             "domain or work in progress, currently prevents renaming."
         ),
         when=(
-            f"This code belongs to renaming a project, which none of the eight calls does. {BY_FAULT_ONLY}"
+            "None of the eight calls renames a project, so none of them returns this code by "
+            f"itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Show `detail` and let the user decide. Do not wait for the obstacle to disappear, "
@@ -726,9 +733,9 @@ ROWS: Final = (
         suggested_action="Add credits to the organization, then repeat the request.",
         meaning="Our reading: the request costs more credits than the organization has.",
         when=(
-            "A call that would start an operation returns this code if the organization has no "
-            "credits. According to the contract, `create_user_api_key` is available at zero "
-            "credits."
+            "By default, a call that would start an operation returns this code if the "
+            "organization has no credits. According to the contract, `create_user_api_key` is "
+            "available at zero credits."
         ),
         advice=(
             "Tell the user that the organization has too few credits. If the user may buy "
@@ -765,7 +772,7 @@ ROWS: Final = (
             "organization may still have credits."
         ),
         when=(
-            "This code belongs to work that is charged to a project. None of the eight calls "
+            "This code is for work that is charged to a project. None of the eight calls "
             f"is known to be charged. {BY_FAULT_ONLY}"
         ),
         advice=(
@@ -778,10 +785,10 @@ ROWS: Final = (
         status=402,
         retryable=False,
         title="Paid plan required for this compute performance",
-        suggested_action="Move the workspace to a paid plan, or choose a lower performance.",
+        suggested_action="Move the workspace to a paid plan, or choose a lower performance level.",
         meaning="Our reading: the requested compute performance is offered only on a paid plan.",
         when=(
-            "This code belongs to changing the compute configuration. `read_database_compute` "
+            "This code is for changes to the compute configuration. `read_database_compute` "
             f"only reads and never requires a plan. {BY_FAULT_ONLY}"
         ),
         advice=(
@@ -794,18 +801,19 @@ ROWS: Final = (
         status=503,
         retryable=True,
         title="Compute performance unavailable",
-        suggested_action="Wait a few minutes and try again, or choose another performance.",
+        suggested_action="Wait a few minutes and try again, or choose another performance level.",
         meaning=(
             "Our reading: the requested compute performance is currently not available, for "
             "example because the region lacks capacity."
         ),
         when=(
-            "This code belongs to changing the compute configuration. `read_database_compute` "
+            "This code is for changes to the compute configuration. `read_database_compute` "
             f"only reads the configuration. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Retry with exponential backoff and offer another performance in the meantime. "
-            "Show the observed setting, not the requested setting, until the change is done."
+            "Retry with exponential backoff and offer another performance level in the "
+            "meantime. Show the observed setting, not the requested setting, until the change "
+            "is done."
         ),
     ),
     Problem(
@@ -819,8 +827,8 @@ ROWS: Final = (
             "not overtake it."
         ),
         when=(
-            "This code belongs to writing to a project's database, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls writes to a project's database, so none of them returns this "
+            f"code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Retry with exponential backoff. The request itself is valid. If the write is "
@@ -841,8 +849,8 @@ ROWS: Final = (
             "requests."
         ),
         when=(
-            "This code belongs to direct access to a project's database, which none of the eight "
-            f"calls gives. {BY_FAULT_ONLY}"
+            "None of the eight calls gives direct access to a project's database, so none of "
+            f"them returns this code by itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Close connections that are no longer needed, then retry with exponential backoff. "
@@ -860,12 +868,12 @@ ROWS: Final = (
             "so a second change cannot start."
         ),
         when=(
-            "This code belongs to changing the compute configuration. `read_database_compute` "
+            "This code is for changes to the compute configuration. `read_database_compute` "
             f"shows a change in progress as `pending_state` and returns 200. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Read the compute until `pending_state` is gone, check that the change is still "
-            "wanted, and send it again."
+            "Read the compute configuration until `pending_state` is gone, check that the change "
+            "is still wanted, and send it again."
         ),
     ),
     Problem(
@@ -876,10 +884,10 @@ ROWS: Final = (
         suggested_action="Read the current compute configuration and decide again.",
         meaning=(
             "Our reading: another user has changed the compute configuration since the client "
-            "read it, so the two changes contradict each other."
+            "read it, so the two changes conflict."
         ),
         when=(
-            "This code belongs to changing the compute configuration. `read_database_compute` "
+            "This code is for changes to the compute configuration. `read_database_compute` "
             f"changes nothing, so it cannot conflict. {BY_FAULT_ONLY}"
         ),
         advice=(
@@ -895,11 +903,11 @@ ROWS: Final = (
         suggested_action=("Read the state of the earlier purchase before making another purchase."),
         meaning=(
             "Our reading: another purchase for the same organization is in progress, or has "
-            "changed the basis of this purchase."
+            "changed something on which this purchase depends."
         ),
         when=(
-            "This code belongs to buying credits or plans, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls buys credits or plans, so none of them returns this code by "
+            f"itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Never retry a purchase with a new Idempotency-Key to avoid this code. First find "
@@ -917,7 +925,8 @@ ROWS: Final = (
             "change of the recharge settings."
         ),
         when=(
-            f"This code belongs to recharging credits, which none of the eight calls does. {BY_FAULT_ONLY}"
+            "None of the eight calls recharges credits, so none of them returns this code by "
+            f"itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Read the balance and the settings before doing anything, because the recharge may "
@@ -935,7 +944,7 @@ ROWS: Final = (
             "no such connection."
         ),
         when=(
-            "This code belongs to projects whose source is on an external Git host. "
+            "This code is for projects whose source is on an external Git host. "
             "`initialize_managed_source` uses the service's own managed source and needs no "
             f"connection. {BY_FAULT_ONLY}"
         ),
@@ -952,7 +961,7 @@ ROWS: Final = (
             "caller's own login is still valid."
         ),
         when=(
-            "This code belongs to projects whose source is on an external Git host. "
+            "This code is for projects whose source is on an external Git host. "
             "`initialize_managed_source` uses the service's own managed source and needs no "
             f"connection. {BY_FAULT_ONLY}"
         ),
@@ -974,7 +983,7 @@ ROWS: Final = (
             "repository in question."
         ),
         when=(
-            "This code belongs to projects whose source is on an external Git host. The "
+            "This code is for projects whose source is on an external Git host. The "
             f"contract shows no calls for such projects. {BY_FAULT_ONLY}"
         ),
         advice=(
@@ -990,7 +999,7 @@ ROWS: Final = (
         suggested_action="Bind a DNS zone to the project first, then repeat the request.",
         meaning=("Our reading: the request changes edge DNS, but the project has no zone."),
         when=(
-            "This code belongs to changing DNS. For a project without a zone, "
+            "This code is for changes to DNS. For a project without a zone, "
             "`get_dns_authorization` returns 200 with the status `not_authorized` and a null "
             f"zone. {BY_FAULT_ONLY}"
         ),
@@ -1010,7 +1019,7 @@ ROWS: Final = (
             "expired, was revoked or was already completed."
         ),
         when=(
-            "This code belongs to changing DNS. `get_dns_authorization` returns 200 and shows "
+            "This code is for changes to DNS. `get_dns_authorization` returns 200 and shows "
             f"such an authorization with the status `expired` or `revoked`. {BY_FAULT_ONLY}"
         ),
         advice=(
@@ -1026,8 +1035,8 @@ ROWS: Final = (
         suggested_action="Read the current notes, merge both versions and save again.",
         meaning="Our reading: another user saved the project's notes after the client read them.",
         when=(
-            "This code belongs to editing a project's notes, which none of the eight calls does. "
-            f"{BY_FAULT_ONLY}"
+            "None of the eight calls edits a project's notes, so none of them returns this code by "
+            f"itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Keep the user's text, show it next to the saved version, and let the user merge "
@@ -1042,7 +1051,8 @@ ROWS: Final = (
         suggested_action="Wait until the export is ready, then send the same request again.",
         meaning="Our reading: the export was requested, but there is nothing to download yet.",
         when=(
-            f"This code belongs to exporting a project, which none of the eight calls does. {BY_FAULT_ONLY}"
+            "None of the eight calls exports a project, so none of them returns this code by "
+            f"itself. {BY_FAULT_ONLY}"
         ),
         advice=(
             "Poll at a moderate rate until the export is ready. Do not request another export, "
@@ -1085,9 +1095,9 @@ ROWS: Final = (
         ),
         when=(
             "`create_user_api_key` returns this code for a user API key, for an access token "
-            "without the claim `sid`, and for an access token whose session ended when the "
-            "user signed out. In this emulator, an access token of an interactive session has "
-            "the claim `sid`."
+            "without the claim `sid`, and for an access token whose session has ended, for "
+            "example because the user signed out. In this emulator, an access token of an "
+            "interactive session has the claim `sid`."
         ),
         advice=(
             "Ask the user to log in. A script cannot get past this check, so the script should "
@@ -1134,7 +1144,7 @@ ROWS: Final = (
         ),
         advice=(
             "Retry with exponential backoff, with the same name and Idempotency-Key. A caller "
-            "without the right to create a key gets `forbidden` instead."
+            "outside the organization gets `resource_not_found` instead."
         ),
     ),
     Problem(

@@ -32,9 +32,9 @@ Timestamp = Annotated[
 UriReference = Annotated[
     str, Format("uri_reference"), Meta(extra_json_schema={"format": "uri-reference"})
 ]
-#: A string that reports must not show.
+#: A secret string, which reports must not show.
 Secret = Annotated[str, Format("secret")]
-#: A string that may differ between responses.
+#: A string that an alteration may replace with any other string.
 AnyValue = Annotated[str, FieldSpec(may_differ="value")]
 AnyNumber = Annotated[float, FieldSpec(may_differ="value")]
 FilledText = Annotated[str, Meta(min_length=1)]
@@ -116,7 +116,7 @@ class SetPoweredByFlagRequest(Struct, frozen=True, kw_only=True, forbid_unknown_
 
 @resource(is_request=True)
 class InitializeManagedSourceRequest(Struct, frozen=True, kw_only=True):
-    """The caller's view of the project's source."""
+    """The source generation that the caller expects the project to have."""
 
     expected_source_generation: Annotated[
         int,
@@ -716,7 +716,7 @@ class ProblemDetails(Struct, frozen=True, kw_only=True):
         RequestId,
         FieldSpec(
             sentence="| request_id | string | yes | 1 to 128 characters |",
-            description="Correlation identifier, equal to the header X-Request-Id.",
+            description="Correlation identifier, equal to the X-Request-Id header.",
             required=True,
             may_differ="value",
             examples=("req_01JGFJJZ000000000000000002",),
@@ -740,7 +740,7 @@ class ProblemDetails(Struct, frozen=True, kw_only=True):
                 "Retry-After |"
             ),
             description=(
-                "The number of seconds to wait after a rate limit, equal to the header Retry-After."
+                "The number of seconds to wait after a rate limit, equal to the Retry-After header."
             ),
             may_differ="value",
             bound_key="limit.retry-after",

@@ -19,7 +19,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str:
 
 
 def unknown(noun: str, word: str, candidates: Iterable[str]) -> str:
-    """Return the message that a name does not exist.
+    """Return an error message saying that a name does not exist.
 
     The message suggests the nearest name, or lists all names.
     """

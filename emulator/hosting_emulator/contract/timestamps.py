@@ -23,7 +23,7 @@ _EARLIEST_MS = -62_135_596_800_000
 def format_timestamp(at_ms: int) -> str:
     """Format a time in the form that records use: in UTC, with milliseconds and `Z`.
 
-    A time outside the years 1 to 9999 becomes the nearest time inside.
+    A time outside the years 1 to 9999 becomes the nearest time within these years.
     """
     seconds, ms = divmod(min(max(at_ms, _EARLIEST_MS), LATEST_MS), 1000)
     return f"{_second(seconds)}.{ms:03d}Z"

@@ -33,7 +33,7 @@ class Draws:
     """The random draws for one response.
 
     `response_name` identifies the response. `varied` contains the points that changed the response.
-    The methods accept names in `thing` to draw for one part of the response, instead of the whole.
+    With names in `thing`, a method draws for one part of the response, instead of the whole.
     """
 
     def __init__(self, variation: Variation, response_name: str) -> None:
@@ -69,7 +69,7 @@ class Draws:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """The variation of a page.
+    """How one page of a list varies.
 
     `size` is the maximum number of items, and `longer` is the extra length of the cursor. `varied`
     contains the points that caused the variation.
@@ -93,8 +93,8 @@ class ResponseObject:
 
         The names are the id of the object, the id of the response object `whole`, or the project
         and the environment of `whole`, whichever exists first. An id is represented by its position
-        among all ids. With positions, the replay of a recording, which contains no seed, gets the
-        same responses.
+        among all ids. A recording contains no seed, so its replay creates other ids, but at the
+        same positions. The replay therefore gets the same responses.
         """
         for document in (self.members, whole):
             if "id" in document:
@@ -237,7 +237,10 @@ _ACTIONS = ("Follow the documentation of this code.", "See `type`.")
 
 
 def _vary_problem(draws: Draws, document: dict[str, Any]) -> None:
-    """Vary the texts of a problem. The code and the texts that the contract specifies do not vary."""
+    """Vary the texts of a problem, and add an `instance`.
+
+    The code and the texts that the contract specifies do not vary.
+    """
     point = "problem-wording"
     name = draws.response_name
     if draws.takes(point):
@@ -268,7 +271,7 @@ _EXTRA: tuple[tuple[str, Any], ...] = (
 def _vary_absent(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
     """Omit some optional members that have a value.
 
-    An object that lasts, such as an operation, lacks the same members in every response.
+    An object that several responses show, such as an operation, always lacks the same members.
     """
     name = part.resource.name
     is_lasting = "id" in part.members or name == "DatabasePlacement"
@@ -315,7 +318,7 @@ _OPEN_WORDS = {
 def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
     """Replace words from open sets, such as the phase of an operation.
 
-    The replacement stays the same until the object's word changes.
+    An object keeps the same replacement until its own word changes.
     """
     for (resource, name), (point, words) in _OPEN_WORDS.items():
         if resource != part.resource.name:
@@ -330,8 +333,9 @@ def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> No
 # --- Spelling: timestamps, order of members, white space, escapes --------------------------------
 
 #: Each format has a suffix, a time zone in minutes east of UTC, and a number of fraction digits.
-#: None means as few digits as an exact time needs. The zones are far apart, so that a client that
-#: compares timestamps as strings fails even for times that differ by hours.
+#: None means no fraction for a whole second, and three digits for any other time. The zones are far
+#: apart, so that a client that compares timestamps as strings fails even for times that differ by
+#: hours.
 _FORMS: tuple[tuple[str, int, int | None], ...] = (
     ("Z", 0, None),
     ("Z", 0, 6),

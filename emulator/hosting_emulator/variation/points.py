@@ -23,14 +23,14 @@ Responses: TypeAlias = Callable[[CallSpec], bool]
 
 
 class VariationRefused(ValueError):
-    """A variation has an invalid seed or an unknown point. The message describes the valid values."""
+    """A variation has an invalid seed or invalid points. The message describes the valid values."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenWords:
-    """The words that a point can write into a field whose set of words the contract leaves open.
+    """The words that a point can write into a field that contains a word from an open set.
 
-    `contract_word` is the field's word that has a meaning in the contract. The point never replaces
+    `contract_word` is the only word of the set that the contract names. The point never replaces
     `contract_word`.
     """
 
@@ -49,9 +49,9 @@ class Point:
     drawn separately for each response.
 
     `varies` selects the calls whose responses the point can vary. If `varies` is None, the point
-    can vary the calls that the assumptions affect. A point with neither `varies` nor assumptions
-    can vary every call and every problem. A point can draw from `statuses`, by problem code, or
-    `words`.
+    can vary the responses that the assumptions affect. A point with neither `varies` nor
+    assumptions can vary the responses of every call, and every problem. `statuses`, by problem
+    code, and `words` are the values that the point can draw.
     """
 
     id: str
@@ -146,25 +146,25 @@ def read_points(names: Iterable[str]) -> tuple[str, ...]:
 _ROWS = (
     Point(
         id="accepted-status",
-        about="an accepted operation gets a different success status",
+        about="a call that starts an operation returns a different success status",
         sentence="Success status codes of operations 2, 3 and 4: not shown.",
         assumptions=("accepted_status",),
     ),
     Point(
         id="key-created-status",
-        about="the first creation of a key gets a different success status",
+        about="the first creation of a key returns a different success status",
         sentence="Success status codes of operations 2, 3 and 4: not shown.",
         assumptions=("key_created_status",),
     ),
     Point(
         id="key-replayed-status",
-        about="the exact replay of a key creation gets a different success status",
+        about="an exact replay of a key's creation returns a different success status",
         sentence="Success status codes of operations 2, 3 and 4: not shown.",
         assumptions=("key_replayed_status",),
     ),
     Point(
         id="ticket-created-status",
-        about="a new ticket gets a different success status",
+        about="creating a ticket returns a different success status",
         sentence="Response: DevAccessTicket. [no status given]",
         assumptions=("ticket_created_status",),
     ),
@@ -248,7 +248,7 @@ _ROWS = (
     ),
     Point(
         id="lifecycle-longer",
-        about="operations stay queued and running for longer",
+        about="operations take longer to end",
         sentence="Transitions: not shown.",
         assumptions=(
             "source_profile",
@@ -526,7 +526,7 @@ _ROWS = (
     ),
     Point(
         id="json-escapes",
-        about="the body contains / and non-ASCII characters as escapes",
+        about="the body escapes / and non-ASCII characters",
         sentence="All bodies are JSON.",
     ),
     Point(
@@ -541,7 +541,7 @@ _ROWS = (
     ),
     Point(
         id="extra-headers",
-        about="the response has unknown headers",
+        about="the response has an additional header",
         sentence="Common headers: [no response header except X-Request-Id is mentioned]",
     ),
     Point(
@@ -554,7 +554,7 @@ _ROWS = (
     ),
     Point(
         id="problem-extras",
-        about="a problem has an instance and unknown members",
+        about="a problem has an instance, an unknown member, or both",
         sentence=(
             "RFC 9457 Problem Details extended with recovery fields; instance | string (URI "
             "reference) | no"

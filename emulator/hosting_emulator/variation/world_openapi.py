@@ -17,7 +17,8 @@ from hosting_emulator.world.records import Variation, WorldSource
 from hosting_emulator.world.tables import ORGANIZATIONS, PROJECTS
 from hosting_emulator.world.value import World
 
-#: The maximum number of the first project's newest operations that become examples.
+#: The maximum number of operations used as examples. They are the operations that created the first
+#: project's newest deployments.
 _EXAMPLE_OPERATIONS = 3
 
 

@@ -182,8 +182,8 @@ def _draw_value(variation: Variation, point: Point, name: str) -> Any:
     return choices[draw_number(variation.seed, point.id, "which", name) % len(choices)]
 
 
-#: Assumptions that are visible only in the responses that they decide. For each response, the core
-#: records the assumption that decided it.
+#: Assumptions that are visible only in the responses that they decide. If an assumption decides a
+#: response, the core records the name of the assumption.
 _NOTED = {
     "flag_reenabled",
     "unknown_body_fields",
@@ -207,8 +207,8 @@ def assumed_points(
     """Return the points at which a response differs because of the drawn assumptions.
 
     A drawn assumption that now has its default value does not count. `call` is None if the path
-    belongs to no call. `decided_by` is the assumption that the core recorded as deciding the
-    response.
+    belongs to no call. `decided_by` is the assumption that decided the response, as recorded by the
+    core, or None.
     """
     assumed: dict[str, Any] = {}
     for name in variation.assumed:
@@ -223,7 +223,7 @@ def assumed_points(
             return code is not None and status == assumed[name].get(code) != PROBLEMS[code].status
         if not 200 <= status < 300:
             return False
-        if point.endswith("-status"):  # a replay has the status of the first response
+        if point.endswith("-status"):  # only the replay of a key has a status of its own
             is_key_replay = call == "create_user_api_key" and replayed
             return status == assumed[name] and is_key_replay == (point == "key-replayed-status")
         return replayed or point != "operation-replay"
