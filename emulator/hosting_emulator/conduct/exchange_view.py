@@ -20,7 +20,7 @@ from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
 
-#: The tolerance, in milliseconds, for timers that end slightly early when measured with another clock.
+#: The tolerance, in milliseconds, for a client's timer that ends slightly early by our clock.
 _TIMER_MS = 20
 _LONGEST_PATH = 120
 #: A value that is longer than this many bytes is compared by its first bytes and a digest.
@@ -145,9 +145,9 @@ class ExchangeView:
         return self.entry.real_ms < other.response_ms and other.entry.real_ms < self.response_ms
 
     def may_react_to(self, earlier: ExchangeView) -> bool:
-        """Return whether the client knew the result of an earlier request when it sent this request.
+        """Return whether the client could know how an earlier request ended when it sent this one.
 
-        The client knows the result once the whole response has been sent or the connection has ended.
+        The client can know this once the whole response has been sent or the connection has ended.
         """
         own_passage = self.entry.passage
         earlier_passage = earlier.entry.passage
@@ -236,13 +236,15 @@ class ExchangeView:
         return world_ms, real_ms
 
     def knows_response(self, earlier: ExchangeView) -> Knowledge:
-        """Return whether the client had the response to an earlier request when it sent this request.
+        """Return how surely the client had an earlier request's response when it sent this one.
 
-        All requests on a connection come from one client. The first requests on two connections surely
-        come from one client if they have the same key or are at least a second apart. A request that is
-        repeated several times on new connections also comes from one client. If the earlier connection
-        carried other requests before, a new connection may belong to another client. A connection that
-        was already in use belongs to another client.
+        All requests on one connection come from one client. A request on a second connection counts
+        as another client's if that connection was already in use, or if the first connection has
+        been used since. If the earlier request was not the first on its connection, this request
+        may come from another client.
+
+        The first requests on two connections surely come from one client if they have the same key
+        or are at least a second apart, or if the request has been repeated several times.
         """
         world_ms, since_ms = self.waits_ms(earlier)
         if self.world.clock.mode == "frozen" and since_ms >= 0:

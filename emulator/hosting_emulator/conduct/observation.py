@@ -63,7 +63,7 @@ class _ChapterObserver:
 
 
 class ProcessObservation:
-    """Watches some or all worlds of a process until `close`.
+    """Watches some or all worlds of a process until `close` is called.
 
     `names` are the names of the worlds to watch, or None for all worlds. Copies of watched worlds are
     watched too. `skip_rules` are the ids of rules to omit from reports.
@@ -221,9 +221,9 @@ class Observations:
     ) -> ProcessObservation:
         """Begin an observation. `now_s` is the machine's time in seconds.
 
-        If the process has `MOST_OBSERVATIONS` observations, those that were unused for `UNUSED_S` seconds
-        are ended, because their callers are probably gone. Raises TooManyObservations if no
-        observation could be ended.
+        If the process has `MOST_OBSERVATIONS` observations, those that have been unused for
+        `UNUSED_S` seconds are ended, because their callers are probably gone. Raises
+        TooManyObservations if no observation could be ended.
         """
         if len(self._by_id) >= MOST_OBSERVATIONS:
             for unused in [each for each in self._by_id.values() if each.used_s < now_s - UNUSED_S]:

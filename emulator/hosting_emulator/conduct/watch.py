@@ -1,8 +1,9 @@
 """Watches one chapter of a world, and judges each exchange once.
 
-An exchange is judged when a report is requested, or when the log is about to drop the exchange. A request
-is judged only after its response, so that judging does not delay the response. If a judge raises an error,
-the report includes the error, and judging continues.
+An exchange is judged when a report is requested, when the log is about to drop the exchange, or
+when the watch is closed. A request is judged only after its response, so that judging does not
+delay the response. If a judge raises an error, the report includes the error, and judging
+continues.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _Findings = dict[str, RuleFindings]
 class Watch:
     """Judges the exchanges of one chapter, starting with request number `after + 1`.
 
-    The watch reads the log only when a report is requested. The owner of the watch must call
+    The watch reads the log only for a report and in `close`. The owner of the watch must call
     `judge_evicted` before an exchange leaves the log, and `close` before the log is cleared. `unseen` is
     the number of requests that the log dropped before the watch was created.
     """

@@ -83,8 +83,8 @@ class WorldWatch:
         remarks = []
         if self._unseen:
             remarks.append(
-                f"Not checked: {requests_text(self._unseen)} from before a reset. The log dropped "
-                "these requests before the first check."
+                f"Not checked: {requests_text(self._unseen)} from before the world was last reset, "
+                "loaded or replaced. The log dropped these requests before the first check."
             )
         if self._restarts:
             began = format_timestamp(self._chapter.began_at_ms)

@@ -128,7 +128,7 @@ def _unknown_part(kind: ValueType, name: str, path: Path) -> Impossible:
 
 
 def _check_word(kind: ValueType, word: str, operand: Any, path: Path, *, variables: bool) -> None:
-    """Raise Impossible if a value of the type can never match a comparison word's operand."""
+    """Raise Impossible if no value of the type can ever match a comparison word's operand."""
     if variables and isinstance(operand, str) and VARIABLE_START in operand:
         return
     _WORD_CHECKS[word](kind, operand, path, variables)
@@ -183,7 +183,7 @@ def _check_same(kind: ValueType, operand: Any, path: Path, variables: bool) -> N
     elif isinstance(operand, Mapping):
         _check_same_fields(kind, operand, path)
     elif isinstance(operand, list | tuple):
-        item_kind = item_type("same_as with a list", kind, path)
+        item_kind = item_type("a list in same_as", kind, path)
         for index, item in enumerate(operand):
             _check_same(item_kind, item, (*path, index), variables)
     else:

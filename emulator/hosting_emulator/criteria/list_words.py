@@ -139,7 +139,7 @@ def _first_difference(
 
 
 def find_repetition(item_kind: ValueType, path: str, items: Sequence[Any]) -> ListFinding | None:
-    """Return the first item whose value repeats an earlier value, or None if values are distinct."""
+    """Return the first item whose value is missing or repeats an earlier value, or None."""
     value_kind = type_at(item_kind, path) or ANY
     first_indexes: dict[Hashable, int] = {}
     for index, item in enumerate(items):

@@ -49,7 +49,7 @@ class Mismatch:
         return replace(self, at=f"{at}.{self.at}", path=(*path, *self.path))
 
     def within(self, *path: str | int) -> Mismatch:
-        """Return the same mismatch with `path` prepended to the expectation's path."""
+        """Return the same mismatch with `path` prepended to the path of the expected value."""
         return replace(self, path=(*path, *self.path))
 
     def report(self) -> dict[str, Any]:

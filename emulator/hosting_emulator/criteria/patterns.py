@@ -1,8 +1,8 @@
 """Compiles and runs all regular expressions that users write.
 
-A pattern must be valid for Python's `re`. The `regex` package runs the pattern, because a search of
-`regex` can have a time limit. In `re`, a pattern such as `^(a+)+$` would block the whole process. A
-search that reaches the time limit raises an error, and counts neither as a match nor as a mismatch.
+A pattern must be valid for Python's `re`. The `regex` package runs the pattern, because it can
+limit the time of a search. In `re`, a pattern such as `^(a+)+$` would block the whole process. A
+search that takes too long raises an error, and counts neither as a match nor as a mismatch.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Expression:
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match in a string, or None if there is no match.
 
-        Raises PatternError if the search uses more CPU time than SEARCH_LIMIT_S. Load on the
-        machine, or from other threads, does not count toward the limit.
+        Raises PatternError if the search uses more CPU time than SEARCH_LIMIT_S in LONG_SEARCHES
+        attempts. Load on the machine, or from other threads, does not count toward the limit.
         """
         timeout_s = SEARCH_LIMIT_S
         long_searches = 0

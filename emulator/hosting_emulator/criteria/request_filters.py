@@ -268,7 +268,7 @@ def request_filters(
 def may_have_path(template: str, pattern: str) -> bool:
     """Tell whether a path that is built from a template can match a pattern.
 
-    The ids in the path are taken from the pattern.
+    The template's placeholders are filled with segments of the pattern.
     """
     if "?" in pattern:
         return False

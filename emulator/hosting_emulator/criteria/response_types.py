@@ -81,8 +81,8 @@ KNOWN_HEADERS = (
 def resource_type(name: str, words: OpenWords | None = None) -> ValueType:
     """Return the type of a resource.
 
-    `words` contains the possible words of open sets. If `words` is None, the fields with an open
-    set accept any string.
+    `words` maps the assumption behind each open set to the words that the set can contain. If
+    `words` is None, the fields with an open set accept any string.
     """
     if words is None:
         return _resource_type(name)
@@ -196,9 +196,9 @@ def response_document_type(body: ValueType) -> ValueType:
 def possible_statuses(status: Any, code: Any) -> list[int]:
     """Return the statuses that an expectation allows.
 
-    An expectation with neither a status nor a problem code allows success statuses. An expectation
-    with a problem code allows error statuses. If the expectation also allows a missing code, all
-    statuses are allowed.
+    An expected status alone determines the result. An expectation with neither a status nor a
+    problem code allows success statuses. An expectation with only a problem code allows error
+    statuses or, if the code may also be missing, all statuses.
     """
     if status is not MISSING:
         return list(_matching_statuses(msgspec.json.encode(status)))

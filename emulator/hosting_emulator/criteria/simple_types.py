@@ -191,7 +191,7 @@ class Timestamp(Text):
 
 @dataclass(frozen=True)
 class Ulid(Text):
-    """A Ulid. Ulids are ordered by creation."""
+    """A Ulid. Ulids are ordered by creation time."""
 
     form: str = "a Ulid of 26 characters"
     pattern: str | None = ULID_PATTERN

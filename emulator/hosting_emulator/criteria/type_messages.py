@@ -33,7 +33,7 @@ def display_value(value: Any) -> str:
 
 
 def unknown_word(form: str, word: str, words: Sequence[str]) -> str:
-    """Return the message that a word does not exist.
+    """Return a message saying that a word does not exist.
 
     The message suggests the nearest word, or lists all words if none is near.
     """

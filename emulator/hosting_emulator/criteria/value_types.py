@@ -66,7 +66,7 @@ class Impossible(ValueError):
 class ValueType:
     """The base class of value types. A subclass defines the possible values and their equality."""
 
-    #: A noun phrase for a value of the type in messages, possibly with an example.
+    #: A noun phrase that messages use for a value of the type, possibly with an example.
     form: str = "a value"
     nullable: bool = False
     #: The JSON type of a plain value in a JSON Schema, or None if there is no single type.
@@ -128,7 +128,7 @@ class ValueType:
             raise Impossible(f"a pattern matches only strings, but this is {self.form}", path)
 
     def search(self, pattern: Expression, actual: Any) -> Result:
-        """Tell whether a regular expression matches in an actual value.
+        """Tell whether a regular expression matches any part of an actual value.
 
         Return None if the value is not a string.
         """
@@ -267,7 +267,7 @@ def http_date_rank(value: Any) -> Rank | None:
 
 
 def id_rank(value: Any) -> Rank | None:
-    """Return the rank of a Ulid by creation, or None if the value is not a Ulid."""
+    """Return the rank of a Ulid by creation time, or None if the value is not a Ulid."""
     if not isinstance(value, str) or not is_ulid(value):
         return None
     return Rank(IDS, id_number(value))

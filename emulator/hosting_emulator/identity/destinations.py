@@ -33,7 +33,8 @@ _URI: Final = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]{1,2000}")
 class Destination:
     """A redirect URI, and the name that pages show for the destination.
 
-    Before a browser is redirected to a destination that is not `local`, a page shows the user the name.
+    Before a browser is redirected to a destination that is not `local`, a page shows the user its
+    name.
     """
 
     uri: str

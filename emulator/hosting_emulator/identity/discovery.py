@@ -15,7 +15,7 @@ from hosting_emulator.messages import JsonObject
 from hosting_emulator.world.records import User
 from hosting_emulator.world.tables import USERS
 
-#: The scope of a token that was issued without a browser sign-in and without a requested scope.
+#: The scope that `userinfo` assumes for a token that was issued without a browser sign-in.
 _SCOPE_WITHOUT_SIGN_IN: Final = "openid profile email"
 _CLAIMS: Final = [
     "iss",
@@ -74,7 +74,7 @@ def jwks(engine: Engine) -> Any:
 
 
 def userinfo(request: IdentityRequest, engine: Engine) -> Any:
-    """Return the user to whom the access token in the Authorization header belongs (OpenID Connect)."""
+    """Return the claims about the access token's user (OpenID Connect Core 1.0, 5.3)."""
     credentials = request.head.headers.getall("Authorization", [])
     try:
         user, token, organization_id = _authenticate(engine, credentials)

@@ -49,7 +49,8 @@ def exchange(
         return replacement
     response = respond()
     if decision.effect is None:
-        # A fault with an effect ends the search, so look for later faults only if no such fault acted.
+        # A fault with an effect ends the search, so look for faults that act after the commit only
+        # if no such fault acted before it.
         refused = response.status >= 400
         decision = decide_at(engine, subject, engine.run_due(), "after_commit", refused=refused)
         replacement = yield from _act(request, engine, decision)

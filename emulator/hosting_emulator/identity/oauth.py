@@ -107,5 +107,5 @@ def user_claims(user: User, scope: str, organization_id: str | None) -> JsonObje
 
 
 def token_expiry_s(engine: Engine, now_ms: int) -> int:
-    """Return the expiry time of a token that is issued now, in seconds of world time."""
+    """Return the expiry time of a token that is issued at `now_ms`, in seconds of world time."""
     return now_ms // 1000 + engine.token_lifetime_s

@@ -18,7 +18,7 @@ from hosting_emulator.world.value import World
 #: The value of the cancel button, which chooses no user.
 CANCEL: Final = "nobody"
 #: The Content-Security-Policy of the pages. The policy does not restrict the targets of forms, because
-#: browsers would also apply this restriction to redirects after a sign-in. The page fixes its form's target.
+#: browsers would also apply this restriction to redirects after a sign-in.
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
 )

@@ -51,6 +51,6 @@ def set_session(
 
 
 def delete_session(response: web.Response, engine: Engine) -> None:
-    """Add a header to a response that deletes the session cookie."""
+    """Add the header that deletes the session cookie to a response."""
     path = issuer_path(engine.world.name)
     response.del_cookie(_NAME, path=path, httponly=True, samesite="Lax")

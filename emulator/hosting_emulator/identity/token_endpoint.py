@@ -44,8 +44,8 @@ def token(request: IdentityRequest, engine: Engine) -> Any:
     The grant types `authorization_code` (with PKCE, RFC 7636) and `refresh_token` follow a sign-in at
     `…/authorize`. Each use of a refresh token replaces the refresh token. The grant type `password`
     signs in the user that `username` names. The grant type `client_credentials` issues a token without a
-    session for the user that `client_id` names. The field
-    `organization` chooses the organization for these two grant types.
+    session for the user that `client_id` names. With `password` and `client_credentials`, the field
+    `organization` chooses the organization.
     """
     try:
         fields = _read_form(request)

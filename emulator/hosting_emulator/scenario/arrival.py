@@ -34,9 +34,9 @@ class PageRequest:
     own_url: str = OWN_URL
 
 
-#: The handling of a request to a page. The generator yields each delay in milliseconds. The result
-#: is the response, and the fault that breaks the response in transit. The fault is None if the
-#: response arrives intact.
+#: A request to a page, in progress. The generator yields each delay in milliseconds, and returns
+#: the response and the fault that breaks the response in transit. The fault is None if the response
+#: arrives intact.
 PageVisit: TypeAlias = Generator[int, None, tuple[Reply, FaultKind | None]]
 #: A function that starts to handle a request to a page.
 PageHandler: TypeAlias = Callable[[Engine, PageRequest], PageVisit]

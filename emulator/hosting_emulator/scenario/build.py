@@ -44,8 +44,9 @@ _RULE_SECTIONS = {"faults": FAULT, "outcomes": OUTCOME}
 def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFAULT_SEED) -> World:
     """Return the world of a scenario, with the name `name`.
 
-    `seed` is used if the scenario has no seed. A world that loads such a scenario therefore keeps
-    its ids and API keys. Raises one ScenarioError that lists all mistakes.
+    `seed` is used if the scenario has no seed. A world passes its own seed when it loads a
+    scenario, so a scenario without a seed keeps the world's ids and API keys. Raises one
+    ScenarioError that lists all mistakes.
     """
     part = scenario.part
     top = scenario.location
@@ -70,7 +71,7 @@ def build_world(scenario: Scenario, name: str, machine_ms: int, seed: str = DEFA
 def read_and_check(text: str, file: str, machine_ms: int) -> Scenario:
     """Read the text of a scenario. Raises ScenarioError.
 
-    If later checks do not depend on the values with errors of shape, the ScenarioError also lists
+    If later checks do not depend on the values that have shape errors, the ScenarioError also lists
     the mistakes that `build_world` finds.
     """
     try:
@@ -83,7 +84,7 @@ def read_and_check(text: str, file: str, machine_ms: int) -> Scenario:
     with mistakes.collect(rest.location):
         build_world(rest, "default", machine_ms)
     mistakes.raise_error()
-    raise AssertionError("a scenario with an error of shape must have at least one mistake")
+    raise AssertionError("a scenario with a shape error must have at least one mistake")
 
 
 def _world_source(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
@@ -108,7 +109,7 @@ def _world_source(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
 
 
 def _text_without_key_values(scenario: Scenario) -> str:
-    """Return the text of a scenario, as JSON without API key values if the scenario has any."""
+    """Return the text of a scenario. If it has API key values, return JSON without them."""
     if "keys" not in scenario.text:
         return scenario.text
     document = without_key_values(scenario.source.data)

@@ -15,14 +15,14 @@ _UNNAMED = (
     "`connection: a` in the steps that share one connection"
 )
 _IDENTITY_PROVIDER = "in a story, requests to the identity provider have no connection"
-#: The error message for a request to a page that names its connection.
+#: The error message for a step that names a connection for a request to a page.
 PAGE_WITHOUT_CONNECTION = (
     "in a story, only requests to the API have a connection: remove `connection`"
 )
 
 
 def check_connections(location: Location, scenario: ScenarioPart, mistakes: Mistakes) -> None:
-    """Add a mistake for each fault that matches by connection, if no request can match.
+    """Add a mistake for each fault that matches by connection but can match no request.
 
     `location` is the location of the scenario. A scenario without a story is not checked, because
     its requests come from clients with real connections.

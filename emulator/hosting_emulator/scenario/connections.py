@@ -19,7 +19,7 @@ class StoryConnections:
         self._connections: dict[str, Connection] = {}
 
     def assign(self, context: ExchangeContext, name: str | None) -> None:
-        """Assign a request to the connection with a name. Do nothing if `name` is None."""
+        """Assign a request to the named connection. Do nothing if `name` is None."""
         if name is None:
             return
         connection = self._connections.get(name)

@@ -11,8 +11,8 @@ def default_alias(world: World, kind: str) -> str | None:
     """Return the alias that a step uses by default for a kind such as `project`.
 
     The default is `shop`, `acme` or `owner` if a record has this alias. Otherwise, the default is
-    the alias of the only record of the kind. Return None if a step must name a record, because the
-    world has no record of the kind, or several records.
+    the alias of the only record of the kind. If the world has several records of the kind, or none,
+    there is no default, and the result is None.
     """
     usual_alias = DEFAULT_ALIASES[kind]
     if world.indexes.get(f"{kind}:{usual_alias}") is not None:

@@ -31,8 +31,8 @@ class PlannedPart(Part):
     """An entry of `timeline`: a fault, an outcome or an intervention, and when it acts.
 
     The entry acts `at` a world time, or after `after_calls` successful calls. `at` is a duration
-    after the start, or a timestamp. `call` limits `after_calls` to one call. A story fails if an
-    entry never acts, unless the entry is `optional`.
+    after the start, or a timestamp. With `call`, `after_calls` counts only this call. A story fails
+    if an entry never acts, unless the entry is `optional`.
     """
 
     at: Moment | None = None
@@ -134,20 +134,20 @@ class StepPart(ActionPart, rename={"with_": "with"}):
 
     A request carries a new access token for `user`, unless `token` sets another token. With the
     user `nobody`, no token is sent. `sign_in` creates an access token for a user, and `api_key`
-    creates an API key. Later steps can use a token or an API key that is saved. `request` is a
-    method followed by a path or a URL, and is sent unchanged. A path leads to the API or the
-    identity provider, and a URL to a dev origin. A header in `headers` whose value is null is not
-    sent, not even Authorization or an Idempotency-Key.
+    creates an API key. Later steps can use a saved token or API key. `request` is a method followed
+    by a path or a URL, and is sent unchanged. A path leads to the API or the identity provider, and
+    a URL to a dev origin. A header in `headers` whose value is null is not sent, not even
+    Authorization or an Idempotency-Key.
 
-    The requests in `together` all arrive before the first response is sent. A request with `tries`
-    is repeated with its Idempotency-Key until the response is as expected. The wait before a retry
-    is `pause`, or the time that the response asks for. With `gives_up`, the client closes its
-    connection before it receives the response, like a client that times out. Requests with the same
-    `connection` share one simulated connection, which faults can match. `use` runs the steps of a
-    part, and `with` sets the variables of these steps.
+    The requests in `together` all arrive before the first response is sent. A request is sent up to
+    `tries` times, with the same Idempotency-Key, until the response is as expected. The wait before
+    a retry is `pause` or, by default, the time that the response asks for. With `gives_up`, the
+    client closes its connection before it receives the response, like a client that times out.
+    Requests with the same `connection` share one simulated connection. A fault can match new or
+    reused connections. `use` runs the steps of a part, and `with` sets their variables.
 
-    `save` stores values from the response under names. Each value is given by its path in the
-    response, or is `response` for the whole response. `collect` adds values from every response to
+    `save` stores values from the response under names. Each entry gives the path of the value in
+    the response, or `response` for the whole response. `collect` adds values from every response to
     lists, which `check` compares. In the paths of `collect`, `*` stands for every item of a list,
     and `response` for the whole response with its status, code, lost, delayed and body.
     """

@@ -1,7 +1,7 @@
 """Reports how a story used its faults, outcomes and timeline entries.
 
-A story fails if an entry never acted, unless the entry is `optional`. An entry that the story
-removed before the entry acted also fails the story.
+A story fails if an entry never acted, unless the entry is `optional`. The story also fails if it
+removed an entry before the entry acted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks that the expectation of a step can be met by a response to the step's call."""
+"""Checks that a response to a step's call can meet the step's expectation."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ class ResponseTypes:
         has_any_word = part.vary is not None or _alters_responses(part, steps)
         self._words: OpenWords = {} if has_any_word else open_words(*assumptions)
         self._operation_path = _operation_path(assumptions)
-        #: The calls whose response a fault can replace. None in the set stands for all calls.
+        #: The calls whose response a fault can replace or extend with unknown fields. None in the
+        #: set stands for all calls.
         self._altered_calls = set(_altered_calls(part, steps))
         self._headers = {*KNOWN_HEADERS, *_header_names(part, steps)}
 
@@ -287,7 +288,7 @@ def _fault_documents(part: ScenarioPart, steps: list[StepPart]) -> Iterator[Mapp
 
 
 def _altered_calls(part: ScenarioPart, steps: list[StepPart]) -> Iterator[str | None]:
-    """Yield the calls whose responses a fault can replace. None stands for all calls."""
+    """Yield the calls whose responses a fault can replace or extend. None stands for all calls."""
     for document in _fault_documents(part, steps):
         if "respond" not in document and not _adds_fields(document):
             continue
@@ -304,7 +305,7 @@ def _alters_responses(part: ScenarioPart, steps: list[StepPart]) -> bool:
 
 
 def _adds_fields(document: Mapping[str, Any]) -> bool:
-    """Return whether a fault can add fields to responses that the contract does not define."""
+    """Return whether a fault can give a response fields that the contract does not define."""
     options = document.get("alter")
     if not isinstance(options, Mapping):
         return False

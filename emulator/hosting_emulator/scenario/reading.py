@@ -76,7 +76,7 @@ def scenario_of(source: Source, text: str = "") -> Scenario:
 
 
 def readable_rest(text: str, file: str) -> Scenario | None:
-    """Parse a scenario that has errors of shape, without the fields that cause the errors.
+    """Parse a scenario that has shape errors, without the fields that cause the errors.
 
     The result is None if the text is not valid YAML, or if other parts depend on the fields with
     errors.

@@ -166,7 +166,7 @@ def _complete_step(schema: Schema) -> None:
         "clear_faults": {"enum": [True, None]},
         "clear_outcomes": {"enum": [True, None]},
     }
-    # Refuse empty values, because an empty value does not omit the header.
+    # Refuse an empty key, token or user, because an empty value does not omit the header.
     schema["properties"] |= {
         name: {"type": "string", "minLength": 1} for name in ("key", "token", "user")
     }

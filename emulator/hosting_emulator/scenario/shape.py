@@ -67,10 +67,11 @@ def check_shape(top: Location) -> None:
 
 
 def without_shape_errors(top: Location) -> Source | None:
-    """Return the source of a scenario that failed `check_shape`, without the fields with errors.
+    """Return the source of a scenario that failed `check_shape`, without the invalid fields.
 
-    If an error is not in the name, the description or the expectation of a step, the result is
-    None, because later checks would report false mistakes.
+    An invalid name or description of the scenario is replaced, and invalid fields are removed from
+    the expectations of the story's steps. The result is None if there is any other error, because
+    later checks would report false mistakes.
     """
     if not isinstance(top.value, dict) or any(_field_errors(top, ScenarioPart)):
         return None

@@ -116,7 +116,8 @@ class Location:
     def check_word(self, noun: str, word: str | None, words: Iterable[str]) -> None:
         """Raise ScenarioError if a word is not in `words`. None is accepted.
 
-        The message calls the word `noun`, and suggests the nearest word or lists all words.
+        `noun` says what kind of word it is. The message suggests the nearest word or lists all
+        words.
         """
         names = list(words)
         if word is not None and word not in names:

@@ -132,7 +132,7 @@ class StepRequests:
         return Arrival(response.reply, late_ms, response.effect, response.n, date_s=date_s)
 
     def _exchange(self, step: StepPart, *, is_alone: bool) -> StepExchange:
-        """Return the exchange of a step's request. The exchange has not started."""
+        """Return an exchange, not yet started, for a step's request."""
         if step.request is not None:
             method, _, url = step.request.partition(" ")
             if is_page(url):
@@ -168,7 +168,7 @@ class StepRequests:
         if step.query:
             separator = "&" if "?" in url else "?"
             url = f"{url}{separator}{_query(step)}"
-        # A browser sends no token, because a page determines its user in other ways.
+        # A request to a page carries no token, because a page determines its user in other ways.
         headers = self._headers(step, None, NOBODY)
         visit = self._page_handler(self._engine, PageRequest(method, url, headers, _body(step)))
         try:

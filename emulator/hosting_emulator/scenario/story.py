@@ -1,4 +1,4 @@
-"""Runs the steps of a story in order against a world, and reports all differences.
+"""Runs the steps of a story in order against a world until a step fails, and reports the result.
 
 The engine handles the requests like those that a server receives, but without a socket and without
 waiting in real time.
@@ -57,8 +57,8 @@ def run_in_other_world(
 ) -> dict[str, Any]:
     """Run a story in a separate world, and return the report.
 
-    Time in the separate world passes only by the story's steps, and by the delays that a client
-    would wait for. `StoryRun.run` explains `judged_step`.
+    Time in the separate world passes only through the story's steps, and through the delays that a
+    client would wait for. `StoryRun.run` explains `judged_step`.
     """
     return story_in_other_world(scenario, world, page_handler).run(judged_step)
 
@@ -66,7 +66,7 @@ def run_in_other_world(
 def story_in_other_world(
     scenario: Scenario, world: World, page_handler: PageHandler | None = None
 ) -> StoryRun:
-    """Return a run of a story in a separate world, without starting the run."""
+    """Return a run of a story in a separate world. The run has not started."""
     engine = Engine(world, Keeper(), lambda: world.clock.machine_ms)
     return StoryRun(scenario, engine, page_handler)
 

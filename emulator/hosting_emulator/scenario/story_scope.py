@@ -44,7 +44,7 @@ class StoryScope:
         return sorted(key.split(":")[1] for key in indexes if key.startswith(f"{kind}:"))
 
     def has_alias(self, kind: str, alias: str) -> bool:
-        """Return whether the world has a record of a kind with an alias."""
+        """Return whether the world has a record of this kind with this alias."""
         return self.change.world.indexes.get(f"{kind}:{alias}") is not None
 
     def ids_by_alias(self, kind: str) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Parses YAML to plain data with positions, and writes plain data as YAML.
 
-The accepted subset of YAML 1.2 consists of mappings with string keys, lists and plain scalars.
-Aliases are refused, because no scenario needs them and a few aliases can expand to gigabytes.
+The accepted subset of YAML 1.2 consists of mappings with string keys, lists, and scalars without a
+custom tag. Aliases are refused, because no scenario needs them and a few aliases can expand to
+gigabytes.
 """
 
 from __future__ import annotations

@@ -28,10 +28,11 @@ class _Continuity(ConductJudge):
     def __init__(self) -> None:
         #: The unknown fields and values after which each client continued.
         self._passed: Recent[bytes, set[str]] = Recent()
-        #: The kinds of responses after which each client continued. The kind is True for a first response.
+        #: The kinds of responses after which each client continued: True stands for the first
+        #: response about an operation or a list, and False for a later response.
         self._goes_on: Recent[tuple[bytes, bool], None] = Recent()
-        #: For each client, whether the client has reached an end. A client that never reaches an end may
-        #: stop for any reason.
+        #: Whether each client has followed an operation or a list to its end. A client that never
+        #: does so may stop for any reason.
         self._reaches_end: Recent[bytes, bool] = Recent()
 
     def _note_continuation(self, response: ExchangeView) -> None:
@@ -55,9 +56,10 @@ class _Continuity(ConductJudge):
     def _stop(self, last: ExchangeView, message: str, *, may_be_meant: bool = False) -> Finding:
         """Return a finding that a client stopped at an unknown field or value.
 
-        The finding is sure if the client has followed another operation or list to its end, and has never
-        continued after an unknown field or value. If the client may have stopped on purpose
-        (`may_be_meant`), the finding is a note.
+        The finding is sure if the client has continued after a response of the same kind, has
+        followed another operation or list to its end, and has never continued after an unknown
+        field or value. If the client may have stopped on purpose (`may_be_meant`), the finding is a
+        note.
         """
         credentials = last.credentials
         is_sure = (
@@ -117,7 +119,10 @@ class UnfinishedOperations(_Continuity):
 
 
 class UnfinishedLists(_Continuity):
-    """Detects clients that stop reading a list at an unknown value, or that read only first pages."""
+    """Detects clients that do not read a list to its end.
+
+    Such a client stops at an unknown value, or never reads past the first page.
+    """
 
     resource = "DeploymentPage"
 

@@ -16,8 +16,8 @@ _Views = Recent[Hashable, ExchangeView]
 #: The maximum number of keys to remember for one intended change.
 _MOST_KEYS = 100
 _SET_FLAG: CallName = "set_project_powered_by_flag"
-#: A request on another connection that comes this many milliseconds later may come from another run, for
-#: example of a periodic job.
+#: A request that arrives on another connection this many milliseconds later may come from another
+#: run of the program, for example of a periodic job.
 _ANOTHER_RUN_MS = 60_000
 #: Two identical requests within this many milliseconds may come from the same click.
 _ONE_CLICK_MS = 1000
@@ -69,9 +69,10 @@ class _Intent:
 class KeyChanged(ConductJudge):
     """Detects a mutation that is repeated with a new key after an attempt with an uncertain result.
 
-    Two workers may each intend the same change. Therefore a finding is withdrawn if the first key is sent
-    again later. A request that was sent while the first client was still waiting belongs to another worker,
-    and causes no finding. If the second attempt has another API key, the finding is a note.
+    Two workers may each intend the same change. Therefore a finding is withdrawn if the first key
+    is sent again later. A request that was sent while the first client was still waiting belongs to
+    another worker, and causes no finding. If the second attempt uses another API key, or comes at
+    least a minute later on another connection, the finding is a note.
     """
 
     def __init__(self) -> None:
@@ -229,7 +230,7 @@ def _key_reused(first: ExchangeView, exchange: ExchangeView, *, may_be_free: boo
 
 
 class KeyOutlivesIntent(ConductJudge):
-    """Detects a flag change that has the key of an earlier change, although the flag has changed since.
+    """Detects a flag change with the key of an earlier change, although the flag has changed since.
 
     There is no finding if the client had not received the response to the change in between.
     """

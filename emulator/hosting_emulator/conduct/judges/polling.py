@@ -16,12 +16,13 @@ _OperationKey = tuple[bytes, str]
 #: The maximum number of responses to remember for one operation and worker. Each response may be for a
 #: client that polls later.
 _MOST_ADVICE = 20
-#: The number of early polls that is reported if several workers poll one operation. Fewer polls may each
-#: be a worker's first poll.
+#: The minimum number of early polls to report if several workers poll one operation. Each of fewer
+#: polls may be a worker's first poll.
 _FIRST_POLLS = 6
 #: Up to this many early polls on new connections may be the first polls of programs that just started.
 _STARTED_PROGRAMS = 2
-#: A client that polls again within this many milliseconds after an operation's end did not notice the end.
+#: A client that polls again within this many milliseconds after a response that showed an
+#: operation's end did not notice the end.
 _IMMEDIATELY_MS = 1000
 #: A client that leaves this many milliseconds between its polls is not waiting for the end.
 _OCCASIONAL_MS = 30_000
@@ -49,7 +50,7 @@ class PolledTooEarly(ConductJudge):
     def __init__(self) -> None:
         #: The advice from the responses about each operation, oldest first. Each response allows one poll.
         self._advice: Recent[_OperationKey, list[_Advice]] = Recent()
-        #: The last poll that was not too early, because another poll at about the same time is allowed.
+        #: The last timely poll of each operation. Another poll at about the same time is allowed.
         self._timely: Recent[_OperationKey, ExchangeView] = Recent()
         #: The number of polls of an operation that would be too early if there were only one worker.
         self._early_counts: Recent[_OperationKey, int] = Recent()
@@ -81,7 +82,8 @@ class PolledTooEarly(ConductJudge):
         if timely is not None and poll.is_beside(timely):
             return
         self._early_counts.keep(operation_key, count)
-        # Tolerate some early polls of several workers, because each may start to poll at any time.
+        # Tolerate some early polls if there are several workers, because each may start at any
+        # time.
         if workers > 1 and count < max(_FIRST_POLLS, 2 * workers):
             return
         finding = Finding(
@@ -130,10 +132,11 @@ def _ignored_advice(
 ) -> _Advice | None:
     """Return the advice that a poll ignored, or None if the poll ignored no advice.
 
-    The poll must follow the last response on its own connection. If the poll followed a later response on
-    another connection, the poll is allowed, because a client with two connections receives both responses.
-    If there is no response on the poll's own connection, the poll must follow the last response on any
-    connection. The advice that applied to the poll is removed, because it allows only one poll.
+    The poll must follow the advice of the last response on its own connection. If the poll followed
+    the advice of a later response on another connection, the poll is allowed, because a client with
+    two connections receives both responses. If there is no response on the poll's own connection,
+    the poll must follow the advice of the last response on any connection. The advice that applied
+    to the poll is removed, because it allows only one poll.
     """
     if workers > 1:
         return _ignored_by_pool(advice, poll)

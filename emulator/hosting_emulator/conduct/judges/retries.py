@@ -20,7 +20,7 @@ _KEY_LIMIT = 128
 _SEPARATE_INTENTS = 2
 #: Up to this many identical mutations, each with its own key, may come from separate workers.
 _SEPARATE_WORKERS = 8
-#: A pool of connections rarely serves more workers than this for each connection.
+#: A connection pool rarely serves more than this many workers per connection.
 _WORKERS_PER_CONNECTION = 2
 #: The methods of requests that libraries and browsers send automatically.
 _AUTOMATIC_METHODS = frozenset({"HEAD", "OPTIONS"})
@@ -35,9 +35,10 @@ _MOST_ATTEMPTS = _ATTEMPTS_EACH * MOST_WORKERS
 class NotRetryable(ConductJudge):
     """Detects a request that is sent again with the same credentials after it was refused for good.
 
-    A read counts as a retry only immediately after the refused request. A mutation also counts if only
-    reads came in between. After another mutation has succeeded or an operation has ended, a repeated
-    mutation does not count, because the mutation may now be possible.
+    A read counts as a retry only if the refused request was the client's previous request. A
+    mutation also counts if other requests came in between. After another mutation has succeeded or
+    an operation has ended, a repeated mutation does not count, because the mutation may now be
+    possible.
     """
 
     def __init__(self) -> None:
@@ -75,7 +76,7 @@ class NotRetryable(ConductJudge):
         yield finding
 
     def _note(self, exchange: ExchangeView) -> ExchangeView | None:
-        """Remember a request. Returns an earlier request that this request may repeat, or None."""
+        """Remember a request, and return an earlier request that it may repeat, or None."""
         refusal_key = (exchange.credentials, exchange.request_identity)
         is_mutation = exchange.spec is not None and exchange.spec.method != "GET"
         earlier = self._last.get(exchange.credentials)
@@ -121,9 +122,9 @@ def _is_retry_in_vain(earlier: ExchangeView, exchange: ExchangeView) -> bool:
 
 
 def _exceeds_workers(repeats: int, workers: int) -> bool:
-    """Return whether a pool sent so many identical requests that one of its workers must have repeated one.
+    """Return whether a pool sent so many identical requests that a worker must have sent one twice.
 
-    A pool of few connections may serve more workers than connections.
+    A pool may serve more workers than it has connections.
     """
     return workers > 1 and repeats > _WORKERS_PER_CONNECTION * workers
 
@@ -155,8 +156,9 @@ class _Wait:
 class RetriedTooSoon(ConductJudge):
     """Detects retries that ignore Retry-After (429 and 503), and many retries without a pause.
 
-    A wait is known only to the worker that received the response. Therefore a request counts as a retry
-    only if an identical request had to wait. The first request of another worker is not a retry.
+    A wait is known only to the worker that received the response. Therefore a request counts as a
+    retry only if the client was told to wait before an identical request. The first request of
+    another worker is not a retry.
     """
 
     def __init__(self) -> None:
@@ -203,7 +205,8 @@ class RetriedTooSoon(ConductJudge):
             return
         repeats = self._repeats.get(repeat_key, 1)
         if exchange.retry_after_s is not None:
-            # Count only responses that require another wait, because any other response may ask for a retry.
+            # Count only responses that require another wait. After any other response, the client
+            # may retry immediately.
             repeats += 1
         self._repeats.keep(repeat_key, repeats)
         is_proven = exchange.has_key_of(wait.response) or _exceeds_workers(repeats, workers)

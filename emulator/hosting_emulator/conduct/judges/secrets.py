@@ -22,19 +22,19 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.value import World
 
 _TICKET = "a ticket"
-#: The words for a missing value in programming languages.
+#: The words that programming languages print for a missing value.
 _WORDS_FOR_NOTHING = frozenset(
     {"null", "none", "nil", "<nil>", "undefined", "nan", "[object object]"}
 )
-#: The header of a JWT, which two more parts must follow. Other characters may precede the header.
+#: Matches the header of a JWT if two more parts follow. Other characters may precede the header.
 _TOKEN_HEADER = re.compile(r"(?<![\w-])[\w-]++(?=\.[\w-]++\.[\w-])")
-#: A string that is long enough to be a secret of this service. A lookup must confirm each match.
+#: Matches a string that is long enough to be a secret of this service, but may be something else.
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43,}")
 _SHORTEST_SECRET = 43
 
 
 class Tokens(ConductJudge):
-    """Checks the token of each request, the session of the token, and the host that receives the token."""
+    """Checks each request's token, the token's session, and the host that receives the token."""
 
     def __init__(self) -> None:
         #: The last response that redirected a client to another host, by credentials and host.

@@ -34,7 +34,7 @@ class Workers:
         self._crossed: Recent[bytes, None] = Recent()
 
     def count(self, exchange: ExchangeView) -> int:
-        """Record an exchange, and return the largest possible number of workers with its credentials."""
+        """Record an exchange, and estimate how many workers share its credentials."""
         credentials = exchange.credentials
         last = self._last.get(credentials)
         self._last.keep(credentials, exchange)

@@ -134,7 +134,7 @@ def _named_assumptions(world: World) -> dict[str, Any]:
     """Return the assumptions that a user set, without those that a variation drew."""
     source = world.get(ORIGIN, SINGLETON_KEY) or WorldSource()
     assumptions: dict[str, Any] = world.assumptions.changes()
-    # List an assumption that a user set even if the value is the default, because a variation must
+    # List each assumption that a user set, even with its default value, because a variation must
     # not change the assumption.
     for name in source.chosen:
         assumptions.setdefault(name, msgspec.to_builtins(getattr(world.assumptions, name)))

@@ -30,7 +30,8 @@ from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world.value import World
 
-#: The maximum number of requests that are left out because their responses could not be repeated.
+#: Once more requests than this have been left out, the recorder leaves out no further failing
+#: request.
 _MOST_LEFT_OUT = 50
 #: The maximum number of differences of a failed step that an error message lists.
 _MOST_DIFFERENCES = 3
@@ -83,9 +84,9 @@ def record_session(
 ) -> RecordedFile:
     """Record a session, or a span of the session, as a scenario.
 
-    `first` and `last` are the number of a request (`12`) or of a commit (`commit:40`). The file for
-    a span starts with the state of the world at the start of the span. If no file can describe the
-    state at the start of a span, the story first repeats the earlier events, without judging their
+    `first` and `last` each give the number of a request (`12`) or of a commit (`commit:40`). The
+    file for a span starts with the state of the world at the start of the span. If no file can
+    describe this state, the story first repeats the earlier events, without judging their
     responses.
 
     Raises NotRecordable if a scenario cannot express the session or the span.

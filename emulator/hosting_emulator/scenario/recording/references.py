@@ -1,7 +1,7 @@
 """Replaces values from responses, such as ids, secrets, cursors and URLs, with variables.
 
 A value becomes a variable only if a later step needs the value. The step whose response contains
-such a value saves the value.
+the value then saves it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _URL = re.compile(r"https?://\S+")
 class Producer:
     """The step whose response contains a value.
 
-    `path` is the path of the value in the response. `noun` becomes the name of the variable.
+    `path` is the path of the value in the response. The name of the variable starts with `noun`.
     """
 
     step: Document
@@ -112,7 +112,7 @@ class References:
         return f"{noun}_{count}"
 
     def add_response(self, entry: Entry, step: Document) -> None:
-        """Add the generated values in the response to a step.
+        """Add the generated values that the response to a step contains.
 
         Nothing is added if the response was lost or was only partly stored.
         """

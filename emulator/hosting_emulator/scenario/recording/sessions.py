@@ -65,8 +65,8 @@ class Session:
     def span(self, first: str | None, last: str | None) -> range:
         """Return the indexes of the events in a span.
 
-        `first` and `last` are the number of a request (`12`) or of a commit (`commit:40`). Raises
-        NotRecordable if the span is empty.
+        `first` and `last` each give the number of a request (`12`) or of a commit (`commit:40`).
+        Raises NotRecordable if the span is empty.
         """
         start = 0
         stop = len(self.events)
@@ -141,9 +141,10 @@ class _Lineage:
         }
 
     def equal_state(self, number: int) -> int | None:
-        """Return the number of the lineage's commit with the same state as a commit, or None.
+        """Return the number of a commit in this lineage with the same state as commit `number`.
 
-        Commits that only count requests have the same state as the previous commit.
+        A commit that only counts requests has the same state as the previous commit. Return None if
+        the lineage has no such commit.
         """
         while number not in self.numbers:
             commit = self._all_commits.get(number)

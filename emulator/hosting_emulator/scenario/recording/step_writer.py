@@ -57,7 +57,7 @@ class StepWriter:
     """Writes the steps of a story to `steps`.
 
     With `exact`, the story repeats the time between events to the millisecond. Without `exact`,
-    times are rounded down to seconds.
+    times are rounded down to whole seconds after the start.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class StepWriter:
         return f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
 
     def _call(self, entry: Entry) -> Document | None:
-        """Return a step with `call` or `poll`, or None if such a step would send another request."""
+        """Return a step with `call` or `poll`, or None if it would send a different request."""
         if entry.call is None or entry.body_bytes > len(entry.body):
             return None
         match = calls_at(entry.world.assumptions.operation_path).recognize(entry.method, entry.path)
