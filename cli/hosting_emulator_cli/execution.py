@@ -63,7 +63,7 @@ class CommandResult:
     """The result of a run: its exit code, and the points at which responses varied.
 
     `signalled` means that a signal asked this process to end. `undecided` means that the command
-    succeeded, but that a verdict or a report that the user requested is missing.
+    succeeded, but a requested verdict or report is missing.
     """
 
     code: int

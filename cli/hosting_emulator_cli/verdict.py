@@ -1,6 +1,7 @@
 """The verdict of `exec` on a command, based on an observation of all worlds of the emulator.
 
-There is no verdict if no request was observed, or if a judge failed.
+There is no verdict if a judge failed. With `--conduct error`, there is also none if no request was
+observed.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
         HostingEmulator,
     )
 
-#: The choices of `--conduct`: judge nothing, report findings, or report findings and fail.
+#: The choices of `exec --conduct` and `explore --conduct`: `off` judges nothing, and `error` is
+#: stricter than `report`.
 CONDUCT = ("off", "report", "error")
 
 

@@ -55,7 +55,10 @@ def _findings_text(report: dict[str, Any]) -> str:
 @opt.option(
     "--port",
     metavar="PORT",
-    help="Port that `start` should use. Default: the port of --url, if the URL is on this machine.",
+    help=(
+        "Port that `start` should use. Default: the port of --url if the URL is on this machine, "
+        "and 4620 if not."
+    ),
 )
 @opt.option(
     "--tls-port",

@@ -57,7 +57,7 @@ def env(
 ) -> dict[str, str]:
     """Print the environment variables that a client needs.
 
-    They contain a world's addresses, a new token, an organization and a project.
+    The variables contain a world's addresses, a new token, an organization and a project.
 
     HOSTING_BASE_URL and HOSTING_DEV_BASE_URL are the contract's two servers, which serve the same
     world. The `hosting-emulator` commands themselves read HOSTING_EMULATOR_URL and

@@ -102,7 +102,7 @@ def _read_patience(text: str) -> float:
 @opt.skip_rule_option("Skip this conduct rule. Repeatable.")
 @opt.flag(
     "--quiet",
-    help="Print no messages, and print a report only if --report is set.",
+    help="Print only errors and conduct findings, and a report only if --report is set.",
 )
 @command_argument
 def exec_(

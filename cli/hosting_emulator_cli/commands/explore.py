@@ -143,8 +143,8 @@ def _read_point(text: str) -> FaultPoint:
     "--conduct",
     choices=CONDUCT,
     help=(
-        "What to do about conduct findings of severity warning or worse. With `error`, CMD does "
-        "not survive a run with such a finding."
+        "Report conduct findings of severity warning or worse. A finding of severity error makes "
+        "the exit code 1, and with `error`, a warning does so too. `off` skips the check."
     ),
     default="report",
 )
@@ -206,8 +206,9 @@ def explore(
     if it claims success anyway, crashes, or retries in vain. For each fault that CMD did not
     survive, the report contains a command line that repeats the run.
 
-    The exit code is 0 if CMD survived all runs, 1 if not, 2 if CMD could not be explored, and 130
-    after Ctrl-C. After Ctrl-C, `explore` still reports the results so far.
+    The exit code is 0 if CMD survived all runs, 1 if it did not or broke rules of conduct, 2 if CMD
+    could not be explored, and 130 after Ctrl-C. After Ctrl-C, `explore` still reports the results
+    so far.
     """
     from hosting_emulator_cli import exploration
 

@@ -280,9 +280,9 @@ def record(
     """Record the history of a world as a scenario.
 
     Writes one scenario to FILE (`-` is stdout). The scenario contains the world at the start, each
-    request with its expected response, and the faults, interventions and clock changes made by the
-    page, commands and clients. Ids and secrets become variables. The story is written only if it
-    passes. If a scenario cannot express the history, the error message names the reason.
+    request with its expected response, and the faults, interventions and clock changes that a user
+    or a client made. Ids and secrets become variables. The story is written only if it passes. If a
+    scenario cannot express the history, the error message gives the reason.
     """
     recording = world.record(first=first, last=last, name=_scenario_name(file))
     for sentence in recording.left_out:

@@ -129,7 +129,7 @@ if TYPE_CHECKING:
 )
 @opt.flag(
     "--quiet",
-    help="Print nothing.",
+    help="Print nothing when ready. The log still goes to stderr.",
 )
 @opt.option(
     "--ready-file",

@@ -1,4 +1,4 @@
-"""`triggers`: the pending faults, outcomes and timeline entries of a world."""
+"""`triggers`: show what the faults, outcomes and timeline entries of a world wait for."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def trigger_detail(trigger: Trigger) -> str | None:
 @opt.json_option
 @opt.with_world
 def triggers(world: HostingEmulator, watch: bool, as_json: bool) -> None:
-    """Show triggers: the faults, outcomes and timeline entries that are waiting to act.
+    """Show triggers: the faults, outcomes and timeline entries, and what each waits for.
 
     WAITS FOR is what must happen before a trigger acts. `-` means that the trigger no longer acts.
     CONSIDERED counts the requests that were compared with the trigger. SEEN counts the requests

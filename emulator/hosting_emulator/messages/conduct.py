@@ -70,7 +70,7 @@ class ConductRuleRow(ControlMessage, frozen=True, kw_only=True):
 
     id: Annotated[str, doc("The id of the rule.")]
     severity: Annotated[Severity, doc("The severity of the rule's findings.")]
-    title: Annotated[str, doc("What the client did, in a few words.")]
+    title: Annotated[str, doc("The mistake that breaks the rule, in a few words.")]
     because: Annotated[
         str, doc("The sentence on which the rule is based, from the contract or an RFC.")
     ]

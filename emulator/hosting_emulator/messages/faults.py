@@ -43,13 +43,15 @@ class EntryCounts(ControlMessage, frozen=True, kw_only=True):
 
 
 class Trigger(EntryCounts, frozen=True, kw_only=True):
-    """A fault, an outcome or a timeline entry that waits to act, with its counts."""
+    """A fault, an outcome or a timeline entry, with what it waits for and its counts."""
 
     type: Annotated[
         Literal["fault", "outcome", "timeline entry"],
         doc("Whether the trigger is a fault, an outcome or a timeline entry."),
     ]
-    effect: Annotated[str, doc("What the trigger does, in words. Lists and mappings are left out.")]
+    effect: Annotated[
+        str, doc("What the trigger does, in words, with `…` for a list or a mapping.")
+    ]
     spent: Annotated[bool, doc("Whether the trigger is used up.")]
     waits_for: Annotated[
         str | None, doc("What the trigger waits for, in words; null once the wait is over.")

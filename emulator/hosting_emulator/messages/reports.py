@@ -36,7 +36,7 @@ class WorldReport(ControlMessage, frozen=True, kw_only=True):
         VariationState | None, doc("How responses vary; null if responses do not vary.")
     ]
     requests: Annotated[ReportedRequests, doc("The last exchanges.")]
-    refused: Annotated[list[str], doc("The timeline entries that were refused when they were due.")]
+    refused: Annotated[list[str], doc("Why timeline entries were refused when they were due.")]
     operations: Annotated[list[Why], doc("The operations that have not ended.")]
     faults: Annotated[list[FaultJson], doc("The armed faults.")]
     outcomes: Annotated[list[OutcomeJson], doc("The armed outcomes.")]

@@ -144,7 +144,7 @@ class ExchangeSummary(ControlMessage, frozen=True, kw_only=True):
         ),
     ]
     status: Annotated[
-        int, doc("The status; 0 if the connection was lost before there was a response.")
+        int, doc("The status; 0 if there is no response yet, or if the connection was lost before.")
     ]
     code: Annotated[str | None, doc("The code of the problem; null if there was none.")]
     idempotency_key: Annotated[str | None, doc("The Idempotency-Key; null if there was none.")]
