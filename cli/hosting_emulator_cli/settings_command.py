@@ -24,7 +24,7 @@ _FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": 
 #: The options that describe a world. Commands other than `start` read only these options from the
 #: settings file.
 _WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
-#: The options to ignore in the settings file, by the command-line option that replaces them.
+#: For some command-line options, the options that they replace in the settings file.
 _REPLACED_OPTIONS = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
 #: The key of the original arguments in the `meta` of a Click context.
 TYPED = "hosting_emulator_cli.typed"
@@ -128,7 +128,7 @@ class SettingsCommand(click.Command):
             raise Failure(f"{origin}: {error.format_message()}") from error
 
     def _replaced_options(self, args: Sequence[str]) -> set[str]:
-        """Return the options in the settings file to ignore, because another option replaces them."""
+        """Return the options of the settings file that an option or a variable replaces."""
         own_args = args[: [*args, "--"].index("--")]
         flags = {arg.partition("=")[0] for arg in own_args}
         if self.name == "start":  # only `start` also reads these options from variables

@@ -83,7 +83,7 @@ def _value_text(row: dict[str, Any]) -> str:
 
 
 def _alternatives_text(row: dict[str, Any]) -> str:
-    """Return an assumption's alternatives as text. Contradictions of the contract are marked."""
+    """Return an assumption's alternatives as text, and mark those that contradict the contract."""
     contradictions = row["outside_the_letter"]
     remark = "(contradicts the contract)"
     if row["alternatives"] == "any":

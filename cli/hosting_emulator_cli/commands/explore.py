@@ -84,9 +84,9 @@ def _read_point(text: str) -> FaultPoint:
 @opt.flag(
     "--outcomes",
     help=(
-        "Try lasting failures: an operation fails or is stuck, a request is refused every time, a "
-        "token expires, an outage does not end. Other faults are tried only if --faults names "
-        "them."
+        "Try lasting failures, such as an operation that fails or is stuck, a request that is "
+        "refused every time, an expired token or an endless outage. Other faults are tried only if "
+        "--faults names them."
     ),
 )
 @opt.flag(

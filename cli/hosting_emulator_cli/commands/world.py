@@ -118,14 +118,14 @@ def create(
     return summary
 
 
-#: For each kind of thing that `add` creates: a list in a world file, and the field that NAME sets.
+#: For each kind that `add` creates: the kind's list in a world file, and the field that NAME sets.
 _CREATED_KINDS = {
     "organization": ("organizations", "alias"),
     "user": ("users", "alias"),
     "project": ("projects", "alias"),
     "key": ("keys", "user"),
 }
-#: For each kind of change to an existing thing: an intervention, and the field that NAME sets.
+#: For each kind that `add` changes: the intervention to use, and the field that NAME sets.
 _CHANGED_KINDS = {
     "member": ("add_member", "user"),
     "deployment": ("add_deployments", "project"),

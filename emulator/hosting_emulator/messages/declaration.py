@@ -31,5 +31,5 @@ class ItemList(ControlMessage, Generic[T], frozen=True, kw_only=True):
 
 
 def doc(sentence: str) -> Meta:
-    """Return the metadata that documents a member, in one or two sentences."""
+    """Return the metadata that describes a member. `sentence` may be more than one sentence."""
     return Meta(description=sentence)

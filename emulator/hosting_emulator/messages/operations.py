@@ -44,7 +44,9 @@ class OperationSpan(ControlMessage, frozen=True, kw_only=True):
 class OperationHistory(OperationName, frozen=True, kw_only=True):
     """An operation and its history."""
 
-    spans: Annotated[list[OperationSpan], doc("The periods of the operation, oldest first.")]
+    spans: Annotated[
+        list[OperationSpan], doc("The operation's past and current states, oldest first.")
+    ]
 
 
 class Timeline(ControlMessage, frozen=True, kw_only=True):

@@ -221,7 +221,7 @@ class WholeExchange(ExchangeSummary, frozen=True, kw_only=True):
 
 
 class RequestPage(ControlMessage, frozen=True, kw_only=True):
-    """The last exchanges of a world."""
+    """The latest exchanges of a world."""
 
     total: Annotated[int, doc("The total number of requests since the log was last cleared.")]
     times_cleared: Annotated[

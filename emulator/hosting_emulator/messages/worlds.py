@@ -98,7 +98,7 @@ class CommitEntry(ControlMessage, frozen=True, kw_only=True):
 
 
 class CommitHistory(ControlMessage, frozen=True, kw_only=True):
-    """The last commits."""
+    """The latest commits."""
 
     first: Annotated[int, doc("The number of the oldest commit in the history.")]
     items: Annotated[list[CommitEntry], doc("The commits, newest first.")]
