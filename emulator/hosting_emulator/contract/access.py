@@ -31,7 +31,7 @@ class AssumedRole(Struct, frozen=True):
 
 
 class ProjectAccess(Struct, frozen=True):
-    """Access for callers whose role in the project is at least `role`.
+    """Requires that the caller's role in the project is at least `role`.
 
     An API key also needs `permission`.
     """
@@ -41,9 +41,9 @@ class ProjectAccess(Struct, frozen=True):
 
 
 class OrganizationAccess(Struct, frozen=True, kw_only=True):
-    """Access for members of the organization.
+    """Requires that the caller is a member of the organization.
 
-    If `interactive` is true, the caller needs a current interactive user session.
+    If `interactive` is true, the caller also needs a current interactive user session.
     """
 
     interactive: bool

@@ -77,7 +77,7 @@ def alternatives(name: str) -> list[Any]:
 
 
 def outside_the_letter(name: str) -> OutsideTheLetter | None:
-    """Return an assumption's alternatives that contradict the contract, or None if none does."""
+    """Return the alternatives of an assumption that contradict the contract, or None."""
     return _declarations()[name].outside_the_letter
 
 

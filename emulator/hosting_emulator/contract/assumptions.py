@@ -98,7 +98,7 @@ class AssumptionRefused(ValueError):
     """
 
 
-#: The name of a query parameter.
+#: The type of a query parameter's name.
 _Parameter = Annotated[str, whole(r"^[A-Za-z$_][A-Za-z0-9$_.\[\]-]{0,63}$")]
 #: The characters allowed in a path segment.
 _SEGMENT = "[A-Za-z0-9_.:~-]"
@@ -790,7 +790,7 @@ def _read_value(value: Any, current: Any) -> Any:
 
 
 def _read_pairs(text: str) -> dict[str, Any]:
-    """Parse pairs of the form `code=status,…`, separated by commas."""
+    """Parse comma-separated pairs, such as `code=status,code=status`."""
     pairs: dict[str, Any] = {}
     for part in text.split(","):
         if part.strip():

@@ -53,16 +53,19 @@ class FieldSpec(Struct, frozen=True, kw_only=True):
     `sentence` is empty, the sentence of the resource covers the field. `required` means that the
     contract requires the field. `description` is our text for the OpenAPI document. If the contract
     names only one word of an open set, `contract_word` is this word, and takes the place of a
-    description. `essential` means that a client cannot continue without the field, so no variation
-    omits the field. `assumption` names the assumption that sets the field's value or lists the
-    words of an open set. `our_bounds` are bounds that the contract does not state. `may_differ`
-    allows a single response to contain a different value: another `word` of an open set, or any
-    `value` of the type. `may_differ` is empty if other responses show the same value, because a
-    single changed response would contradict the others. The contract gives each word in
+    description. `essential` means that a client needs the field, so the variation point
+    `absent-fields` does not omit it. `assumption` names the assumption that sets the field's value
+    or lists the words of an open set. `our_bounds` are bounds that the contract does not state.
+
+    `may_differ` allows a single response to contain a different value: another `word` of an open
+    set, or any `value` of the type. `may_differ` is empty if other responses show the same value,
+    because a single changed response would contradict the others. The contract gives each word in
     `meaningful_words` a meaning, so no other word can replace such a word. Neither a word in
-    `meaningful_words` nor `contract_word` can replace another word. The contract check uses
-    `related_keys` and `bound_key`. `related_keys` are the keys of further sentences that an
-    incorrect value breaks. `bound_key` is the key of the sentence that states the bounds.
+    `meaningful_words` nor `contract_word` can replace another word.
+
+    The contract check uses `related_keys` and `bound_key`. `related_keys` are the keys of further
+    sentences that an incorrect value breaks. `bound_key` is the key of the sentence that states the
+    bounds.
     """
 
     sentence: str | Sentence = ""
@@ -83,7 +86,7 @@ class ResourceSpec(Struct, frozen=True, kw_only=True):
     """The properties of a resource that its struct does not express.
 
     `key` is the prefix for the keys of sentences about fields. `sentence` is the contract's
-    sentence about all fields that have no separate sentence. `is_request` is true for a request
+    sentence for all fields that have no sentence of their own. `is_request` is true for a request
     body.
     """
 

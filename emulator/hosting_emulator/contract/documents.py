@@ -54,7 +54,7 @@ def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> 
 def read_options(
     word: str, options: Any, kind: type[S], noun: str, separator: str, *, example: str = "{}"
 ) -> S:
-    """Convert the options of a word, such as a kind of fault, to `kind`.
+    """Convert the options of a word, for example those of a fault's kind, to `kind`.
 
     If `options` is None, the word has no options. Raises DocumentRefused, whose `field` is a field
     of `kind` or empty. Messages call an option a `noun`, and write `separator` between the word and

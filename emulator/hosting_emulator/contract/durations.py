@@ -23,7 +23,7 @@ _ISO = re.compile(
     r"(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?"
 )
 #: The longest duration: a thousand years, in milliseconds. A longer duration is surely a mistake,
-#: and would exceed the range of timestamps.
+#: and a much longer one would exceed the range of timestamps.
 LONGEST_MS = 365_000 * 86_400_000
 
 

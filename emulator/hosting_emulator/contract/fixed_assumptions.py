@@ -17,7 +17,7 @@ from hosting_emulator.contract.resources import (
 _ROWS = (
     FixedAssumption(
         name="other_calls",
-        doc="Besides the calls that the contract lists, there is only the poll of an operation.",
+        doc="The only call that the contract does not list is the poll of an operation.",
         sentence="Operations other than those listed: not shown.",
         reason="the contract does not show what another call would do",
     ),
@@ -394,9 +394,9 @@ _ROWS = (
     FixedAssumption(
         name="repeated_input",
         doc=(
-            "A duplicate Idempotency-Key, X-Request-Id or query parameter that the call reads "
-            "is refused with invalid_request, and a duplicate Authorization with "
-            "unauthenticated."
+            "A duplicate Idempotency-Key or X-Request-Id header is refused with "
+            "invalid_request, and so is a duplicate of a query parameter that the call reads. "
+            "A duplicate Authorization header is refused with unauthenticated."
         ),
         sentence="Common headers: Authorization: Bearer <ACCESS_TOKEN_OR_API_KEY> (all)",
         reason="the client does not say which of the two values it means",

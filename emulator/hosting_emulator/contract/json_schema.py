@@ -14,7 +14,7 @@ END_OF_TEXT = r"(?!\n)"
 
 
 def whole(pattern: str) -> msgspec.Meta:
-    """Return the constraint that a string must match a pattern up to the string's very end.
+    """Return a constraint for a string, which must match a pattern up to the string's very end.
 
     `pattern` must end with `$`.
     """

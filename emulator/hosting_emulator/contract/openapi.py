@@ -37,7 +37,7 @@ from hosting_emulator.contract.resources import RESOURCES
 
 #: The version number of the machine-readable contract (contract, Versioning).
 CONTRACT_VERSION = "0.0.0"
-#: A world's values for examples, by parameter or field, and then by the alias of the owner.
+#: A world's example values: by parameter or field, and then by the alias of the value's owner.
 _Values: TypeAlias = Mapping[str, Mapping[str, Any]]
 _Object: TypeAlias = dict[str, Any]
 _REF = "#/components/schemas/"

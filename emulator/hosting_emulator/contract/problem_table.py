@@ -394,10 +394,7 @@ ROWS: Final = (
         retryable=False,
         title="Promotion target is not valid",
         suggested_action="Choose a target to which a deployment can be promoted.",
-        meaning=(
-            "Our reading: a deployment can never be promoted to this target, regardless of its "
-            "state."
-        ),
+        meaning=("Our reading: no deployment can ever be promoted to this target."),
         when=(
             "None of the eight calls promotes a deployment, so none of them returns this code by "
             f"itself. {BY_FAULT_ONLY}"
@@ -792,8 +789,8 @@ ROWS: Final = (
             f"only reads and never requires a plan. {BY_FAULT_ONLY}"
         ),
         advice=(
-            "Mark the performance levels that need a paid plan before the user chooses, and "
-            "keep the current setting."
+            "Before the user chooses, mark the performance levels that need a paid plan. After "
+            "this response, keep the current setting."
         ),
     ),
     Problem(

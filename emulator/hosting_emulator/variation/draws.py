@@ -53,7 +53,7 @@ class Draws:
         return draw_number(self._seed, point, "whether", *thing) % one_in == 0
 
     def takes(self, point: str, *thing: str, one_in: int = 2) -> bool:
-        """Decide like `wants`. If the decision is true, also add the point to `varied`."""
+        """Decide as `wants` does. If the decision is true, also add the point to `varied`."""
         is_taken = self.wants(point, *thing, one_in=one_in)
         if is_taken:
             self.varied.add(point)
@@ -330,7 +330,7 @@ def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> No
                 part.members[name] = draws.pick(point, words.others, *thing, current=word)
 
 
-# --- Spelling: timestamps, order of members, white space, escapes --------------------------------
+# --- Spelling: timestamps, order of members, whitespace, escapes ---------------------------------
 
 #: Each format has a suffix, a time zone in minutes east of UTC, and a number of fraction digits.
 #: None means no fraction for a whole second, and three digits for any other time. The zones are far

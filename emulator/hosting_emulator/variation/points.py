@@ -30,8 +30,8 @@ class VariationRefused(ValueError):
 class OpenWords:
     """The words that a point can write into a field that contains a word from an open set.
 
-    `contract_word` is the only word of the set that the contract names. The point never replaces
-    `contract_word`.
+    The point never replaces `contract_word`, because the contract names this word. If
+    `contract_word` is None, the point may replace any word.
     """
 
     resource: str
