@@ -44,7 +44,7 @@ Knowledge = Literal["surely", "maybe", "no"]
 
 @dataclass(slots=True, eq=False)
 class ConnectionUse:
-    """A connection's use: the number of its requests, and the log number of its last request."""
+    """How many requests a connection has carried, and the number of the last one in the log."""
 
     connection: Connection
     count: int = 0
@@ -76,7 +76,8 @@ class ExchangeView:
         self.status = entry.status
         self.call = cast("CallName | DoorName | None", entry.call)
         self.world: World = entry.world
-        #: The request's name in messages: the call, or the method and path if the path has no call.
+        #: The request's name in messages: the call, or the method and path if no call has this
+        #: path.
         self.name = entry.call or f"{entry.method} {entry.path[:_LONGEST_PATH]}"
         #: The call's row in the contract's table, or None if no call has this path.
         self.spec: CallSpec | None = entry.spec if entry.call else None

@@ -44,7 +44,7 @@ class RuleFindings:
 def _merge(earlier: Finding, finding: Finding) -> None:
     """Merge a finding into an earlier finding of the same group.
 
-    The earlier finding gets the requests of the finding, and the higher severity of the two.
+    The earlier finding gets the other finding's requests, and the higher of the two severities.
     """
     new_requests = [n for n in finding.requests if n > earlier.last]
     earlier.last = max(earlier.last, *finding.requests)

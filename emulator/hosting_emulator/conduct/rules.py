@@ -194,7 +194,7 @@ _RULES = (
             "recovery fields)"
         ),
         place="the contract, Errors: retryable is one of those fields",
-        matters=("A retry gets the same response, costs time, and counts toward a rate limit."),
+        matters=("A retry gets the same response, costs time, and may count toward a rate limit."),
         instead=(
             "Check `retryable` before a retry. If `retryable` is false, change the request as "
             "`suggested_action` says, or give up and report the failure."
@@ -215,7 +215,7 @@ _RULES = (
         place="the contract, Errors",
         matters=(
             "Early retries add load to a service that is already overloaded. A client that retries "
-            "too soon is blocked for longer."
+            "too soon may be blocked for longer."
         ),
         instead=(
             "Wait for the number of seconds in Retry-After (or `retry_after_seconds`) before the "
@@ -235,7 +235,7 @@ _RULES = (
         place="the contract, Resources, Operation",
         matters=(
             "The operation is not expected to change before next_poll_after_seconds have passed. A "
-            "client that polls too early is rate limited, and then sees the result later than "
+            "client that polls too early may be rate limited, and then sees the result later than "
             "necessary."
         ),
         instead=(
@@ -401,12 +401,15 @@ _RULES = (
         id="secret-in-header",
         severity="error",
         title="A token, key or ticket in a header other than Authorization",
-        message="{last.name} had {secret} in the header {header}.",
+        message="{last.name} had {secret} in its {header} header.",
         because=(
             "Every operation takes HTTP bearer authentication: Authorization: Bearer <token>."
         ),
         place="the contract, Authentication, 1",
-        matters="Proxies protect the Authorization header, but they log and forward other headers.",
+        matters=(
+            "Many proxies keep the Authorization header out of their logs, but log and forward "
+            "other headers."
+        ),
         instead="Send tokens and keys only in the Authorization header.",
     ),
     ConductRule(
@@ -466,7 +469,7 @@ _RULES = (
         title="Sent a field or parameter that is not read",
         message="{last.name} was sent with {part}, which the call does not read{hint}.",
         because=("Query: a continuation cursor [...] and a maximum page size (integer 1 to 100)."),
-        place="the contract, Endpoints: the body and the query of each",
+        place="the contract, Endpoints: the body and the query of each call",
         matters=(
             "An unread field or parameter has no effect, and responses do not say so. Another version "
             "of the service may refuse the request."

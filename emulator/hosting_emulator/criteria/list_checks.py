@@ -18,7 +18,7 @@ def item_type(word: str, kind: ValueType, path: Path) -> ValueType:
 
 
 def no_field(kind: ValueType, name: str, path: Path, *, key: bool = True) -> Impossible:
-    """Return the error for a missing field. The message suggests the nearest field name."""
+    """Return the error for a field that does not exist. The message suggests the nearest name."""
     names = kind.field_names()
     hint = nearest(name, names) or f"; the fields are {', '.join(names) or 'none'}"
     return Impossible(f"there is no field {name!r} here{hint}", path, key=key)
@@ -27,7 +27,7 @@ def no_field(kind: ValueType, name: str, path: Path, *, key: bool = True) -> Imp
 def check_sorted_by(kind: ValueType, operand: Any, path: Path) -> None:
     """Check the operand of `sorted_by`, such as `created_at`.
 
-    Raises Impossible if the value is not a list, or if a field is missing or has no order.
+    Raises Impossible if the value is not a list, or if a field does not exist or has no order.
     """
     item_kind = item_type("sorted_by", kind, path)
     for key in read_sort_keys(operand, path):
@@ -62,7 +62,7 @@ def _is_ordered(item_kind: ValueType, name: str) -> bool:
 def check_distinct(kind: ValueType, operand: Any, path: Path) -> None:
     """Check the operand of `distinct`, which is a field, or `true` to compare whole items.
 
-    Raises Impossible if the value is not a list, or if the field is missing.
+    Raises Impossible if the value is not a list, or if the field does not exist.
     """
     item_kind = item_type("distinct", kind, path)
     if operand is True:

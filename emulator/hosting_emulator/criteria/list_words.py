@@ -129,7 +129,7 @@ def find_disorder(
 def _first_difference(
     keys: Sequence[SortKey], previous: Sequence[Rank], ranks: Sequence[Rank]
 ) -> SortKey | None:
-    """Return the key by which an item should precede the previous item, or None if no key does."""
+    """Return the key that puts an item before the previous item, or None if there is none."""
     for key, former, rank in zip(keys, previous, ranks, strict=False):
         if former.position == rank.position:
             continue

@@ -116,7 +116,7 @@ def _compare_words(
 def _word_mismatches(
     kind: ValueType, word: str, operand: Any, actual: Any, at: str
 ) -> list[Mismatch]:
-    """Return mismatches that name the exact item or reason.
+    """Return mismatches that name the exact item that differs, or the exact reason.
 
     The list is empty if only the whole comparison can be reported.
     """

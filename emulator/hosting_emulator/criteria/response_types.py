@@ -149,7 +149,7 @@ def _number_form(is_whole: bool, schema: Mapping[str, Any]) -> str:
 
 
 def open_words(*sets: Mapping[str, Any]) -> OpenWords:
-    """Return the possible words of open sets, by assumption.
+    """Return the words that each open set can contain, by the name of its assumption.
 
     The result contains the words of the default assumptions and the words in the mappings `sets`.
     """

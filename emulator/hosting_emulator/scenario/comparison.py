@@ -86,7 +86,7 @@ def compare_response(
 
 
 def _compare_success(response: _Response) -> list[Mismatch]:
-    """Compare the status with the class of statuses that an expectation without `status` implies.
+    """Check that the response is a success or an error, as an expectation without `status` implies.
 
     Without `code`, the response must be a success. With `code`, the response must be an error with
     a problem code, unless `code` also allows its absence.

@@ -66,7 +66,7 @@ class Attempt:
 
 
 def describe_arrival(arrival: Arrival) -> str:
-    """Describe how a request ended, by the status of the response or how the response was lost."""
+    """Describe how a request ended: by a response, a lost response or a client that gave up."""
     if arrival.gave_up:
         return "the client gave up before the response was sent"
     if arrival.lost:
@@ -93,7 +93,7 @@ class StoryActions:
         self.requests = StepRequests(engine, variables, page_handler)
         self.changes = ManualChanges(engine)
         self._digest = sha256()
-        #: Warnings about assumptions that contradicted the contract at some time in the story. The
+        #: Warnings about assumptions that contradicted the contract at some point in the story. The
         #: keys are the warnings, in order.
         self.warnings: dict[str, None] = {}
         self._note_warnings()

@@ -13,8 +13,8 @@ from hosting_emulator.conduct.recent import Recent
 
 #: An operation from a client's point of view: the client's credentials and the operation's id.
 _OperationKey = tuple[bytes, str]
-#: The maximum number of responses to remember for one operation and worker. Each response may be for a
-#: client that polls later.
+#: The maximum number of responses to remember for one operation and worker. Each of them may belong
+#: to a client that polls later.
 _MOST_ADVICE = 20
 #: The minimum number of early polls to report if several workers poll one operation. Each of fewer
 #: polls may be a worker's first poll.

@@ -24,10 +24,11 @@ _SEPARATE_WORKERS = 8
 _WORKERS_PER_CONNECTION = 2
 #: The methods of requests that libraries and browsers send automatically.
 _AUTOMATIC_METHODS = frozenset({"HEAD", "OPTIONS"})
-#: This many failed attempts within _STORM_MS are a storm, if no response said how long to wait.
+#: This many failed attempts within _STORM_MS count as a storm, if no response said how long to
+#: wait.
 _STORM = 10
 _STORM_MS = 2000
-#: The number of attempts per worker within _STORM_MS that are a storm, if there are several workers.
+#: This many attempts per worker within _STORM_MS count as a storm, if there are several workers.
 _ATTEMPTS_EACH = 5
 _MOST_ATTEMPTS = _ATTEMPTS_EACH * MOST_WORKERS
 

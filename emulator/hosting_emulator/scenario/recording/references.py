@@ -69,9 +69,9 @@ class References:
         return text.strip("${}").partition(".")[2]
 
     def value_ending_with(self, ending: str) -> str | None:
-        """Return the first value with an ending, such as the URL that ends with a path.
+        """Return the first value that ends with `ending`, such as a URL that ends with a path.
 
-        Return None if no value has this ending.
+        Return None if there is no such value.
         """
         return next((value for value in self._values if value.endswith(ending)), None)
 
