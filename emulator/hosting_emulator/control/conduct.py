@@ -42,8 +42,8 @@ async def judge_in_slices(watches: Iterable[Watch]) -> None:
     """Judge most of the new exchanges, without blocking other requests."""
     async with LongJob() as job:
         for watch in watches:
-            # Clients may send requests faster than this loop judges them. Therefore the loop ends
-            # after as many exchanges as a log holds, and the report judges the remaining exchanges.
+            # Clients may send requests faster than this loop judges them. Therefore the loop judges
+            # at most as many exchanges as a log can hold. The report judges the rest.
             for _ in range(CAPACITY // _SLICE):
                 if not watch.judge_some(_SLICE):
                     break

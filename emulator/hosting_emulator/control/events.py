@@ -17,7 +17,7 @@ from hosting_emulator.messages import RequestFilters
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _EVENT_KINDS: Final = Query("The kinds of events to send. Default: all.")
-#: A part of an event's id: the name of a world, and the number of the world's last event.
+#: A part of an event's id: the name of a world, and the number of an event of the world.
 _WORLD_EVENT: Final = re.compile(r"([a-z0-9-]+)=(\d+)")
 
 
@@ -28,7 +28,7 @@ async def listen(
 
     The event `worlds` is sent to every listener when any world is created or deleted. `only`, such
     as `request,fault`, selects kinds of events. Filters select the requests to report. With the
-    header `Last-Event-ID`, the stream continues after the event with this id, if the event is still
+    `Last-Event-ID` header, the stream continues after the event with this id, if the event is still
     stored. The event `gap` means that the client missed events and must read the world's state
     again. To miss nothing, start to listen before you read the state.
     """
@@ -53,8 +53,9 @@ async def listen_to_worlds(
     """Stream the events of the listed worlds, or of all worlds.
 
     Each event names its `world`. The id of an event is a position in the events of every world.
-    `seen`, or the header `Last-Event-ID`, is the id after which the stream continues. A listed
-    world that does not exist is skipped. The event `worlds` reports when a world is created.
+    `seen`, or the `Last-Event-ID` header, is the id after which the stream continues. A listed
+    world that does not exist is skipped. The event `worlds` reports each world that is created or
+    deleted.
     """
     names = worlds or [engine.world.name for engine in context.worlds]
     engines = {}

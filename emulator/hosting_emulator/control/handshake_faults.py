@@ -1,6 +1,6 @@
 """Checks whether this server can inject faults into the TLS handshake.
 
-Faults at the TLS handshake affect several worlds.
+A fault at the TLS handshake can affect several worlds.
 """
 
 from __future__ import annotations

@@ -55,9 +55,9 @@ class NewWorld(Body):
     """A world to create. Without a name, the world is temporary.
 
     `vary` is the seed of a variation, or null for no variation. If `token` is present, even as
-    `{}`, the response contains an access token. `ttl` is the real time without a request after
-    which the world is deleted, such as `6h`. `observation` is the id of an observation that watches
-    the world from its first request.
+    `{}`, the response contains an access token. The world is deleted after at least the real
+    time `ttl`, such as `6h`, without a request. `observation` is the id of an observation that
+    watches the world from its first request.
     """
 
     name: WorldName | None = None

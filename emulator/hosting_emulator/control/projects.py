@@ -47,7 +47,7 @@ _MOST_ITEMS = 10
 async def list_projects(
     engine: Engine,
     deployments: Annotated[
-        Limit, Query("The maximum number of newest deployments to return for each project.")
+        Limit, Query("Return at most this many of the newest deployments of each project.")
     ] = _MOST_ITEMS,
 ) -> Iterator[ProjectState]:
     """List the projects, sorted by alias, each with its records.

@@ -75,7 +75,7 @@ def _check_temporary(engine: Engine) -> None:
 
 
 def show_protected_fault(context: Context, protected_fault: str) -> ProtectedFaultState:
-    """Show a protected fault with its counts over all worlds."""
+    """Show a protected fault with its total counts for all worlds."""
     return _state(_find_protected(context, protected_fault))
 
 

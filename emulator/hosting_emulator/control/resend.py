@@ -30,10 +30,10 @@ async def resend_request(
 ) -> WholeExchange:
     """Resend a request from the log, and return the new exchange.
 
-    The request is sent to the current world with a new access token for the same user and
-    organization. An API key is sent unchanged. Unless `same_key` is true, the request has a new
-    Idempotency-Key. A fault that delays the response takes effect. A fault that breaks the
-    connection is only recorded, because a resent request has no connection.
+    The request is sent to the current world. An access token is replaced by a new token for the
+    same user and organization. An API key is sent unchanged. Unless `same_key` is true, an
+    Idempotency-Key is replaced by a new one. A fault that delays the response takes effect. A fault
+    that breaks the connection is only recorded, because a resent request has no connection.
     """
     entry = require_entry(engine, n)
     _check_can_be_resent(entry)
@@ -42,8 +42,8 @@ async def resend_request(
     if token is not None:
         replaced_headers[b"authorization"] = f"Bearer {token}".encode()
     if not body.same_key:
-        # A key is remembered only with a commit, so adding the latest commit's number makes the key
-        # new.
+        # A key is remembered only with a commit, so a key that contains the latest commit's number
+        # is new.
         key = f"replay-of-{entry.n}-at-{engine.world.commit}"
         replaced_headers[b"idempotency-key"] = key.encode()
     # Replace only headers that the client sent, and add no header.

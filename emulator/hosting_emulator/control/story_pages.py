@@ -29,7 +29,10 @@ _PROVIDER_PATH: Final = f"{PREFIX}/idp"
 
 
 def respond_to_page(engine: Engine, request: PageRequest) -> PageVisit:
-    """Return a generator that runs a visit to a page. Raises ValueError if there is no page at the URL."""
+    """Visit a page, and return its response. Raises ValueError if there is no page at the URL.
+
+    Yields delays in real milliseconds.
+    """
     url = urlsplit(request.url)
     if url.netloc:
         response = _visit_origin(engine, request, url)

@@ -85,8 +85,8 @@ def _enter_current_states(spans: Spans, commit: Commit) -> None:
 def _enter_state(spans: list[OperationSpan], operation: Operation, at: str) -> None:
     """End the last span and start another span, if the operation's state has changed.
 
-    A new state or phase starts at the operation's `updated_at`. Becoming stuck or being released
-    starts at `at`.
+    If the state or phase has changed, the new span starts at the operation's `updated_at`. If the
+    operation has only become stuck or been released, the new span starts at `at`.
     """
     start = operation.created_at
     if spans:

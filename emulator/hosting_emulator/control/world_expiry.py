@@ -17,11 +17,12 @@ Uses: TypeAlias = tuple[int, int]
 
 
 def expire_when_unused(worlds: Worlds, engine: Engine, previous_uses: Uses | None = None) -> None:
-    """Delete a world when it has been unused for its time to live.
+    """Delete a world when it has been unused for at least its time to live.
 
-    The time to live is in real milliseconds. A world without a time to live is not deleted. The
-    world is checked once per time to live. `previous_uses` are the world's uses at the previous
-    check, or None if the world was in use or has not been checked.
+    The world is checked once per time to live, so it may survive for up to twice this time. The
+    time to live is in real milliseconds. A world without a time to live is not deleted.
+    `previous_uses` are the world's uses at the previous check, or None if the world was in use or
+    has not been checked.
     """
     if engine.ttl_ms is None or worlds.get(engine.world.name) is not engine:
         return

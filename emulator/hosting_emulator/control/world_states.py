@@ -32,9 +32,9 @@ _STATE_SCHEMA = {"properties": {"kind": {"const": STATE_KIND}}, "required": ["ki
 #: An exported state.
 StateDocument = Annotated[JsonObject, Meta(extra_json_schema=_STATE_SCHEMA)]
 
-#: Exports that are in progress or being sent. Simultaneous requests share an export. The key
-#: consists of the `id()` of the world and of whether the export contains the seed. Each task keeps
-#: its world alive, so the `id()` is unique.
+#: Exports that are in progress or being sent. Simultaneous requests share an export. The key is the
+#: `id()` of the world, and whether the export contains the seed. Each task keeps its world alive,
+#: so the `id()` is unique.
 _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]]] = (
     WeakValueDictionary()
 )

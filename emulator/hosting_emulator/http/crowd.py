@@ -9,10 +9,10 @@ from typing import Final
 
 #: The number of concurrent connections that counts as a crowd.
 CROWD: Final = 100
-#: The number of successive connections that also counts as a crowd.
+#: The total number of connections that counts as a crowd, even if few were open at the same time.
 SUCCESSIVE_CROWD: Final = 1000
-#: The time in real seconds without a new connection after which a crowd has left, if few
-#: connections are still open.
+#: A crowd has left when only a few connections are open, and no connection has been opened for this
+#: many real seconds.
 QUIET_S: Final = 5.0
 _FEW: Final = CROWD // 20
 

@@ -89,7 +89,7 @@ def show_page(
     *,
     raw_headers: Sequence[tuple[bytes, bytes]] = (),
 ) -> web.StreamResponse:
-    """Return the page of a dev origin, or the refusal of a method that dev origins do not support.
+    """Return the page of a dev origin, or the refusal of a method that the path does not accept.
 
     A HEAD request must not redeem a ticket, because link checkers and previews send HEAD.
     """
@@ -113,7 +113,7 @@ def _refuse_method(
     detail = (
         "Redeem a ticket with GET."
         if request.method == "HEAD"
-        else "A dev origin accepts only GET."
+        else f"This path of a dev origin accepts only {' and '.join(methods)}."
     )
     refusal = Refused("invalid_request", detail, status=405)
     docs_url = _docs_url(request, site)

@@ -110,7 +110,7 @@ class Example:
 class Facts:
     """The properties of a server that stay the same while the server runs.
 
-    `variation` is the variation of new worlds whose request sets no variation. `storage_problem`
+    `variation` is the variation of new worlds if their requests set none. `storage_problem`
     returns the latest problem with deleted or replaced files in the data directory, or None if
     there was no problem.
     """

@@ -1,4 +1,4 @@
-"""Raises this process's limit of open files, and reports when the limit has been reached."""
+"""Raises this process's limit on open files, and reports when the limit has been reached."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import resource
 from typing import Any, Final
 
 _log = logging.getLogger("hosting_emulator.http")
-#: Limits that allow enough connections, best first. Some systems accept at most the second limit.
+#: Limits that allow enough connections, highest first. Some systems accept only the lower limit.
 _SUFFICIENT_LIMITS: Final = (65_536, 10_240)
 _NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 #: The minimum time in real seconds between two log messages about the limit.
@@ -17,7 +17,10 @@ _PAUSE_S: Final = 10.0
 
 
 def raise_file_limit() -> None:
-    """Raise this process's limit of open files as far as possible. Shells set a limit of 256 or 1024."""
+    """Raise this process's limit on open files, if it is low and the system allows a higher limit.
+
+    Shells often set a limit of only 256 or 1024.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     for sufficient_limit in _SUFFICIENT_LIMITS:
         limit = sufficient_limit
@@ -34,8 +37,8 @@ def raise_file_limit() -> None:
 class FileLimitReports:
     """An exception handler for an event loop.
 
-    The handler logs one line when the process cannot accept more connections. A connection that is
-    not accepted waits in the operating system until asyncio accepts it. All other exceptions are
+    The handler logs one line when the process cannot accept more connections. Until asyncio can
+    accept a connection, the connection waits in the operating system. All other exceptions are
     passed to the loop's default handler.
     """
 

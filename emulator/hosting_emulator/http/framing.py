@@ -249,7 +249,7 @@ class RequestFraming:
         if not line.endswith(_VERSIONS):
             self._refuse(TOO_LONG if len(line) > LONGEST_LINE else INVALID)
         if line.startswith(b"CONNECT "):
-            self._refuse("The method CONNECT is not supported: this is not a proxy.")
+            self._refuse("The CONNECT method is not supported: this is not a proxy.")
         if _TARGET.match(line):
             return head
         # `match` takes linear time in the length of the line. `search` would take quadratic time.

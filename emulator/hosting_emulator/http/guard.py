@@ -40,7 +40,7 @@ PAGE_HEADER: Final = "X-Emulator-Page"
 #: The maximum number of safe hosts to remember. A client uses one or two hosts.
 _MOST_SAFE_HOSTS: Final = 256
 #: The paths for which other machines need no token. An application under test needs the identity
-#: provider, users read the documentation, and orchestrators check the health.
+#: provider, users read the documentation, and orchestrators request the health check.
 _OPEN: Final = re.compile(
     r"/_emulator/(health|(docs|static)(/.*)?|contract/.*|(worlds/[^/]+/)?idp/.*)"
 )
@@ -122,7 +122,7 @@ class Site:
         return is_this_machine(name) or name in self.names
 
     def is_safe_host(self, host: str) -> bool:
-        """Return whether a Host is safe, because no other website can use it. An empty Host is safe."""
+        """Return whether no other website can use a Host. An empty Host is also safe."""
         if host in self.safe_hosts:
             return True
         if host and not self._is_safe_name(host_name(host)):
@@ -255,8 +255,8 @@ def _require_token(request: web.BaseRequest) -> web.Response:
     return responses.problem(
         401,
         "Control token required",
-        f"Control requests from another machine require the header {TOKEN_HEADER}. `start` prints "
-        "the token, and `--control-token` sets it.",
+        "Control requests from another machine, or through a proxy, require the "
+        f"{TOKEN_HEADER} header. `start` prints the token, and `--control-token` sets it.",
     )
 
 

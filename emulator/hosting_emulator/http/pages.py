@@ -43,7 +43,7 @@ def _escape(value: object) -> str:
 
 
 class Templates:
-    """The templates of a package: the files in its folder `templates`."""
+    """The templates of a package: the files in its `templates` folder."""
 
     def __init__(self, package: str) -> None:
         self._folder = files(package) / "templates"

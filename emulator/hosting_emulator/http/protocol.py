@@ -33,14 +33,14 @@ from hosting_emulator.http.time_slices import SLICE_S, LongJob
 
 _log = logging.getLogger("hosting_emulator.http")
 _positions = itertools.count(1)
-#: The maximum time in real seconds from a request's first byte to its last. Clients on the same
-#: machine take milliseconds, so a slower client only occupies a connection.
+#: The maximum time in real seconds from a request's first byte to its last. A client on the same
+#: machine takes milliseconds. A client that takes this long only ties up a connection.
 REQUEST_TIMEOUT_S: Final = 60.0
-#: The maximum number of requests that may wait for their responses while the connection is still
-#: read. Older versions of aiohttp do not limit this number.
+#: If more requests than this wait for their responses, the connection is not read for the time
+#: being. Older versions of aiohttp have no such limit.
 MOST_UNANSWERED: Final = 64
-#: A client that closes its side more than this many seconds after its request has given up. A
-#: client that is still listening closes its side immediately.
+#: If a client has closed its side, it is assumed to be still listening only if it receives its
+#: response within this many seconds of the request. Later, it may have given up.
 _PATIENCE_S: Final = 0.1
 #: The maximum number of bytes that are parsed immediately, even while long jobs run.
 _SMALL: Final = 2048
@@ -84,7 +84,7 @@ class HttpProtocol(web.RequestHandler):
         self.framing = RequestFraming()
         self.response_count = 0
         #: The request whose handler started last, and the number of this request on the connection,
-        #: from 1.
+        #: counted from 1.
         self._latest_request: web.BaseRequest | None = None
         self._latest_number = 0
         #: The reason why the last request is refused, or None. Data after a refused request is
@@ -163,8 +163,8 @@ class HttpProtocol(web.RequestHandler):
         if self.transport is None or (self._is_half_closed and timeout_s is None):
             return
         if timeout_s is None and not self._has_endless_response:
-            # Resume reading, because over TLS asyncio notices only while it reads that a client
-            # closes its side.
+            # Resume reading. Over TLS, asyncio must read in order to notice that a client closes
+            # its side.
             self._has_endless_response = True
             self.resume_reading()
             self.transport.resume_reading()
@@ -266,9 +266,9 @@ class HttpProtocol(web.RequestHandler):
             return
         self._arrivals.append(data)
         if self._parse_task is None and not self._is_held_back:
-            # Parse small data without a time limit. With a limit, a process that the system
-            # suspends would stop parsing, and the connection would wait for all long jobs before
-            # its next request is read.
+            # Parse small data without a time limit. With a limit, parsing would stop whenever the
+            # system briefly suspends the process. The next request on the connection would then
+            # wait for all long jobs.
             if len(data) <= _SMALL:
                 is_parsed = self._parse(inf)
             else:

@@ -42,7 +42,7 @@ Text: TypeAlias = str | None
 SEED: Final = Query(
     "Include the world's seed, from which its tokens, keys and tickets can be computed."
 )
-LATEST_REQUESTS: Final = Query("The number of latest requests to return.")
+LATEST_REQUESTS: Final = Query("Return at most this many of the latest requests.")
 
 #: The names of the request filters. Each name is the name of a query parameter.
 _FILTER_NAMES: Final = tuple(RequestFilters.__annotations__)
@@ -173,7 +173,7 @@ def _read_bool(name: str, text: str) -> bool:
 
 
 def _read_number(name: str, text: str, bounds: Meta) -> int:
-    """Return a whole number. Raises ControlRefusal 400 for another value, or a number out of bounds."""
+    """Return a whole number. Raises ControlRefusal 400 for any other text or a number out of bounds."""
     lowest = int(bounds.ge or 0)
     highest = int(bounds.le or 0)
     detail = f"{name} must be a number from {lowest} to {highest}"

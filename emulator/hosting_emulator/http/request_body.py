@@ -17,9 +17,9 @@ from hosting_emulator.engine.problem_replies import too_large
 from hosting_emulator.faults.uploads import UploadLimits
 from hosting_emulator.http.protocol import protocol_of
 
-#: The number of bytes to which every compressed body may unpack, and the maximum ratio of a larger
-#: result to the body. An exported state of any size has a lower ratio. A small body that unpacks to
-#: a huge result is refused.
+#: Every compressed body may unpack to this many bytes. A larger result is allowed only if it is at
+#: most `_HIGHEST_RATIO` times as long as the body. An exported state of any size has a lower ratio.
+#: Therefore a small body cannot unpack to a huge result.
 _ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
 _HIGHEST_RATIO: Final = 50
 #: The maximum number of consecutive compressed members in a body (RFC 1952, 2.2).

@@ -40,7 +40,7 @@ _MOST_CONTEXTS: Final = 256
 _LONGEST_HOST: Final = 253
 #: The names in the certificate for clients that request no other host.
 _OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
-#: The host name in a certificate for the wrong host, to which no client connects.
+#: The host name in a certificate for the wrong host. No client connects to this host.
 _WRONG_HOST: Final = "wrong-host.localhost"
 _LOOPBACK_NETWORKS: Final = ("127.0.0.0/8", "::1/128")
 
@@ -58,7 +58,7 @@ class LocalAuthority:
 
     The authority is stored in `folder`, which gets the mode 0700. The next start reads the stored
     authority, and replaces an authority that expires soon or could certify other names. If
-    `is_stored` is false, the certificate is written but not the key. `problem_of` takes the
+    `is_stored` is false, only the certificate is written, and not the key. `problem_of` takes the
     lowercase host that a client requests, and returns the problem that the host's certificate must
     have, or None. Raises OSError if a file cannot be read or written.
     """

@@ -2,8 +2,9 @@
 
 A format defines the shape of the documents in snapshots, journals and exports. Each snapshot,
 journal and export contains the number of its format. Increase FORMAT whenever the stored documents
-change, because a number must never mean two formats. The tests in `tests/storage/test_formats.py`
-fail if FORMAT was not increased. The error for a file in another format says what the user can do.
+change, because a number must never stand for two formats. The tests in
+`tests/storage/test_formats.py` fail if FORMAT was not increased. The error for a file in another
+format says what the user can do.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class FormatRefused(StateRefused):
 def locate(path: object, advice: str = "") -> Iterator[None]:
     """Add the path and advice to the message of a StateRefused that is raised in the `with` block.
 
-    `advice` is for damaged files. If `advice` is not empty, the message for an intact file in
-    another format ends with fixed advice for this case.
+    `advice` says what to do about a damaged file. An intact file in another format gets its own
+    fixed advice instead. If `advice` is empty, no advice is added.
     """
     try:
         yield
@@ -150,7 +151,7 @@ def boot_id() -> str:
 
 _NUMBER = struct.Struct("<Q")
 _CHECKED_SIZE = 2 * _NUMBER.size
-#: The assumed number of starts of a world whose real number was lost. No real number is this large.
+#: The number of starts to assume if the actual number was lost. No world starts this often.
 NEVER_REACHED = 1_000_000
 
 

@@ -234,7 +234,7 @@ def _check_outcome(outcome: records.OperationOutcome) -> None:
 
 def _check_event(rows: Rows, key: str, event: records.ScheduledEvent) -> None:
     drawn = rows[tables.STREAMS.name].get("schedule", 0)
-    _require(event.sequence < drawn, "the sequence number has not been drawn yet")
+    _require(event.sequence < drawn, f"sequence must be less than {drawn}")
     if event.kind == "operation_step":
         operation = rows[tables.OPERATIONS.name].get(event.subject)
         _require(operation and operation.event == key, "no operation waits for this event")
@@ -249,7 +249,8 @@ def _check_event(rows: Rows, key: str, event: records.ScheduledEvent) -> None:
 def _check_fault(rows: Rows, key: str, fault: Fault) -> None:
     family = OUTCOME if key.startswith(OUTCOME.noun) else FAULT
     drawn = rows[tables.STREAMS.name].get(f"{family.noun} order", 0)
-    _require(0 <= fault.order < drawn and fault.id == key, "the order has not been drawn yet")
+    _require(fault.id == key, "the id is not the row's key")
+    _require(0 <= fault.order < drawn, f"order must be at least 0 and less than {drawn}")
     _check_fields(rows, "", fault.rule)
     error = invalid_reason(fault, family)
     _require(not error, str(error))

@@ -83,9 +83,10 @@ def _read_rows(table: str, documents: Mapping[str, Any]) -> dict[str, Any]:
 class Journal:
     """An open journal file. `size` is the file's length in bytes, up to the last complete line.
 
-    `broken` is the reason why the journal accepts no more lines, or None if it accepts lines. The
-    end of a broken journal is unknown. `unsynced` describes a failed sync, or is None if no sync
-    has failed. After a failed sync, earlier lines may be lost, and the loss cannot be detected.
+    `broken` is the reason why the journal accepts no more lines, or None if it accepts lines. A
+    broken journal may end with an incomplete line. `unsynced` describes a failed sync, or is None
+    if no sync has failed. After a failed sync, earlier lines may be lost, and the loss cannot be
+    detected.
     """
 
     def __init__(self, path: Path, world: str, lineage: str = "") -> None:

@@ -46,8 +46,9 @@ DELETED = ".deleted"
 #: The length in bytes above which a journal is folded into a snapshot, if the journal is also
 #: longer than the snapshot.
 COMPACT_BYTES = 128 * 1024 * 1024
-#: The maximum number of rows of a world whose journal is folded into a snapshot at a stop. Writing
-#: more rows would take over 0.1 s, and a start reads a journal about as fast as a snapshot.
+#: When the emulator stops, it folds a world's journal into a snapshot only if the world has at most
+#: this many rows. Writing more rows would take over 0.1 s, and a start reads a journal about as
+#: fast as a snapshot.
 ROWS_FOLDED_AT_STOP = 10_000
 
 

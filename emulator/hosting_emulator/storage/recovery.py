@@ -122,7 +122,7 @@ def _check_progress(
     if numbers is None:
         missing = f"{PROGRESS} is missing, damaged or belongs to {_OTHER_WORLD}"
     elif numbers.commit > world.commit:
-        missing = f"commits {world.commit + 1} to {numbers.commit} were made and are missing"
+        missing = f"commits {world.commit + 1} to {numbers.commit} are missing"
     if missing and is_same_boot:
         raise StateRefused(f"{folder}: {missing}; {ADVICE}")
     if missing:

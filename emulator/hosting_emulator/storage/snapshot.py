@@ -26,7 +26,7 @@ _HEADING = "heading"
 _CHECKSUM = "crc32"
 _KEY = "_key"
 _VALUE = "value"
-#: The number of rows, converted in a few milliseconds, between two calls of `stopped`.
+#: The number of rows between two calls of `stopped`. Converting them takes a few milliseconds.
 _ROWS_BETWEEN_CHECKS = 2_000
 
 _Rows = list[dict[str, Any]]
