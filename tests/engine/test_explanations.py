@@ -233,7 +233,7 @@ def test_a_replay_commits_nothing():
         ({"abort": {"code": "rate_limited"}, "from": "2030-01-01T00:00:00Z"}, "`from` is 2030"),
         (
             {"rate_limit": {"limit": 5, "window": "1m"}},
-            "the limit of requests has not been reached",
+            "the request limit has not been reached",
         ),
         ({"abort": {"code": "rate_limited"}, "call": "list_deployments"}, "1 armed fault does not"),
         ({"connection_reset": {}}, "The response did not arrive: connection_reset."),

@@ -188,12 +188,12 @@ REFUSED: list[tuple[dict[str, Any], str, list[str]]] = [
     (
         {"bad_certificate": {"reason": "expired"}, "call": "list_deployments"},
         "call",
-        ["before there is a call"],
+        ["before the call is known"],
     ),
     (
         {"bad_certificate": {"reason": "expired"}, "principal": "owner"},
         "principal",
-        ["before there is a principal"],
+        ["before the principal is known"],
     ),
     (
         {"bad_certificate": {"reason": "expired"}, "phase": "after_commit"},

@@ -58,7 +58,7 @@ UNUSED = {
     "probability": ("faults: [{abort: {code: forbidden}, probability: 0.000001}]", "probability"),
     "rate limit": (
         "faults: [{rate_limit: {limit: 9, window: 1s}}]",
-        "the limit of requests has not been reached",
+        "the request limit has not been reached",
     ),
     "after commit": (
         "faults: [{connection_reset: {}, call: list_deployments, phase: after_commit}]",

@@ -50,7 +50,8 @@ def check_alteration(alter: Alter, rule: Rule, assumptions: Assumptions) -> None
 def _refusal(alter: Alter, reason: str) -> DocumentRefused:
     """Return the error for an impossible alteration, located at the pointer that causes the error.
 
-    If the reason names none of several pointers, the error is located at the change.
+    If there are several pointers and the reason names none of them, the error is located at the
+    field that holds all pointers, such as `remove`.
     """
     change = next(word for word in CHANGES if getattr(alter, word) is not None)
     named_pointers = [pointer for pointer in alter.pointers if pointer and pointer in reason]

@@ -1,7 +1,8 @@
 """Alters a response with the armed faults, in the order in which they were armed.
 
 Each fault alters the result of the previous fault. No fault prevents another fault from acting. A
-fault that matches a request but does not act on the response still counts the request as seen.
+fault that matches a request but does not act still counts the request as seen, unless the response
+is a replay that the fault must not alter.
 """
 
 from __future__ import annotations

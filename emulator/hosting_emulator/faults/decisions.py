@@ -1,9 +1,9 @@
 """Decides which armed faults act on a request, in the order in which they were armed.
 
-Every matching fault counts the request as seen, and acts if the other conditions of its rule hold.
-Latencies add up and let later faults act. The first fault with any other effect ends the search in
-both commit phases. A fault with the phase after_commit also counts refused requests, but does not
-act on a refused request.
+A matching fault counts the request as seen, and acts if the other conditions of its rule hold.
+Delays add up and let later faults act. The first fault with any other effect ends the search in
+both commit phases, so the remaining faults do not count the request. A fault with the phase
+after_commit also counts refused requests, but does not act on a refused request.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def idle_reason(
         reason = (
             f"the draw with `probability` {fault.rule.probability:g} did not select the request"
         )
-    return reason or "the limit of requests has not been reached"
+    return reason or "the request limit has not been reached"
 
 
 def _idle_reason(

@@ -10,7 +10,7 @@ from hosting_emulator.contract.problems import PROBLEMS
 from hosting_emulator.contract.suggestions import nearest
 from hosting_emulator.faults.categories import FAULT, RuleCategory
 
-#: Maps words of other tools and of our command line to the equivalent fields and kinds.
+#: Maps words from other tools and from our command line to the equivalent fields and kinds.
 _OTHER_WORDS = {
     "user": "principal",
     "actor": "principal",
@@ -56,9 +56,9 @@ _OTHER_WORDS = {
 }
 #: The command line's options for fields whose option has another name.
 _OPTIONS = {"principal": "--user", "pauses": "--pause", "phase": "--after-commit"}
-#: Values of the field `phase`, which users sometimes write as a field.
+#: Values of the field `phase`, which users sometimes write as field names.
 _COMMIT_PHASES = ("before_commit", "after_commit")
-#: Fields of other tools whose value is the kind.
+#: Fields that name the kind in other tools.
 _WORDS_FOR_KIND = ("effect", "kind", "type", "action", "fault", "outcome")
 
 

@@ -12,7 +12,7 @@ def check_handshake_rule(kind: str, rule: Rule) -> None:
     for field in MATCH_FIELDS:
         if field != "project" and getattr(rule, field) is not None:
             message = (
-                f"{kind} acts at the TLS handshake, before there is a {field}; match by project"
+                f"{kind} acts at the TLS handshake, before the {field} is known; match by project"
             )
             raise DocumentRefused(message, field)
     if rule.commit_phase == "after_commit":

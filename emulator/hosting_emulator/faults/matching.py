@@ -17,7 +17,7 @@ from hosting_emulator.world.fault_records import Rule
 
 
 class FaultSubject(msgspec.Struct, frozen=True, gc=False):
-    """An authenticated request that a fault can match.
+    """A request that a fault can match.
 
     `call` is the id of a call or of another endpoint. `headers` returns all values of a header.
     `credentials` is the kind of credentials in the request. `has_body` tells whether the request
@@ -43,7 +43,7 @@ class FaultSubject(msgspec.Struct, frozen=True, gc=False):
 def matches(rule: Rule, subject: FaultSubject) -> bool:
     """Return whether a rule matches a request.
 
-    A rule that does not name `credentials` matches only requests with valid credentials.
+    A rule that does not set `credentials` matches only requests with valid credentials.
     """
     return next(differing_fields(rule, subject), None) is None
 
@@ -79,7 +79,7 @@ def differing_fields(rule: Rule, subject: FaultSubject) -> Iterator[str]:
 
 
 def _values(rule: Rule, subject: FaultSubject, name: str) -> Mapping[str, Sequence[Any]]:
-    """Return the values of the headers, query parameters or body fields that a rule names."""
+    """Return the request's headers, query parameters or body fields to compare with the rule's."""
     if name == "header":
         return {header: subject.headers(header, ()) for header in rule.header or ()}
     if name == "query":

@@ -1,6 +1,6 @@
 """Finds how the nearest request differs from a fault or an outcome that did not act.
 
-In this module, the word entry stands for a fault or an outcome.
+In this module, an entry is a fault or an outcome.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Difference:
 
     @property
     def distance(self) -> int:
-        """The part of the distance between a request and an entry that this difference causes."""
+        """The amount that this difference adds to the distance between a request and an entry."""
         if self.field == "call":
             return _CALL_DISTANCE
         return 1

@@ -1,7 +1,7 @@
 """Refuses an outcome that could never act.
 
-For example, operations do not have the phase that the outcome names, or a lifecycle excludes a
-state.
+For example, the operations lack the phase that the outcome names, or their lifecycle does not
+allow the final state.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _check_transition(outcome: OperationOutcome, call: str) -> None:
 
 
 def _step_in(call: str, phase: str) -> Step:
-    """Return the step with a phase in the plan of a call's operations. The plan must contain the phase."""
+    """Return the step with this phase in the plan of a call's operations, which must have one."""
     return next(step for step in plan_for(call) if step.phase == phase)
 
 
@@ -163,8 +163,8 @@ def outcome_note(
 ) -> str | None:
     """Return a note for the user who arms an outcome, or None if no note is needed.
 
-    The note names the calls whose operations the outcome can change. It also says where a client
-    sees the effects that an operation leaves behind.
+    If the outcome can change the operations of only some calls, the note names these calls. The
+    note also says where a client sees the effects that an operation leaves behind.
     """
     notes = []
     if rule.call is None:

@@ -19,8 +19,8 @@ _CALL_FIELDS = ("call", "method", "project", "path")
 def check_possible(rule: Rule, calls: Sequence[CallSpec]) -> None:
     """Raise DocumentRefused if no request can match a rule.
 
-    `calls` are the calls that the rule's category allows. The message names the field that excludes
-    the last of these calls.
+    `calls` are the calls that the rule's category allows. The message names the first field
+    after which no call is left.
     """
     if rule.call in DOORS:
         _check_endpoint(rule)
@@ -71,7 +71,7 @@ def _check_endpoint(rule: Rule) -> None:
 
 
 def _check_without_user(rule: Rule) -> None:
-    """Raise DocumentRefused if a rule for requests without valid credentials needs a user or commit."""
+    """Raise DocumentRefused if a rule for requests without a user needs a user or a commit."""
     if rule.principal is not None:
         field = "principal"
     elif rule.commit_phase == "after_commit":

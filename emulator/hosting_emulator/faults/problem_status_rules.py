@@ -1,4 +1,4 @@
-"""Refuses a problem whose status the only call of the fault never returns."""
+"""Refuses an `abort` fault whose status is one that the fault's only call never returns."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def check_problem_status(abort: Abort, rule: Rule, assumptions: Assumptions) -> 
     """Raise DocumentRefused if `abort` sets a status that the only call of the rule cannot return.
 
     The contract lists the error statuses of set_project_powered_by_flag (Endpoints). A rule that
-    matches several calls is accepted. In this case, set_project_powered_by_flag returns a listed
-    status, and the other calls return the status of `abort`.
+    matches several calls is accepted. Under such a rule, set_project_powered_by_flag returns a
+    listed status, and the other calls return the status of `abort`.
     """
     if abort.status is None:
         return

@@ -14,7 +14,10 @@ from hosting_emulator.world.value import World
 
 
 def unused_reason(usage: EntryUsage, world: World, entry: Fault, now_ms: int) -> str | None:
-    """Return the reason why a fault or outcome has never acted, or None if it has acted."""
+    """Return the reason why a fault or outcome has never acted, or None if it has acted.
+
+    An outcome that applies to an operation has not acted until it changes the operation.
+    """
     is_outcome = entry.kind in outcome_kinds()
     if entry.hits:
         if is_outcome:

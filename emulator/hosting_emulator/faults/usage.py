@@ -2,9 +2,10 @@
 
 This module also remembers the request that came nearest to matching a fault or outcome.
 
-The usage data are stored outside the world value, because considering an entry does not change the
-world. A rewind therefore does not change the usage data, and a fork starts without usage data. The
-numbers of matches and actions are part of the world (`Fault.seen`, `Fault.hits`).
+The usage data are stored outside the world value, because a request can be compared with an entry
+without changing the world. A rewind therefore does not change the usage data, and a fork starts
+without usage data. The numbers of matches and actions are part of the world (`Fault.seen`,
+`Fault.hits`).
 """
 
 from __future__ import annotations

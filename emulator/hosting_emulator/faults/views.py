@@ -1,4 +1,4 @@
-"""Builds the control API's messages about faults, outcomes and the kinds of both."""
+"""Builds the control API's messages about faults, outcomes and their kinds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ _LATER_FIELDS = (*RECORD_TABLES, "from", "until", "phase", "optional")
 def written_document(world: World, fault: Fault) -> JsonObject:
     """Return the document of a fault or outcome, as written in a scenario.
 
-    The document contains the kind with its options, and the fields of the rule.
+    The document contains the kind with its options, and the fields of the rule except `phase` and
+    `optional`.
     """
     rule: JsonObject = msgspec.to_builtins(fault.rule)
     document: JsonObject = {fault.kind: fault.options}

@@ -33,7 +33,7 @@ class EntryCounts(ControlMessage, frozen=True, kw_only=True):
         str, doc("The entry's id: `fault-1`, `outcome-1`, or `timeline[0]` in the timeline.")
     ]
     kind: Annotated[str, doc("The kind of fault, outcome or intervention.")]
-    optional: Annotated[bool, doc("True if a story may pass although the entry never acts.")]
+    optional: Annotated[bool, doc("True if a story may pass even if the entry never acts.")]
     considered: Annotated[int, doc("The number of requests that were compared with the entry.")]
     seen: Annotated[int, doc("The number of requests that the entry matched.")]
     hits: Annotated[int, doc("The number of requests on which the entry acted.")]

@@ -1,4 +1,4 @@
-"""The world's clock, in milliseconds since 1970-01-01 UTC. World time never goes back."""
+"""The world's clock, in milliseconds since 1970-01-01 UTC. A clock cannot be set back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TimeHasPassed(ClockRefused):
 
 
 def read(clock: ClockRecord, machine_ms: int) -> int:
-    """Return the world time at which the machine's clock shows `machine_ms`."""
+    """Return the world time when the machine's clock shows `machine_ms`."""
     if clock.mode in ("frozen", "skip"):
         return clock.world_ms
     elapsed = max(0, machine_ms - clock.machine_ms)
@@ -37,7 +37,7 @@ def read(clock: ClockRecord, machine_ms: int) -> int:
 
 
 def with_skew_of(clock: ClockRecord, other: ClockRecord | None) -> ClockRecord:
-    """Return a clock with the skews of `other`, or unchanged if `other` is None."""
+    """Return a clock with the skews of `other`, or the unchanged clock if `other` is None."""
     if other is None:
         return clock
     return replace(clock, token_skew_ms=other.token_skew_ms, date_skew_ms=other.date_skew_ms)

@@ -1,4 +1,4 @@
-"""The conditions on the world that must hold for a fault or an outcome to act."""
+"""Evaluates the conditions on the world that must hold for a fault or an outcome to act."""
 
 from __future__ import annotations
 

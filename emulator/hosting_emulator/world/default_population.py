@@ -1,7 +1,7 @@
 """The organizations, users and projects of the default world.
 
-The default world is small and has descriptive names. The records of the default world show every
-state that a call can return.
+The default world is small and has descriptive names. Its projects show every status of a DNS
+authorization and most states of a database.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from hosting_emulator.world.schedule import schedule_event
 from hosting_emulator.world.tables import DNS
 from hosting_emulator.world.value import Change
 
-#: The usual lifetime of an authorization, in world time.
+#: The default lifetime of an authorization, in world time.
 LIFETIME = "30d"
 
 
@@ -28,7 +28,7 @@ def default_zone(change: Change, project: Project) -> str:
 def move_dns_authorization(
     change: Change, project: Project, to: str, zone: str | None = None, lifetime: str = LIFETIME
 ) -> None:
-    """Move a project's DNS authorization to a state, and schedule the expiry.
+    """Move a project's DNS authorization to a state, and schedule the expiry if it can expire.
 
     Raises ValueError if the lifecycle does not allow the transition, or if `lifetime` is not a
     valid duration.

@@ -100,7 +100,7 @@ class Rule(
     optional: Annotated[
         bool,
         _described(
-            "true if a story may pass although the entry never acts (default: the story fails)"
+            "true if a story may pass even if the entry never acts (default: the story fails)"
         ),
     ] = False
 
@@ -136,11 +136,11 @@ class Rule(
 class Fault(WorldRecord, frozen=True, gc=False):
     """An armed fault or outcome.
 
-    `armed_ms` is world time. `seen` counts the requests that matched the rule, and `hits` counts
-    the requests on which the fault acted. For a rate limit, `window_count` counts the requests
-    since the world time `window_began_ms`. With `skips_replays`, the fault does not match replayed
-    responses. The counts are part of the world, so a restart keeps the counts, and a fork counts
-    separately.
+    `armed_ms` is world time. `seen` counts the matching requests for which the fault was
+    considered, and `hits` counts the requests on which the fault acted. If the kind limits
+    requests, `window_count` counts the requests in the window that begins at the world time
+    `window_began_ms`. With `skips_replays`, the fault does not match replayed responses. The counts
+    are part of the world, so a restart keeps the counts, and a fork counts separately.
     """
 
     id: str

@@ -79,7 +79,10 @@ def id_of(world: World, table: Table[AliasedRecord], name: str) -> str:
 
 
 def alias_of(world: World, table: Table[Any], id_: str | None) -> str:
-    """Return the alias of a record, or its id if the record no longer exists."""
+    """Return the alias of a record, or its id if the record no longer exists.
+
+    Return `no organization` if there is no id.
+    """
     if not id_:
         return "no organization"
     record = world.get(table, id_)
@@ -124,7 +127,7 @@ def default_user(world: World) -> User | None:
 
 
 def not_found_message(world: World, table: Table[AliasedRecord], name: str) -> str:
-    """Return the message that no record of a table has this alias or id.
+    """Return an error message saying that no record of a table has this alias or id.
 
     The message suggests the nearest alias. If no alias is near, the message lists all aliases.
     """

@@ -2,8 +2,8 @@
 
 An operation follows the steps of its plan. Under a `timed` or `immediate` profile, the schedule
 moves the operation from step to step. Under `per_poll`, polls move the operation. Under `manual`,
-an intervention must move the operation. Only the operation that holds its project's claim moves.
-The project's other operations wait in the order in which they started.
+an intervention must move the operation. Only the operation that holds its project's claim
+follows its plan. The project's other operations wait in the order in which they were accepted.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def condition_holds(world: World, operation: Operation) -> bool:
 
 
 def count_hit(change: Change, outcome_id: str) -> bool:
-    """Count a hit of an armed outcome. Return False if the outcome can no longer act."""
+    """Count that an armed outcome acted. Return False if the outcome can no longer act."""
     armed = change.get(OUTCOMES, outcome_id)
     if armed is None or is_spent(armed, change.now_ms):
         return False
@@ -262,8 +262,7 @@ def stale_generation(change: Change, operation: Operation) -> OperationFailure |
 
     Return None if the generation is current or is not checked.
 
-    Two initializations may be accepted for the same generation. Only the first initialization can
-    succeed.
+    Several initializations may be accepted for the same generation. Only one of them can succeed.
     """
     if operation.expected_generation is None or change.assumptions.source_generation == "ignored":
         return None

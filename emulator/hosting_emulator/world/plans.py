@@ -112,13 +112,13 @@ def outcome_phases(operation: Operation) -> tuple[str, ...]:
 
 
 def leaves_in(plan: Sequence[Step], phase: str, effects: PartialEffects) -> bool:
-    """Tell whether an operation that ends in a phase of its plan can leave effects behind."""
+    """Tell whether an operation that ends in this phase of its plan can leave `effects` behind."""
     step = next(step for step in plan if step.phase == phase)
     return find_early_effect(step, effects) is None
 
 
 def find_early_effect(step: Step, effects: PartialEffects) -> str | None:
-    """Return the reason why an operation cannot leave effects behind at a step, or None if it can."""
+    """Return why an operation that ends at `step` cannot leave `effects` behind, or None."""
     if step.state == "queued":
         return "a queued operation has not begun its work, so it leaves nothing behind"
     if effects.deployment and not lifecycles.DEPLOYMENT.may(step.deployment, effects.deployment):
@@ -165,7 +165,7 @@ def is_reconciling(operation: Operation) -> bool:
 
 
 def reacts(operation: Operation) -> bool:
-    """Tell whether a change of the world can make the outcome of an operation act."""
+    """Tell whether a change to the world can make an operation's outcome act or end its hold."""
     outcome = operation.outcome
     if outcome is None or outcome.while_ is None or is_finished(operation):
         return False

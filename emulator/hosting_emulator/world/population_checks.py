@@ -1,4 +1,4 @@
-"""Checks of a world's description for unknown names, repeated values and other mistakes."""
+"""Checks a world's description for unknown names, repeated values and other mistakes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def find_mistakes(part: WorldPart, whole: WorldPart, now_ms: int, prefix: str) -
 
 
 def _repeated_values(section: str, added: Sequence[Any], whole: Sequence[Any]) -> Iterator[Mistake]:
-    """Yield the added items whose alias, id, handle or email address is already in use."""
+    """Yield a mistake for each alias, id, handle or email address that is already in use."""
     earlier = [item for item in whole if not any(item is new_item for new_item in added)]
     for field in ("alias", "id", "handle", "email"):
         owners = {_value_of(item, field): item for item in earlier}
@@ -69,7 +69,7 @@ def _repeated_values(section: str, added: Sequence[Any], whole: Sequence[Any]) -
 
 
 def _value_of(item: Any, field: str) -> str | None:
-    """Return the value of a field or the default of the field, or None if there is neither."""
+    """Return the value of a field or its default, or None if there is neither."""
     value: str | None = getattr(item, field, None)
     if value or not hasattr(item, field):
         return value

@@ -160,7 +160,7 @@ class WorldPart(PopulationPart):
 def stored_key(value: str) -> str:
     """Return the stored form of an API key's value.
 
-    A stored form, and a text that is not a valid value, is returned unchanged.
+    Any other text, such as a stored form, is returned unchanged.
     """
     if re.fullmatch(KEY_VALUE, value) is None:
         return value

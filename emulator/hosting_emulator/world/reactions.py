@@ -1,6 +1,7 @@
 """Runs the outcomes that react to changes of the world.
 
-An outcome with a condition reacts when a change to the world makes the condition hold or end.
+An outcome with a condition reacts when a change to the world makes the condition start or stop
+holding.
 
 A failure, a cancellation or a reconciliation begins as soon as the condition holds in a phase of
 the outcome. An operation that is held in a phase continues as soon as the condition no longer
@@ -17,7 +18,7 @@ from hosting_emulator.world.value import Change, World
 
 
 def react(change: Change) -> None:
-    """Run outcomes whose condition a change makes hold or end, until no more outcomes react.
+    """Run the outcomes that react to a change, until no more outcomes react.
 
     The effects of the outcomes become part of the change, and can make further outcomes react.
     """
@@ -36,12 +37,15 @@ def _react_once(change: Change) -> bool:
 
 def _reacting_operations(change: Change) -> list[Operation]:
     """Return the operations in a change whose outcomes react, oldest first."""
-    # Sort by id, because ids sort by creation.
+    # Sort by id, because ids sort by creation time.
     return [change.row(OPERATIONS, id_) for id_ in sorted(change.reacting)]
 
 
 def _act(change: Change, world: World, operation: Operation) -> bool:
-    """Run an operation's outcome if the condition requires it. Return whether the outcome acted."""
+    """Start an operation's outcome if its condition holds, or end a hold if the condition fails.
+
+    Return whether the outcome acted.
+    """
     outcome = operation.outcome
     assert outcome is not None
     holds = condition_holds(world, operation)

@@ -3,8 +3,8 @@
 Timestamps that responses show are stored as text, in fields named `…_at`. Times that the code
 compares are stored as integers in milliseconds of world time, in fields named `…_ms`.
 
-Records never form reference cycles. `gc=False` therefore excludes records from cyclic garbage
-collection, so that a large world causes no pauses.
+Records never form reference cycles. They therefore set `gc=False`, which excludes them from cyclic
+garbage collection, so that a large world causes no pauses.
 """
 
 from __future__ import annotations
@@ -185,12 +185,12 @@ class PartialEffects(WorldRecord, frozen=True, gc=False):
 class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "while"}):
     """The part of an armed outcome that determines how one operation proceeds and ends.
 
-    `id` is the id of the armed outcome. The `steps` happen in order at the end of the `phase`. The
-    first step replaces the next step of the plan. Each further step follows `step_ms` milliseconds
-    of world time later, or after the duration of the phase if `step_ms` is None. `steps_taken` is
-    the number of steps that have happened. A step is a state of reconciliation, or `stuck`,
-    `released`, `failed` or `cancelled`. `queued_ms` and `running_ms` replace the times of the
-    operation's profile.
+    `id` is the id of the armed outcome. The `steps` happen in order, the first at the end of the
+    `phase`. The first step replaces the next step of the plan. Each further step follows `step_ms`
+    milliseconds of world time later, or after the duration of the phase if `step_ms` is None.
+    `steps_taken` is the number of steps that have happened. A step is a state of reconciliation, or
+    `stuck`, `released`, `failed` or `cancelled`. `queued_ms` and `running_ms` replace the times of
+    the operation's profile.
 
     With the condition `while_`, the first step happens as soon as the condition holds during the
     `phase`. An empty `phase` stands for every phase in which an operation can take the first step.
@@ -401,10 +401,10 @@ class ScheduledEvent(WorldRecord, frozen=True, gc=False):
 class ClockRecord(WorldRecord, frozen=True, gc=False):
     """The relation of world time to the machine's clock.
 
-    World time was `world_ms` when the machine's clock showed `machine_ms`. The clock with which the
-    identity provider dates tokens is ahead of world time by `token_skew_ms`. The clock with which
-    the server writes Date headers is ahead of world time by `date_skew_ms`. A clock
-    with a negative skew is behind world time.
+    World time was `world_ms` when the machine's clock showed `machine_ms`. The identity provider's
+    clock, which dates tokens, is ahead of world time by `token_skew_ms`. The clock for the Date
+    headers is ahead of world time by `date_skew_ms`. A clock with a negative skew is behind world
+    time.
     """
 
     mode: ClockMode
@@ -434,9 +434,9 @@ class WorldSource(WorldRecord, frozen=True, gc=False):
 
     `at_ms` is None if the world starts at the default time of its clock's mode. `scenario` is the
     text of the world's scenario. `chosen` lists the assumptions that a user set, including those
-    that the user set to the default.
-    `variation` is the variation that a reset restores. `commit` is the world's first commit number,
-    or None for a world that was imported from an exported state.
+    that the user set to the default. `variation` is the variation that a reset restores. `commit`
+    is the world's first commit number, or None for a world that was imported from an exported
+    state.
     """
 
     mode: ClockMode = "real"

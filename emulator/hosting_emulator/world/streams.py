@@ -1,4 +1,6 @@
-"""Random streams, derived from a world's seed. A world has no other source of randomness.
+"""Random values, derived from the seeds of a world and its variation.
+
+A world has no other source of randomness.
 
 Each purpose has its own stream and its own count of draws. A draw from one stream therefore never
 affects another stream. For example, arming a fault does not change any id.
@@ -47,7 +49,7 @@ def next_number(change: Change, stream: str) -> int:
 def new_id(change: Change) -> str:
     """Return a new Ulid, which consists of the world's time, a counter and random bytes.
 
-    The counter makes ids of the same millisecond sort by creation.
+    The counter makes ids created in the same millisecond sort in creation order.
     """
     count = next_number(change, "ids")
     randomness = derive(change.world.seed, "stream", "ids", str(count), size=6)

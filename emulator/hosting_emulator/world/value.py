@@ -54,8 +54,8 @@ Writes = Mapping[str, Mapping[str, Any]]
 #: most two scheduled events.
 Schedule: TypeAlias = tuple[tuple[int, int, str], ...]
 #: The rows of a table by their keys. A small table is a dict that is never modified. Copying such a
-#: dict takes a third of the time of an insertion into a map. Reading from a dict takes a fifth of
-#: the time of reading from a map.
+#: dict takes a third as long as inserting a row into a map. Reading from a dict takes a fifth as
+#: long as reading from a map.
 Rows: TypeAlias = "dict[str, Any] | HashTrieMap[str, Any]"
 _LARGEST_DICT = 32
 #: The tables whose only row is also a field of the world, because every request reads the row.
@@ -173,7 +173,7 @@ def empty_world(name: str, seed: str) -> World:
 
 
 def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
-    """Return a world with writes applied. No other function updates tables, indexes and schedule."""
+    """Return a world with writes applied, and with updated indexes and an updated schedule."""
     tables = dict(world.tables)
     singletons: dict[str, Any] = {}
     indexes = world.indexes

@@ -84,7 +84,7 @@ def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any
 def _field_plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
     """Return (name, is optional, assumption) for each field of a resource, required fields first.
 
-    The assumption selects the words of the field. A field without such words has an empty string.
+    The assumption selects the words of the field, and is empty for a field without such words.
     """
     plan = []
     for field in sorted(RESOURCES[resource].fields, key=lambda field: field.optional):

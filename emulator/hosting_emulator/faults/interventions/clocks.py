@@ -1,4 +1,4 @@
-"""Interventions in the clocks of the identity provider and of the Date headers."""
+"""Interventions that set the clocks of the identity provider and of the Date headers."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def skew_clock(change: Change, tokens: Skew | None = None, date: Skew | None = N
     """The clock of the identity provider (`tokens`) or of the Date headers (`date`) gets a skew.
 
     A skew is a duration by which the clock is ahead of world time, such as 5m, or behind world
-    time, such as -2h. A skew of 0s sets the clock right. A clock that is ahead issues tokens dated
-    in the future, which are not valid yet. If a clock is behind by more than the lifetime of a
-    token, a new token has already expired.
+    time, such as -2h. A skew of 0s sets the clock right. If the clock of the identity provider
+    is ahead, new tokens are dated in the future and are not valid yet. If it is behind by more than
+    the lifetime of a token, a new token has already expired.
     """
     if tokens is None and date is None:
         raise DocumentRefused(

@@ -1,4 +1,4 @@
-"""Interventions in dev access tickets, API keys and sessions.
+"""Interventions that change dev access tickets, API keys and sessions.
 
 A document names a ticket by its id or by its user. A document names an API key by its id or name.
 """
@@ -69,7 +69,7 @@ def end_session(change: Change, user: User) -> str:
 def leave_key_creation_uncertain(
     change: Change, times: Annotated[int, Meta(ge=1, le=1000)] = 1, *, optional: bool = False
 ) -> str:
-    """The next API keys are created, but the responses are api_key_creation_uncertain.
+    """The next API keys are created, but each response is api_key_creation_uncertain.
 
     With `optional`, a story can pass even if no key is created.
     """

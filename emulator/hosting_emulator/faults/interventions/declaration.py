@@ -39,7 +39,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     function: ClassVar[Function]
     parameters: ClassVar[dict[str, Any]]
-    #: Maps the name of a field that names a record by alias to the table of the record.
+    #: Maps each field that names a record by alias to the table of the record.
     aliased_fields: ClassVar[dict[str, Table[Any]]]
 
     def apply(self, change: Change) -> str:
@@ -65,7 +65,7 @@ class Intervention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return getattr(self, name)
 
     def _apply_to_all(self, change: Change) -> str:
-        """Apply the intervention to all selected records, oldest first, and skip records that refuse it."""
+        """Apply the intervention to all selected records to which it can apply, oldest first."""
         subject = next(SUBJECTS[kind] for kind in self.parameters.values() if kind in SUBJECTS)
         if getattr(self, subject.name) is not None:
             raise DocumentRefused(f"give either {subject.name} or all, not both", subject.name)

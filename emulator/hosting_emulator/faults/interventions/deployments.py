@@ -1,4 +1,4 @@
-"""Interventions in deployments."""
+"""Interventions that change deployments."""
 
 from __future__ import annotations
 

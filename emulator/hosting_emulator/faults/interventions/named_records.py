@@ -82,9 +82,9 @@ class Owner:
 class Subject:
     """A type of record that a document names by id, in the field `name`, or by an owner.
 
-    `owners` are the fields that name an owner. `find` takes a change and the values of all these
-    fields. `find` returns the record, or raises DocumentRefused. `over` returns whether a record is
-    no longer active. An intervention with `all` skips records that are no longer active.
+    `owners` are the fields that name an owner. `find` takes a change and the values of all
+    `fields`. `find` returns the record, or raises DocumentRefused. `over` returns whether a record
+    is no longer active. An intervention with `all` skips records that are no longer active.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Interventions in operations, reconciliation and the mutation claim of a project.
+"""Interventions that change operations, reconciliation and the mutation claim of a project.
 
 A document names an operation by its id, or by the project whose claim the operation holds.
 """
@@ -103,7 +103,7 @@ def cancel_operation(
 
 
 def _check_effects(operation: Operation, effects: PartialEffects | None) -> None:
-    """Raise DocumentRefused if an operation cannot leave effects behind in its current state."""
+    """Raise DocumentRefused if an operation cannot leave `effects` behind in its current state."""
     if effects is None:
         return
     reason = find_impossible_effect(operation.kind, effects)

@@ -1,4 +1,4 @@
-"""Interventions in the plan, credits, permissions, members, roles and owners of organizations."""
+"""Interventions that change an organization's plan, credits, permissions, members and owner."""
 
 from __future__ import annotations
 

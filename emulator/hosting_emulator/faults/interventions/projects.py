@@ -1,4 +1,4 @@
-"""Interventions in a project's DNS authorization, databases and custom domain."""
+"""Interventions that change a project's DNS authorization, databases and custom domain."""
 
 from __future__ import annotations
 

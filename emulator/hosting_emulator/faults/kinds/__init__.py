@@ -82,7 +82,7 @@ class Wire(Protocol):
     body: bytes
 
     async def send(self, data: bytes) -> None:
-        """Send bytes, and wait while the client is not reading."""
+        """Send bytes, and wait if the client does not read fast enough."""
 
     async def end(self) -> None:
         """End the response. The connection can then serve another request."""
@@ -132,7 +132,7 @@ class PageResponse:
 class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Base class of all kinds of faults. A kind overrides the methods for its effects.
 
-    A kind with `delays` lets other faults act on the same request. A kind with `replaces_response`
+    A kind with `delays` lets later faults act on the same request. A kind with `replaces_response`
     replaces the call's response with another response. A kind with `sends_nothing` sends no byte of
     a response, so the call is not made if the fault acts before the commit. A kind with
     `delivers_response` lets the client receive a whole response. Explore tries each kind with
@@ -141,8 +141,8 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     A kind with `needs_running_clock` lets requests wait until a moment of world time. Such a kind
     acts only while the clock of the world runs.
 
-    A kind with the stage `upload` acts before the request's body is read, and only on a request
-    with a body. A kind with the stage `handshake` acts before there is a request. A kind with the
+    A kind with the stage `upload` acts while the request's body is read, and only on a request with
+    a body. A kind with the stage `handshake` acts before there is a request. A kind with the
     stage `delivery` determines how often the request is handled. A kind with the stage `read` shows
     another state in the response to a read. A kind with the stage `response` changes the response
     that the call returned. Kinds with the stages `delivery`, `read` and `response` have no commit
@@ -200,7 +200,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         return 0
 
     def deviation(self, body_bytes: int) -> str | None:
-        """Describe how the effect on a response deviates from the options, or return None if both agree."""
+        """Describe how the effect deviates from the options, or return None if it does not."""
         return None
 
     async def send(self, wire: Wire) -> None:
@@ -234,13 +234,16 @@ def fault_kinds() -> Mapping[str, type[FaultKind]]:
 
 
 def explored_kinds() -> tuple[str, ...]:
-    """Return the names of the kinds that explore tries, in the order in which explore tries the kinds."""
+    """Return the names of the kinds that explore tries, in the order of the trials."""
     names = [name for name, kind in fault_kinds().items() if kind.is_explored]
     return tuple(_ordered(names, _EXPLORE_ORDER))
 
 
 def kind_of(fault: Fault) -> FaultKind:
-    """Return a fault's kind with its options. Raises msgspec.ValidationError or KeyError."""
+    """Return a fault's kind with its options.
+
+    Raises KeyError for an unknown kind, and msgspec.ValidationError for invalid options.
+    """
     return convert(fault.options, fault_kinds()[fault.kind])
 
 

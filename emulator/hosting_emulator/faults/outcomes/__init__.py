@@ -1,4 +1,4 @@
-"""Outcomes. An armed outcome determines how the next matching operation ends.
+"""Outcomes. An armed outcome determines how a matching operation proceeds and ends.
 
 A new kind needs only its own file in this package. A kind is a struct whose fields are its options
 and whose docstring is its help text. Each kind creates an OperationOutcome, which is stored with
@@ -62,8 +62,9 @@ class OutcomeKind(
     """Base class of all kinds of outcomes.
 
     `queued` and `running` set how long the operation stays in these states. The `steps` happen one
-    after the other at the end of the phase `at`. With a condition, the `steps` begin as soon as the
-    condition holds. The class `OperationOutcome` describes the details.
+    after the other, and begin at the end of the phase `at`. With a condition, every first step
+    except `stuck` happens as soon as the condition holds. The class `OperationOutcome` describes
+    the details.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -138,7 +139,10 @@ def outcome_kinds() -> Mapping[str, type[OutcomeKind]]:
 
 
 def outcome_of(armed: Fault) -> OutcomeKind:
-    """Return an armed outcome's kind with its options. Raises msgspec.ValidationError or KeyError."""
+    """Return an armed outcome's kind with its options.
+
+    Raises KeyError for an unknown kind, and msgspec.ValidationError for invalid options.
+    """
     return convert(armed.options, outcome_kinds()[armed.kind])
 
 
