@@ -85,7 +85,8 @@ class ExchangeView:
         self.user = entry.principal.user_id or None
         #: The request headers by lowercase name. If a header is repeated, the last value is kept.
         self.headers = {name.lower(): value for name, value in entry.raw_headers}
-        #: The Authorization header, shortened. Judges tell clients apart by their Authorization headers.
+        #: The Authorization header, shortened if it is long. Judges tell clients apart by their
+        #: Authorization headers.
         self.credentials = _brief(self.headers.get(b"authorization", b""))
         key = self.headers.get(_KEY_HEADER)
         #: The Idempotency-Key that was sent, or None if there was none.

@@ -1,7 +1,7 @@
 """The rules of conduct: what a client of the service must not or should not do.
 
-The texts of the rules are written for users. The judges in the package `judges` find the requests that
-break a rule.
+The texts of the rules are written for users. The judges in the `judges` package find the requests
+that break a rule.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Watch:
         self._judged_count = 0
         #: The number of requests from the emulator's own pages and tools.
         self._own_count = 0
-        #: The number of second deliveries that faults made.
+        #: The number of requests that faults delivered a second time.
         self._fault_count = 0
         self._has_skip_clock = False
         self._world = engine.world
@@ -134,7 +134,7 @@ class Watch:
             remarks.append(f"Not checked: {requests} that left the log before the first check.")
         if self._has_skip_clock:
             remarks.append(
-                "Early polling was not checked, because in the clock mode `skip` each poll moves the clock."
+                "Early polling was not checked, because in `skip` mode each poll moves the clock."
             )
         if self._own_count:
             requests = requests_text(self._own_count)

@@ -1,7 +1,7 @@
 """Finds misplaced and repeated items of a list.
 
-The module `comparisons` uses this module for the words `sorted_by` and `distinct`. The module
-`list_checks` checks the operands of both words.
+The `comparisons` module uses this module for `sorted_by` and `distinct`. The `list_checks` module
+checks their operands.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ LOST_WORDS = (
 )
 #: The word for a response that was lost because its client stopped waiting.
 GAVE_UP = "gives_up"
-#: Every HTTP method that a request can have.
+#: The HTTP methods that the `method` filter accepts.
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT")
 _STATUS_CLASS = re.compile("([2-5])xx", re.IGNORECASE)
 

@@ -101,7 +101,7 @@ def _fields_of(name: str, words: OpenWords) -> ValueType:
 
 def _field_type(field: Field, words: OpenWords) -> ValueType:
     kind = _kind_type(field.name, field.kind, field.keywords, words, field.assumption)
-    # Under the assumption `last_page_cursor`, the field can be null.
+    # The `last_page_cursor` assumption can make the field null.
     is_nullable = field.nullable or field.assumption == "last_page_cursor"
     if is_nullable:
         return or_null(kind)

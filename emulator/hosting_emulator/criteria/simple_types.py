@@ -124,7 +124,7 @@ class Text(ValueType):
 
 @dataclass(frozen=True)
 class Word(Text):
-    """A word from a fixed set. The function `aliases` maps other spellings to words of the set."""
+    """A word from a fixed set. The `aliases` function maps other spellings to words of the set."""
 
     form: str = "a word"
     words: tuple[str, ...] = ()

@@ -51,7 +51,9 @@ def read_destination(uri: str, site: Site) -> Destination:
     """
     parts = _split(uri)
     if parts is None or "@" in parts.netloc:
-        raise OAuthRefusal("The redirect_uri must be an absolute URI without a fragment.")
+        raise OAuthRefusal(
+            "The redirect_uri must be an absolute URI without a fragment or user information."
+        )
     if parts.scheme not in ("http", "https"):
         if "." not in parts.scheme:
             raise OAuthRefusal(

@@ -68,7 +68,7 @@ def _faulty(engine: Engine, reply: Reply, effect: FaultKind) -> FaultyResponse:
 
 
 def _subject(request: IdentityRequest, call: str, path: str) -> FaultSubject:
-    """Return the properties of a request that the conditions of faults compare."""
+    """Return the properties of a request that are compared with the conditions of faults."""
     return FaultSubject(
         call=call,
         project=None,

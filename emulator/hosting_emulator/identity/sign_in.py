@@ -43,7 +43,7 @@ _SECONDS: Final = re.compile(r"[0-9]{1,10}")
 
 
 def authorize(request: IdentityRequest, engine: Engine) -> web.Response:
-    """Show the page to choose a user, or redirect back with a code (RFC 6749, 4.1).
+    """Show the page for choosing a user, or redirect back with a code (RFC 6749, 4.1).
 
     `prompt=none` uses this browser's session and does not show the page. For a client with a local
     address, `login_hint` (an alias, id or email address) chooses the user without a page, and

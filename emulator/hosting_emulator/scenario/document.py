@@ -1,6 +1,6 @@
 """The types of the parts of a scenario file.
 
-The module `shape` reports every value in a file that does not fit these types.
+The `shape` module reports every value in a file that does not fit these types.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from hosting_emulator.world.tables import TIMELINE
 
 
 def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) -> list[StoryEntry]:
-    """Return the counts of each entry of a story, with the reason if the entry never acted.
+    """Return the counts for each entry of a story, and the reason if the entry never acted.
 
     `top` is the location of the scenario. `armed_at` maps the id of each entry that a step armed to
     the location of the step. Entries at the top level of the scenario and in its timeline are not

@@ -18,7 +18,7 @@ from hosting_emulator.scenario.source import Location, Source
 #: The maximum number of characters of a text that is cached. Longer texts are usually recorded
 #: sessions, and caching many of them would use too much memory.
 _LONGEST_CACHED = 32 * 1024
-#: The sections that a scenario of the kind `story` can have.
+#: The sections that a scenario whose kind is `story` can have.
 _SECTIONS_WITHOUT_WORLD = {"name", "description", "seed", "parts", "story"}
 
 

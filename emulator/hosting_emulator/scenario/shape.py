@@ -113,7 +113,7 @@ def _parts_of(section: Location, kind: Any) -> Iterator[tuple[Location, Any]]:
 
 
 def _type_errors(location: Location, kind: Any) -> tuple[list[ScenarioError], list[Location]]:
-    """Return an error for each value with a wrong type, and the fields that contain these values.
+    """Return an error for each value of a wrong type, and the fields that contain these values.
 
     After each error, the conversion is repeated without the field that contains the error. The
     search ends at the first error about a missing field.
@@ -163,7 +163,7 @@ def _leave_out(entry: Location, excluded: Sequence[Location]) -> bool:
 def _errors_at(
     location: Location, reason: str, path: str
 ) -> tuple[list[ScenarioError], list[Location]]:
-    """Return the errors for a message of msgspec, and the locations of the fields with the errors.
+    """Return the errors that a msgspec message reports, and the locations of the invalid fields.
 
     `reason` is the first part of msgspec's message. `path` is the rest of the message, which is a
     path relative to the location.

@@ -101,7 +101,7 @@ class Location:
     def refusals(self) -> Iterator[None]:
         """Convert a ValueError in the `with` block to a ScenarioError at this location.
 
-        If the ValueError has an attribute `field`, the ScenarioError is at this field below the
+        If the ValueError has a `field` attribute, the ScenarioError is at this field below the
         location.
         """
         try:

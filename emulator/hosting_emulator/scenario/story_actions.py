@@ -1,6 +1,6 @@
 """Carries out the actions of a story's steps.
 
-The module `story` decides when a step runs and whether the step passes. To add an action, write a
+The `story` module decides when a step runs and whether the step passes. To add an action, write a
 method, add the method to `_ACTIONS`, and add an entry to `step_keys`.
 """
 

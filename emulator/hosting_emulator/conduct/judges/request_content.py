@@ -31,7 +31,7 @@ class Redemptions(ConductJudge):
         self._without_response: Recent[str, bool] = Recent()
         #: The expiry time of each ticket in milliseconds, from the response that created the ticket.
         self._expiries: Recent[str, int] = Recent()
-        #: Tickets that were created by a second delivery and that no client received.
+        #: Tickets that a request's second delivery created and that no client received.
         self._discarded: Recent[str, bool] = Recent()
 
     def after_rewind(self) -> Redemptions:
@@ -51,7 +51,7 @@ class Redemptions(ConductJudge):
                 self._expiries.keep(*expiry)
 
     def _note_second_delivery(self, exchange: ExchangeView) -> None:
-        """Remember the ticket in the response to a second delivery, which the client did not receive."""
+        """If a request was delivered twice, remember the ticket that the client did not receive."""
         second = exchange.entry.second_delivery
         if second is None or exchange.entry.is_discarded:
             return

@@ -219,7 +219,7 @@ def _requests_to_leave_out(
     *,
     exact: bool,
 ) -> dict[int, str]:
-    """Return further requests to leave out so that the story may pass, with the reasons.
+    """Return the next requests to leave out, with the reasons, so that the story may pass.
 
     Raises NotRecordable if the failed step cannot be left out.
     """

@@ -144,7 +144,7 @@ def key_value(key_id: object) -> str:
 def _noun_of(path: KeyPath, entry: Entry) -> str:
     """Return a noun for the value at a path of a response, such as `operation`.
 
-    The noun is the name of the field or, for a field `id`, the name of the record.
+    The noun is the name of the field or, for an `id` field, the name of the record.
     """
     names = list(map(str, path))
     noun = names[-1].removesuffix("_id").removeprefix("next_")

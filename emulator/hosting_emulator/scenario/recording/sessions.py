@@ -19,8 +19,8 @@ _MOST_DIGITS = 9
 class SessionEvent:
     """A request or a manual change, with its world time.
 
-    `before` is the world before the event. With `is_uncounted`, the request changed nothing, and
-    its effect on the counts of faults and of the rate limit was rewound.
+    `before` is the world before the event. With `is_uncounted`, the request changed only the counts
+    of faults and of the rate limit, and a rewind undid this change.
     """
 
     title: str

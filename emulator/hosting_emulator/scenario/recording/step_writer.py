@@ -192,7 +192,7 @@ class StepWriter:
         return step
 
     def _body(self, body: bytes) -> Document:
-        """Return the key `body` for a JSON body, or the key `text` for any other body."""
+        """Return the `body` key for a JSON body, or the `text` key for any other body."""
         try:
             text = body.decode()
         except UnicodeDecodeError:
@@ -240,7 +240,7 @@ class StepWriter:
         return self._token_options(entry, step, user)
 
     def _token_options(self, entry: Entry, step: Document, user: User) -> Document:
-        """Return the keys of a step that create an access token like the token of a request."""
+        """Return the keys of a step that create an access token like the request's token."""
         principal = entry.principal
         options: Document = {}
         if user.alias != DEFAULT_ALIASES["user"]:
