@@ -334,8 +334,8 @@ def _value(
         for word in (before, after):
             if word in field.meaningful_words or (word is after and word == field.contract_word):
                 reason = (
-                    f"{pointer}: the contract gives {brief(word)} a meaning, so the word can "
-                    "neither replace another word nor be replaced"
+                    f"{pointer}: the contract gives {brief(word)} a meaning, so the changed "
+                    "response would state something false"
                 )
                 yield Forbidden(pointer, reason, sentence)
 

@@ -351,7 +351,7 @@ class _Writer:
 
 
 def _names_of_other_shape(spec: CallSpec, response: SentResponse) -> frozenset[str]:
-    """Return the fields that exist only in the other kind of response: a success or a problem.
+    """Return the fields that only a problem has if the response is a success, or vice versa.
 
     An alteration that sets such a field is meant for the other kind of response, so this response
     must not get the field.

@@ -427,7 +427,7 @@ _ROWS = (
             "invalid_request is used for errors in a header, in the query (including more than "
             "100 parameters), in a body or in the HTTP message itself, and for an unknown HTTP "
             "method. resource_not_found is used for an unknown path. service_unavailable is "
-            "used if the emulator fails."
+            "used if the emulator itself fails."
         ),
         sentence=(
             "Which HTTP status each other code uses, and which code follows which other condition: "
@@ -473,8 +473,8 @@ _ROWS = (
         name="problem_words",
         doc=(
             "`contract problems` shows the texts of title and suggested_action. The member "
-            "detail describes the mistake, and instance is omitted. The variation points "
-            "problem-wording and problem-extras vary the texts."
+            "detail describes the mistake, and instance is omitted. The variation point "
+            "problem-wording varies the texts, and problem-extras adds members."
         ),
         sentence="minimum length 1",
         reason="programs use the code, not the texts",

@@ -133,7 +133,7 @@ class JsonText:
         return self._with(siblings[index].outer_start, siblings[index].end, "")
 
     def rename(self, position: Position, name: str) -> JsonText:
-        """Return the text with a new name for a member."""
+        """Return the text after renaming a member."""
         part = self._at(position)
         _, name_end = _DECODER.raw_decode(self.text, part.outer_start)
         return self._with(part.outer_start, name_end, _write(name))

@@ -167,7 +167,7 @@ ROWS: Final = (
         status=404,
         retryable=False,
         title="Resource not found",
-        suggested_action="Check the identifier, and that the caller has access to it.",
+        suggested_action="Check the identifier, and check that the caller has access to it.",
         meaning=(
             "The resource does not exist, or it is outside the user's access. The response "
             "does not distinguish the two cases."
