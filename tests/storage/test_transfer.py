@@ -96,7 +96,7 @@ def test_a_document_that_is_no_export_is_refused(garbage):
         (("tables", "streams", "ids", "many"), "table streams, row ids"),
         (("tables", "streams", "ids", -1), "table streams, row ids"),
         (("tables", "streams", "ids", 2**70), "table streams, row ids"),
-        (("tables", "streams", "schedule", 1), "table schedule, row .*: the sequence"),
+        (("tables", "streams", "schedule", 1), "table schedule, row .*: sequence must be"),
         (("tables", "clock", {}), "clock has no row 'world'"),
         (("tables", "clock", "world", "world_ms", LATEST_MS + 1), "table clock, row world"),
         (("tables", "clock", "world", "mode", "warp"), "table clock, row world"),

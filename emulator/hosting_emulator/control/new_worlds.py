@@ -52,7 +52,7 @@ class NewClock(Body):
 
 
 class NewWorld(Body):
-    """A world to create. Without a name, the world is temporary.
+    """A world to create. By default, a world without a name is temporary.
 
     `vary` is the seed of a variation, or null for no variation. If `token` is present, even as
     `{}`, the response contains an access token. The world is deleted after at least the real
@@ -79,9 +79,9 @@ async def create_world(
 ) -> WorldSummary:
     """Create a world: a default world, or a world from a scenario or an exported state.
 
-    A world without a name is temporary, which means that it is kept only in memory. With `vary`,
-    the world's responses vary. With `token`, the response contains everything that a client needs:
-    base URL, ids, clock and an access token.
+    By default, a world without a name is temporary, which means that it is kept only in memory.
+    With `vary`, the world's responses vary. With `token`, the response contains everything that a client
+    needs: base URL, ids, clock and an access token.
     """
     variation = read_variation_of_new_world(context, body.vary, body.only)
     ttl_ms = _read_ttl_ms(body.ttl)

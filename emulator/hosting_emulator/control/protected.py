@@ -1,4 +1,4 @@
-"""Endpoints for protected faults, which a judge puts into all worlds and which no client can remove."""
+"""Endpoints for protected faults, which a judge puts into worlds and which no client can remove."""
 
 from __future__ import annotations
 
@@ -40,11 +40,12 @@ def protect_fault(
     context: Context,
     body: Annotated[NewProtectedFault, Example({"fault": {"timeout": {}, "times": 1}})],
 ) -> ProtectedFaultState:
-    """Apply a fault, an outcome or an intervention to every world, and keep it in effect.
+    """Apply a fault, an outcome or an intervention to worlds, and keep it in effect.
 
-    The protected fault is restored after a reset, a scenario load, a state import, a rewind and the
-    removal of faults. Worlds that are created later also get the protected fault. All worlds share
-    the counts of the protected fault. A world that is stored on disk never gets a protected fault.
+    By default, every world gets the protected fault, including worlds that are created later. The
+    protected fault is restored after a reset, a scenario load, a state import, a rewind and the
+    removal of faults. All worlds share the counts of the protected fault. A world that is stored on
+    disk never gets a protected fault.
     """
     documents = {kind: getattr(body, kind) for kind in KINDS}
     kinds = [kind for kind, document in documents.items() if document is not None]

@@ -27,7 +27,7 @@ _STATUS_NUMBER = re.compile("0|[1-9][0-9]{0,9}")
 def read_filter(engine: Engine, filters: RequestFilters) -> RequestFilter:
     """Return the filter that a query describes.
 
-    Raises ControlRefusal 404 for an unknown user or project, and 400 for another invalid parameter.
+    Raises ControlRefusal 404 for an unknown user or project, and 400 for any other invalid value.
     The error names the parameter.
     """
     status, status_class = _read_status(filters.get("status"))

@@ -1,11 +1,12 @@
 """The guard, which accepts or refuses requests by their Host, origin and control token.
 
 A web page can make a browser on this machine send requests to this server (CSRF). The owner of a
-web page can make the page's host name resolve to this machine (DNS rebinding). The headers Origin
-and Host are the only signs of CSRF and DNS rebinding. Therefore a name that anybody can own in the
-public DNS is accepted only if the user has allowed the name. Control requests from other machines
-or through a proxy require the control token. A web app at another port of this machine can call
-`/v1` and fetch the identity provider's resources for client libraries, as in production (CORS).
+web page can make the page's host name resolve to this machine (DNS rebinding). Only the headers
+`Host`, `Origin` and `Sec-Fetch-Site` reveal such requests. Therefore a name that anybody can own in
+the public DNS is accepted only if the user has allowed the name. Control requests from other
+machines or through a proxy require the control token. A web app at another port of this machine
+can call `/v1` and fetch the identity provider's resources for client libraries, as in production
+(CORS).
 """
 
 from __future__ import annotations
@@ -164,14 +165,14 @@ class Site:
         return origin.lower() in self.origins or is_this_machine(host_of_origin(origin))
 
     def allowed_origin(self, request: web.BaseRequest) -> str | None:
-        """Return the origin of a request to the public API, or None if the origin is not allowed."""
+        """Return the origin of a request to the public API, or None if it has no allowed origin."""
         origins = request.headers.getall("Origin", ())
         if len(origins) != 1 or not self.allows_origin(origins[0]):
             return None
         return origins[0]
 
     def allowed_control_origin(self, request: web.BaseRequest, path: str) -> str | None:
-        """Return the origin of a control request, or None if the origin is not allowed at the path."""
+        """Return the origin of a control request, or None if it has no origin allowed at the path."""
         if not _OPEN_TO_APPS.fullmatch(path):
             return None
         return self.allowed_origin(request)

@@ -89,7 +89,7 @@ async def json_list(
     """Return a response with a JSON document whose member `name` is the list of `items`.
 
     `items` can be an iterator that takes up to a millisecond for each item. Other requests are
-    handled between two items. A long list is sent while it is created, so the whole list is never
+    handled between two items. A long list is sent while it is encoded, so the whole text is never
     in memory. Raises ConnectionResetError if the client leaves.
     """
     empty_list = _encode({name: []})[1:-1]

@@ -85,7 +85,7 @@ class LocalAuthority:
         self._problem_of = problem_of
 
     def server_context(self) -> ssl.SSLContext:
-        """Return a context for localhost and, by SNI, for every other name of this machine."""
+        """Return a context for localhost and, by SNI, for every name that ends in `.localhost`."""
         context = self._context_for(_OWN_NAMES)
         context.sni_callback = self._choose_context
         return context

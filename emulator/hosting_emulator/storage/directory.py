@@ -52,8 +52,8 @@ from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.storage")
 WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
-#: The time in real seconds after which a stop starts no more snapshots. Worlds without a final
-#: snapshot keep their journals.
+#: When a stop has taken this many real seconds, no more snapshots are started. Worlds without a
+#: final snapshot keep their journals.
 FOLDING_AT_STOP_S = 0.25
 
 

@@ -130,7 +130,7 @@ class Journal:
         return "intact"
 
     def append(self, line: bytes) -> None:
-        """Append a line in one write. On failure, raises OSError and leaves the file unchanged."""
+        """Append a line in one write. On failure, removes a partial line and raises OSError."""
         if self.broken is not None:
             raise OSError(errno.EIO, self.broken)
         try:

@@ -106,8 +106,7 @@ class DiskKeeper(Keeper):
         #: The reason why changes are refused until a restart, or None if changes are accepted.
         #: Changes are refused if the files belong to another world or another emulator.
         self._foreign: str | None = None
-        #: The function that `append` calls if the open journal was deleted, and which can raise
-        #: OSError.
+        #: If the open journal was deleted, `append` calls this function. It can raise OSError.
         self.repair_all: Callable[[], object] = self.repair
         unfolded = sorted(folder.glob("journal-*.ndjson"))
         if unfolded:
@@ -116,7 +115,7 @@ class DiskKeeper(Keeper):
             self._compaction = executor.submit(self._fold, world, unfolded)
 
     def append(self, commit: Commit) -> None:
-        """Append a commit to the journal. On failure, raises OSError and leaves the journal unchanged."""
+        """Append a commit to the journal. Raises OSError if the commit could not be stored."""
         self._check_foreign()
         if self._journal.is_deleted:
             self.repair_all()
