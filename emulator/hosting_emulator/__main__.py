@@ -1,4 +1,4 @@
-"""Runs the command `hosting-emulator` as `python -m hosting_emulator`, without its folder on the PATH."""
+"""Runs the command as `python -m hosting_emulator`, even if its folder is not on the PATH."""
 
 from __future__ import annotations
 

@@ -105,8 +105,9 @@ _REFUSALS = (
 class Emulator:
     """A whole emulator in this process. Use it as an async context manager, or call `start` and `stop`.
 
-    Raises StartError for settings that contradict each other or the stored state. A refused start
-    leaves the stored state unchanged.
+    The constructor raises StartError for settings that contradict each other or the stored state,
+    and then leaves the stored state unchanged. `start` can fail after the constructor has already
+    replaced the stored world, for example because a port is in use.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -130,8 +131,8 @@ class Emulator:
                 self._variation = read_variation(settings.vary, settings.vary_only or None)
             except VariationRefused as error:
                 raise StartError(f"--vary: {error}") from None
-        # All checks come before the data directory is created, so that a failed start leaves no
-        # trace.
+        # These checks come before the data directory is created, so that a start that fails them
+        # leaves no trace.
         state = None
         if settings.state is not None:
             state = read_state(settings.state, settings.state_seed)
@@ -456,7 +457,7 @@ class Emulator:
         )
 
     def _ready_user(self, world: World) -> User | None:
-        """Return the user in the settings or, without one, the world's default user. Raises StartError."""
+        """Return the user in the settings, or else the world's default user. Raises StartError."""
         name = self._settings.user
         if name is None:
             return default_user(world)

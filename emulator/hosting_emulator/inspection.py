@@ -65,7 +65,7 @@ def _read_world(folder: Path, inspection: Inspection) -> None:
 
 
 def _exposed_files(path: Path, worlds: Path) -> list[Path]:
-    """Return the files of worlds that other users can read."""
+    """Return the worlds' files that other users can read."""
     exposed: list[Path] = []
     can_enter: dict[Path, bool] = {}
     for name, _, file_names in os.walk(path):

@@ -532,7 +532,7 @@ def _processes() -> Iterable[tuple[int, int]]:
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
             with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
                 # The format is `pid (name) state parent …`. The name may contain any character,
-                # even brackets.
+                # even parentheses.
                 fields = file.read().rpartition(b")")[2].split()
                 state = fields[0]
                 thread_count = int(fields[_THREAD_COUNT_FIELD])

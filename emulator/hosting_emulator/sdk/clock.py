@@ -15,7 +15,7 @@ Duration: TypeAlias = str | timedelta | float
 
 
 class WorldClock(WorldHandle):
-    """A world's clock. Time moves only forward. When time moves, all due events happen."""
+    """A world's clock, which can only move forward. When time moves, all due events happen."""
 
     @property
     def state(self) -> messages.ClockState:
@@ -94,7 +94,7 @@ class WorldClock(WorldHandle):
         return self.set("real")
 
     def skip(self) -> messages.ClockState:
-        """Let the clock jump to the next event whenever a client polls an unfinished operation."""
+        """Let each poll of an unfinished operation move the clock to the operation's next event."""
         return self.set("skip")
 
     def scale(self, rate: float) -> messages.ClockState:

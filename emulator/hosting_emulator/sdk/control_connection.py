@@ -85,8 +85,8 @@ class ControlConnection:
         """Return whether the connection can be reused. Close a connection that cannot be reused.
 
         A connection cannot be reused if the server has closed it, or if it belongs to the parent of
-        a forked process. Because the check comes before a request is sent, even a POST succeeds
-        after the server has restarted.
+        a forked process. Because this check comes before a request is sent, even a POST over HTTP
+        succeeds after the server has restarted.
         """
         open_socket = self._connection.sock
         if open_socket is None:

@@ -46,7 +46,7 @@ _TEN_YEARS_S = 10 * 365 * 86_400
 class TokenOptions(TypedDict, total=False):
     """Options of an access token, besides its user.
 
-    `organization` is an alias or an id. The default is the user's own organization.
+    `organization` is an alias or an id. The default is the user's first organization.
     `expires_in_seconds` is the lifetime in seconds of world time. `interactive` (default: true)
     means that the token belongs to an interactive session.
     """
@@ -59,7 +59,7 @@ class TokenOptions(TypedDict, total=False):
 class ApiKeyOptions(TypedDict, total=False):
     """Options of a user API key, besides its user.
 
-    `organization` is an alias or an id. The default is the user's own organization.
+    `organization` is an alias or an id. The default is the user's first organization.
     """
 
     name: str | None
@@ -80,10 +80,10 @@ def _warn(messages: Sequence[str]) -> None:
 class ControlClient(Transport):
     """A client of a running emulator, over one kept-alive connection that threads may share.
 
-    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`. Any other string raises
-    ValueError. `token` is the control token, if the emulator requires one. `timeout_s` is the
-    maximum wait for a response, in real seconds. The constructor sends no request. Every method may
-    raise a ControlError.
+    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`. A string that is not an
+    HTTP or HTTPS URL raises ValueError. `token` is the control token, if the emulator requires one.
+    `timeout_s` is the maximum wait for a response, in real seconds. The constructor sends no
+    request. Every method that sends a request may raise a ControlError.
     """
 
     def health(self) -> messages.Health:
@@ -188,7 +188,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     clock: WorldClock
     """The world's clock, with `now`, `advance`, `until`, `freeze` and more."""
     base_url: str
-    """The URL of this world that precedes `/v1/…`."""
+    """The URL of this world, without the part from `/v1` on."""
     control_url: str
     """The URL of this world in the control API."""
     projects: Aliases
@@ -237,8 +237,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
         Closing the handle does not change the world. `url` is the address of an emulator or of a
         world, or a client to share. Without `url`, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD
-        apply. If HOSTING_EMULATOR_URL is not set either, the SDK looks for an emulator on this
-        machine, by default at http://127.0.0.1:4620. Without `control_token`,
+        apply. If HOSTING_EMULATOR_URL is not set either, the SDK uses the emulator of
+        `hosting-emulator exec`, or looks for an emulator on this machine, by default at
+        http://127.0.0.1:4620. Without `control_token`,
         HOSTING_EMULATOR_CONTROL_TOKEN applies. Raises ControlRefused (404) if the world does not
         exist, and ValueError for an invalid address.
         """
@@ -266,8 +267,8 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         `url` and `control_token` have the same meaning as in `connect`. By default, the world has
         the records of a new default world, and a frozen clock. `scenario` is the name of a library
         scenario, the path of a file, or a document. Error messages refer to a document by
-        `document_name`. `state` is an exported state. Raises ValueError for an unreadable input.
-        Raises ControlRefused with the position of the mistake for an invalid scenario.
+        `document_name`. `state` is an exported state. Raises ValueError for an invalid argument.
+        Raises ControlRefused for an invalid scenario. The message gives the position of the mistake.
         """
         if scenario is not None and state is not None:
             raise ValueError("give either scenario or state, not both")
@@ -278,7 +279,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
             return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
-        """Copy this world like `copy`. Closing this world also closes the copy."""
+        """Copy this world like `copy`. Closing this world also deletes the copy."""
         copied = self.copy(name, ephemeral=True, commit=commit)
         fork = HostingEmulator(self.control, copied, throw_away=True)
         self._forks.append(fork)
@@ -455,7 +456,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def set_assumptions(self, values: Mapping[str, Any]) -> list[messages.AssumptionRow]:
         """Change some assumptions by name, and return all assumptions.
 
-        A value that contradicts a sentence of the contract raises an `AssumptionWarning`.
+        Issues an `AssumptionWarning` for a value that contradicts a sentence of the contract.
         """
         rows = self._fetch_list(messages.AssumptionRow, "PATCH", "assumptions", body=values)
         _warn([row.warning for row in rows if row.name in values and row.warning])
@@ -494,7 +495,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def vary(
         self, seed: VaryLike, only: str | Sequence[str] | None = None
     ) -> messages.VariationState:
-        """Vary responses by a seed, wherever the contract allows it or only at the points in `only`."""
+        """Vary responses by a seed, at all variation points or only at the points in `only`."""
         text, points = read_vary(seed, only)
         body = without_none(seed=text, only=points)
         return self._fetch(messages.VariationState, "PUT", "variation", body=body)
@@ -578,7 +579,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         last: int | str | None = None,
         name: str | None = None,
     ) -> messages.RecordedScenario:
-        """Convert the session of this world to a scenario whose story passes.
+        """Convert the session of this world into a scenario whose story passes.
 
         `first` and `last` limit the session to a span. Each limit is the number of a request, or a
         commit such as `"commit:40"`. If `path` is given, the scenario is also written to this file.
@@ -592,7 +593,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def import_state(
         self, state: Mapping[str, Any], *, replace: bool = True
     ) -> messages.WorldSummary:
-        """Replace this world's state with an exported document. Create the world if it is missing.
+        """Replace this world's state with an exported document. A missing world is created.
 
         Without `replace`, replacing a stored world that has changed raises ControlRefused (409).
         """

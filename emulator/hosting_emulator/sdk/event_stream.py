@@ -14,8 +14,8 @@ from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 class EventStream(AbstractContextManager["EventStream", None]):
     """The events of a world as they occur. Iteration blocks until the next event.
 
-    Call `close` when done, or use a `with` statement. The stream ends when the world is deleted. If
-    the emulator stops, EmulatorUnreachable is raised.
+    Call `close` when done, or use a `with` statement. The stream ends when the world is deleted or
+    the emulator stops. If the connection breaks off, EmulatorUnreachable is raised.
     """
 
     def __init__(self, address: str, connection: HTTPConnection, response: HTTPResponse) -> None:

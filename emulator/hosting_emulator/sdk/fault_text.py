@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: The fields of a fault that select requests, state conditions, or hold counts. Every other field is
-#: an effect.
+#: The fields of a fault that are not effects: filters of requests, conditions, and its state.
 _MATCHES = (
     "call",
     "project",

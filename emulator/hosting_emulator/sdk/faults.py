@@ -38,7 +38,7 @@ class ArmedFault(WorldHandle, AbstractContextManager["ArmedFault", None]):
     def considered(self) -> int:
         """How many requests have been compared with the fault so far.
 
-        For an outcome, the number of operations that have started since the outcome was armed.
+        For an outcome, this counts only requests that start an operation.
         """
         return self.now.considered
 
@@ -126,8 +126,8 @@ class WorldFaults(WorldHandle):
 
         The options of the effect are arguments: `fault("abort", code="rate_limited", times=2)`. The
         form used in scenarios also works: `fault(abort={"code": "rate_limited"}, times=2)`. Reports
-        name a fault that never acted, unless it is `optional`. Raises ControlRefused with the
-        mistake for an invalid fault.
+        name a fault that never acted, unless it is `optional`. Raises ControlRefused for an invalid
+        fault. The message describes the mistake.
         """
         return self.arm(_entry(locals(), "effect"))
 
@@ -173,8 +173,8 @@ class WorldFaults(WorldHandle):
 
         The end of a `with` block disarms the outcome. For example, `outcome("fail",
         phase="deploying", project="blog")` makes an operation fail. The form used in scenarios also
-        works: `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. Raises ControlRefused with
-        the mistake for an invalid outcome.
+        works: `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. Raises ControlRefused for an
+        invalid outcome. The message describes the mistake.
         """
         return self.add_outcome(_entry(locals(), "kind"))
 
@@ -200,7 +200,7 @@ class WorldFaults(WorldHandle):
     def triggers(self) -> list[messages.Trigger]:
         """The faults, outcomes and timeline entries of the world.
 
-        The member `waits_for` tells what an entry waits for. `considered`, `seen` and `hits` are
+        `waits_for` describes what an entry is waiting for. `considered`, `seen` and `hits` are
         the counts that stories check. `unused` is the reason why an entry has never acted.
         """
         return self._fetch_list(messages.Trigger, "GET", "triggers")

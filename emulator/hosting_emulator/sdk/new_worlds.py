@@ -126,7 +126,7 @@ def world_request(
 
 def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoice:
     if isinstance(scenario, Mapping):
-        # A scenario must have a name and a description, but only lists of a library show them.
+        # A scenario must have a name and a description, which are shown only for library scenarios.
         defaults = {"name": "inline", "description": "Written where it is used."}
         document = defaults | dict(scenario)
         if isinstance(document.get("clock"), str):
@@ -142,7 +142,7 @@ def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoi
 
 
 def is_file_name(text: str) -> bool:
-    """Return whether a string is a file name, because library names contain no slash or suffix."""
+    """Return whether a string is a file name. A name in the library has no slash and no suffix."""
     return "/" in text or os.sep in text or text.endswith((".yaml", ".yml", ".json"))
 
 

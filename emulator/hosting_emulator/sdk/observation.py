@@ -16,7 +16,8 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
 
     The observation divides the life of each world into chapters. A chapter starts when the world is
     created, or when the observation starts. A chapter ends when the world is deleted, reset or
-    replaced. Ended chapters stay available.
+    replaced. After a reset or replacement, a new chapter starts. Ended chapters stay available, but
+    the emulator drops the oldest states and exchanges to limit memory.
     """
 
     def __init__(self, transport: Transport, id_: str) -> None:

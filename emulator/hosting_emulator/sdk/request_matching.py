@@ -29,7 +29,7 @@ _MEMBERS = {"user": "principal", "key": "idempotency_key"}
 
 
 class NamedWorld(Protocol):
-    """A world whose users and projects filters can name."""
+    """A world whose users and projects can be named in filters."""
 
     users: Aliases
     projects: Aliases
@@ -156,7 +156,10 @@ def _value(request: RecordedRequest, name: str) -> Any:
 
 
 def _view(request: RecordedRequest, projects: Aliases) -> dict[str, Any]:
-    """Return the value of a request for each filter. The value of a user or project is id and alias."""
+    """Return a request's value for each filter.
+
+    A user or project has two values: the id and the alias.
+    """
     project_names: tuple[str | None, ...] = ()
     if request.project:
         project_names = (request.project, projects.alias_of(request.project))

@@ -201,7 +201,7 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         self.assert_made(call, times=0, **filters)
 
     def assert_none_failed(self) -> None:
-        """Assert that every request received a response with a status below 400.
+        """Assert that no request failed: no response was lost or had a status of 400 or higher.
 
         The assertion also fails if the log has dropped requests, because a dropped request may have
         failed.

@@ -36,10 +36,10 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=dict).encode
 class Transport:
     """Sends requests to the control API of one emulator, over a connection that threads may share.
 
-    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`. Any other string raises
-    ValueError. `token` is the control token, if the emulator requires one. `timeout_s` is the
-    maximum wait for a response, in real seconds. The constructor sends no request. Every method may
-    raise a ControlError.
+    `control_url` is a URL such as `http://127.0.0.1:4620/_emulator`. A string that is not an
+    HTTP or HTTPS URL raises ValueError. `token` is the control token, if the emulator requires one.
+    `timeout_s` is the maximum wait for a response, in real seconds. The constructor sends no
+    request. Every method that sends a request may raise a ControlError.
     """
 
     def __init__(
@@ -142,7 +142,10 @@ class Transport:
         return f"{self._root}/{_sendable(path).lstrip('/')}"
 
     def _read(self, response: Response, kind: Any) -> Any:
-        """Return the body of a response as type `kind`. Raises ControlError for a problem or another type."""
+        """Return the body of a response as type `kind`.
+
+        Raises ControlError if the response is a problem, or if its body is not of this type.
+        """
         __tracebackhide__ = True
         if 200 <= response.status < 300:
             return self._decode(response, kind)
