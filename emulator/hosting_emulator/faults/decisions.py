@@ -42,8 +42,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     """The combined effect of faults on a request.
 
     `delay_ms` is a delay in real milliseconds. `effect` is the effect other than the delay, or None
-    if there is none. `problem` is the problem that the effect sends, or None. `acted` are the
-    faults that act, in order.
+    if there is none. `problem` is the problem that the effect sends, or None. `acted` lists
+    the faults that act, in order.
     """
 
     delay_ms: int = 0

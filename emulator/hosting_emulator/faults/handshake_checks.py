@@ -1,4 +1,4 @@
-"""Refuses a fault at the TLS handshake if the fault could never act."""
+"""Refuses a TLS handshake fault that could never act."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refuses a stale_read fault that could never act on a read."""
+"""Refuses a stale_read fault that could never act."""
 
 from __future__ import annotations
 

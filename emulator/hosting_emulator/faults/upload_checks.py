@@ -1,4 +1,4 @@
-"""Refuses a fault that acts on the upload of a request's body if the fault could never act."""
+"""Refuses an upload fault that could never act."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def with_overrides(
 
 
 def populate(change: Change, part: WorldPart, whole: WorldPart) -> None:
-    """Write the records of `part`, whose items are the last items in each section of `whole`.
+    """Write the records of `part`. In each section of `whole`, the items of `part` come last.
 
     `whole` describes the world after the change, and must not contain mistakes. Raises ValueError
     if the time of a deployment is invalid.

@@ -236,8 +236,8 @@ class Operation(WorldRecord, frozen=True, gc=False):
     accepted, even if the world's assumptions now name a different profile. `stuck_by` names the
     outcome or the intervention that stopped a stuck operation. `remaining_ms` is the time that was
     left until the next step of a stuck operation, or None if no step was scheduled. `ending` is
-    None until the operation ends. For an operation that the new world already contained, `ending`
-    is always None.
+    None until the operation ends. For an operation that a new world starts with, `ending` is
+    always None.
     """
 
     id: str

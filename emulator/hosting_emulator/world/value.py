@@ -109,7 +109,7 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
 
 
 class World(msgspec.Struct, frozen=True, gc=False):
-    """An isolated simulated hosting service. `commit` is the number of accepted changes.
+    """An isolated simulated hosting service. `commit` is the number of the latest change.
 
     `seed` and `name` determine the random streams and the signing key. `at_ms` is the latest world
     time at which anything happened. Every request reads the assumptions, the clock and the
@@ -245,7 +245,7 @@ class Transition:
 
 
 class Change:
-    """The writes of a call or of a run of due events, before the writes are applied to a world.
+    """The writes of a call or of a run of due events, before they are applied to a world.
 
     `transitions` lists the transitions of operations in order. `reacting` holds the ids of the
     operations under this change whose outcomes react to changes of the world.

@@ -1,4 +1,4 @@
-"""Limits the number of requests in each window of time. Refused requests learn when to retry."""
+"""Limits the number of requests in each window of time. A refusal says when to retry."""
 
 from typing import Annotated, ClassVar
 
