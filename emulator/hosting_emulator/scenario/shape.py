@@ -156,7 +156,7 @@ def _leave_out(entry: Location, excluded: Sequence[Location]) -> bool:
         if len(path) <= len(entry.path):
             return False
         parent = Location(entry.source, path[:-1]).value
-        parent.pop(path[-1], None)  # another item may have removed the list
+        parent.pop(path[-1], None)  # an earlier error may have removed the list
     return bool(excluded)
 
 

@@ -13,11 +13,11 @@ from hosting_emulator.conduct.recent import Recent
 
 #: An operation from a client's point of view: the client's credentials and the operation's id.
 _OperationKey = tuple[bytes, str]
-#: The maximum number of responses to remember for one operation and worker. Each of them may belong
-#: to a client that polls later.
+#: The maximum number of responses to remember for one operation and worker. A later poll
+#: may follow any of these responses.
 _MOST_ADVICE = 20
-#: The minimum number of early polls to report if several workers poll one operation. Each of fewer
-#: polls may be a worker's first poll.
+#: The minimum number of early polls to report if several workers poll one operation. Fewer polls
+#: may be the first polls of different workers.
 _FIRST_POLLS = 6
 #: Up to this many early polls on new connections may be the first polls of programs that just started.
 _STARTED_PROGRAMS = 2

@@ -30,7 +30,7 @@ from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world.value import World
 
-#: Once more requests than this have been left out, the recorder leaves out no further failing
+#: If more requests than this have been left out, the recorder leaves out no further failing
 #: request.
 _MOST_LEFT_OUT = 50
 #: The maximum number of differences of a failed step that an error message lists.
