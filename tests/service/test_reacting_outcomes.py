@@ -442,7 +442,7 @@ def test_the_wait_reason_names_the_cause(api: CheckedWorld) -> None:
         f"the project's mutation claim, which operation {first} holds"
     )
     api.intervene("cancel_operation", operation=first)
-    assert wait_reason(api, second) == "polls of it"
+    assert wait_reason(api, second) == "polls of the operation"
     api.intervene("stick_operation", operation=second)
     assert "release_operation" in str(wait_reason(api, second))
     api.intervene("require_reconciliation", operation=second)

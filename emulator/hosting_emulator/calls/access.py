@@ -36,7 +36,8 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     """Return the record on which a request acts, if the principal may make the call.
 
     Raises Refused with one of the codes organization_required, resource_not_found, forbidden and
-    interactive_login_required.
+    interactive_login_required, or with invalid_request if the assumptions say so for a malformed
+    id.
     """
     principal = request.principal
     spec = request.spec

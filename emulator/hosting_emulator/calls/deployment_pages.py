@@ -89,10 +89,10 @@ def list_deployments(change: Change, request: CallRequest, project: Project) -> 
 def _span(
     count: int, position: int | None, limit: int, *, newest_first: bool
 ) -> tuple[int, int, int | None]:
-    """Return the start and the end of a page in the list of deployments, and the position of the next page.
+    """Return where a page starts and ends in the list, and where the next page starts.
 
-    The page includes the start and excludes the end. The position of the next page is None if there
-    is no next page.
+    The page includes its start and excludes its end. The third value is None if there is no next
+    page.
     """
     if newest_first:
         stop = count if position is None else position
@@ -166,7 +166,8 @@ def _read_cursor(change: Change, project: Project, cursor: str, count: int) -> i
 def _tag(change: Change, project: Project, packed: bytes) -> bytes:
     """Return the bytes that bind a position to its list.
 
-    The tag reveals a cursor that was made up, or that belongs to another project or order.
+    With the tag, `_read_cursor` detects a cursor that a client made up, or that belongs to another
+    project or order.
     """
     order = change.assumptions.deployment_order
     return derive(change.world.seed, "cursor", order, project.id, packed.hex(), size=_TAG_BYTES)

@@ -1,7 +1,7 @@
 """Tickets for dev origins: issuing, redeeming, and the session that a redeemed ticket opens.
 
-A stranger cannot distinguish tickets that are unknown, used, expired, revoked or for another
-origin.
+The refusal of a ticket does not reveal whether the ticket is unknown, used, expired, revoked or for
+another origin.
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
 """Remembers responses by Idempotency-Key, and replays a response if its key is repeated.
 
-The first response to a key is remembered and replayed byte for byte. A key belongs to its
-principal. A different request with the same key (another call, path or body) is refused with
-`idempotency_key_reused`, as the contract requires.
+The first successful response to a key is remembered. By default a refusal is not remembered. A
+replay repeats the response byte for byte, with two exceptions: a replayed key creation does not
+contain the key's value, and an operation may be shown in its current state (the assumption
+`operation_replay`).
+
+A key belongs to its principal. A different request with the same key (another path or body, and by
+default another call) is refused with `idempotency_key_reused`, as the contract requires.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ def recall(
     call. Raises Refused with `idempotency_key_reused` if the key was used for a different request.
     If the assumption `idempotency_in_flight` is `refuse`, the first request with a key is recorded
     in `in_flight`. While that request is in progress, an identical request with the same key is
-    refused with `service_unavailable`.
+    refused, by default with `service_unavailable`.
     """
     assumptions = change.assumptions
     # Only a digest is stored, because a client's key may be a secret.

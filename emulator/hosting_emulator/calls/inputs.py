@@ -1,7 +1,7 @@
 """Reads and checks a request's headers, query and body, as `contract/calls.py` declares them.
 
-Every mistake raises Refused, usually with the code `invalid_request`. The message names the header,
-parameter or field, and the correct form.
+A mistake raises Refused, usually with the code `invalid_request`, unless an assumption says that
+the mistake is ignored. The message says what is wrong, and usually what would be right.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def read_inputs(request: CallRequest, assumptions: Assumptions) -> None:
-    """Fill in the request's idempotency key and values. Raises Refused `invalid_request`."""
+    """Fill in the request's idempotency key and values. Raises Refused."""
     spec = request.spec
     if spec.idempotent:
         request.idempotency_key = _read_key(request)
@@ -78,7 +78,7 @@ def _read_key(request: CallRequest) -> str:
     if not values:
         raise _invalid(
             "Idempotency-Key",
-            "The header Idempotency-Key is required: send 1 to 128 characters, and a new key "
+            "The Idempotency-Key header is required: send 1 to 128 characters, and a new key "
             "for each request that is not a retry.",
         )
     key = values[0]
@@ -123,8 +123,8 @@ def read_request_id(values: Sequence[str], assumptions: Assumptions) -> str | No
 def bad_cursor(name: str) -> Refused:
     """Return the refusal of a cursor that did not come from a page of this list.
 
-    The judge of made-up cursors (`conduct/judges/request_content.py`) also calls this function, and
-    recognizes the refusal by its detail.
+    The judge that detects made-up cursors (`conduct/judges/request_content.py`) also calls this
+    function, because it recognizes the refusal by its detail.
     """
     return _bad_parameter(name, CURSOR.complaint)
 
@@ -138,17 +138,17 @@ def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
 
 
 def _one_header(name: str, values: Sequence[str]) -> str:
-    """Return the single value of 1 to 128 characters that a header must have. Raises Refused."""
+    """Return a header's value. Raises Refused unless there is one value, of 1 to 128 characters."""
     value = values[0]
     if len(values) > 1:
-        raise _invalid(name, f"The header {name} was sent {len(values)} times; send it once.")
+        raise _invalid(name, f"The {name} header was sent {len(values)} times; send it once.")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
-        raise _invalid(name, f"The header {name} is not UTF-8 text.") from None
+        raise _invalid(name, f"The {name} header is not UTF-8 text.") from None
     if not 1 <= len(value) <= _HEADER_LIMIT:
         detail = (
-            f"The header {name} has {len(value)} characters; it must have 1 to {_HEADER_LIMIT}."
+            f"The {name} header has {len(value)} characters; it must have 1 to {_HEADER_LIMIT}."
         )
         raise _invalid(name, detail)
     return value
@@ -216,7 +216,7 @@ _read_small_body = lru_cache(maxsize=1024)(_read_body)
 def load_models() -> None:
     """Load the modules and models for request bodies in advance.
 
-    If nothing was loaded, the first request with a body takes about 0.1 s longer.
+    Without this call, the first request with a body takes about 0.1 s longer.
     """
     from hosting_emulator.contract.models import body_model
 

@@ -15,7 +15,7 @@ from hosting_emulator.world.records import OperationOutcome
 from hosting_emulator.world.streams import derive
 from hosting_emulator.world.value import World
 
-#: The headers of every response to a call.
+#: The headers that every response to a call includes.
 NO_STORE = (("Cache-Control", "no-store"),)
 #: The headers of a request. Names are case-insensitive and may be repeated.
 Headers: TypeAlias = MultiMapping[str]
@@ -43,7 +43,7 @@ class Principal:
         return self.session_id is not None
 
     def __bool__(self) -> bool:
-        """Whether a user or an API key was authenticated. NOBODY is the only false principal."""
+        """Whether a user or an API key was authenticated. Only NOBODY is falsy."""
         return self is not NOBODY
 
 

@@ -1,4 +1,4 @@
-"""Implements the calls: a function for each row of `contract/calls.py`, with the name of the call.
+"""Implements the calls: one function per row of `contract/calls.py`, named after its call.
 
 A function takes the change to which it writes, the request, and the subject's record. The function
 returns the reply, or raises Refused without changing anything. Larger calls have separate files:
@@ -84,7 +84,7 @@ def _check_domain(change: Change, project: Project) -> None:
 def initialize_managed_source(change: Change, request: CallRequest, project: Project) -> Reply:
     """Start an operation that initializes the managed source.
 
-    Raises Refused if the request expects another source generation than the project's current
+    Raises Refused if the source generation that the request expects is not the project's current
     generation.
     """
     assumptions = change.assumptions

@@ -200,7 +200,7 @@ def _other_problems(problem: Problem) -> Html:
 def _phrase(status: int) -> str:
     """Return the reason phrase of a status (RFC 9110).
 
-    Older Python versions have another phrase for 413.
+    Older Python versions have a different phrase for 413.
     """
     if status == 413:
         return "Content Too Large"

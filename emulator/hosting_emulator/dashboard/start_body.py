@@ -1,4 +1,4 @@
-"""The content of the start page without scripts: an overview, and the worlds."""
+"""What the start page shows in a browser without scripts: an overview, and the worlds."""
 
 from __future__ import annotations
 

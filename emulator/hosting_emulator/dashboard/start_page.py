@@ -15,8 +15,8 @@ from hosting_emulator.http.pages import STATIC_PATH, Html, Templates
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _TEMPLATES: Final = Templates(__package__)
-#: The content security policy of the page. The page loads only files from this server, and no other
-#: page can show it in a frame.
+#: The content security policy of the page. The page loads only files from this server, and no page
+#: can embed it in a frame.
 _POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'"

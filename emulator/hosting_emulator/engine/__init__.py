@@ -1,1 +1,1 @@
-"""The engine handles one exchange at a time and owns the worlds. The engine itself opens no socket."""
+"""The engine owns the worlds, and runs the steps of one exchange at a time. It opens no socket."""

@@ -1,8 +1,8 @@
 """The steps in which armed faults alter the response of a call.
 
 Alterations that the contract allows happen before the response is remembered for its
-Idempotency-Key, so that a replay equals the first response. Alterations that break the contract
-happen after that, and happen again to each replay.
+Idempotency-Key, so that a replay repeats them. Alterations that break the contract happen
+afterwards, so a replay does not repeat them. Faults that match a replay can alter the replay too.
 """
 
 from __future__ import annotations

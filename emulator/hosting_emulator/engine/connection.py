@@ -22,7 +22,7 @@ class Connection:
         self.closed_by_client = 0
 
     def follows(self, other: Connection) -> bool:
-        """Return whether this connection began after another one had ended."""
+        """Return whether this connection began after the `other` connection had ended."""
         return 0 < other.ended < self.began
 
 

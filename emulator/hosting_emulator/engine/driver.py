@@ -1,6 +1,6 @@
 """The driver runs the steps of one exchange, waits when a step asks for a wait, and records the exchange.
 
-Steps make decisions, and only the driver awaits. There is no `await` between reading a world and
+Steps make decisions, and only the driver awaits. Nothing is awaited between reading a world and
 replacing the world. Therefore concurrent requests change the world one at a time, without locks.
 """
 
@@ -31,7 +31,7 @@ async def run_exchange(
 ) -> Reply:
     """Handle one request of the public API, and return the response.
 
-    No client request makes this function raise an exception. `wait` awaits the effects that the
+    Whatever a client sends, this function raises no exception. `wait` awaits the effects that the
     exchange asks for. A caller that does not need to wait passes the coroutine to
     `effects.run_through`.
     """

@@ -131,7 +131,10 @@ class Engine:
         return self._read_machine() + self._passed_ms
 
     def now_ms(self) -> int:
-        """Return world time in milliseconds since 1970. World time never goes back."""
+        """Return world time in milliseconds since 1970.
+
+        World time never goes back, unless the world is replaced.
+        """
         world = self.world
         machine_ms = self._read_machine() + self._passed_ms
         shown_ms = self._shown_ms
@@ -278,10 +281,11 @@ class Engine:
     # --- moving time ----------------------------------------------------------------------------
 
     def due_of(self, operation_id: str) -> int | None:
-        """Return the time of the next event that moves an operation, in milliseconds of world time.
+        """Return the world time of the next event that may move an operation, in milliseconds.
 
         For an operation that waits in a queue, this is the next event of the operation that holds
-        the claim. Returns None if no event is scheduled.
+        the claim. For an operation without a scheduled step, this is the next entry of the
+        timeline. Returns None if no event is scheduled.
         """
         world = self.world
         operation = world.get(OPERATIONS, operation_id)
@@ -290,7 +294,6 @@ class Engine:
         event = event_of(Change(world, world.at_ms), operation)
         if event is not None:
             return event.due_ms
-        # The next entry of the timeline may move an operation that has no scheduled step.
         planned = [event.due_ms for _, event in world.rows(SCHEDULE) if event.kind == "timeline"]
         return min(planned, default=None)
 
@@ -357,7 +360,7 @@ class Engine:
     # --- access tokens and API keys --------------------------------------------------------------
 
     def owner_of(self, token: str) -> str | None:
-        """Return a sentence for the request log that names the world of an API key, or None.
+        """Return a sentence for the request log that names the world to which an API key belongs.
 
         Returns None if the token is not an API key of another world.
         """

@@ -39,19 +39,19 @@ class Entry(CallRequest, kw_only=True):
     Response: `code` is the code of a problem response, or None for any other response. `lost` is
     the kind of the connection fault that destroyed the response, or None. `response_number` is the
     ordinal of the response among all responses of the log, starting at 1. `response_number` is 0
-    before the response is decided. Bodies are truncated to `request_log.BODY_KEPT` bytes, and their
-    full lengths are stored too.
+    before the response is decided. Each body is truncated to at most `request_log.BODY_KEPT` bytes,
+    and its full length is stored too.
 
     Reasons: `why` lists the notes in chronological order. `acted` are the faults that acted, with
     their hit counts at that time. `altered` are the parts of the response that faults altered.
-    `unaltered` pairs the id of each fault that could have altered the response with the reason why
-    the fault did not act. `own_status` is the status before any alteration, or 0 if nothing was
-    altered. `varied` are the variation points at which the response was varied. `assumption` is the
-    assumption that decided the response, if only the call itself can tell which assumption did.
+    `unaltered` lists the faults that could have altered the response but did not act: the id of
+    each fault, and the reason. `own_status` is the status before any alteration, or 0 if nothing
+    was altered. `varied` are the variation points at which the response was varied. `assumption` is
+    the assumption that decided the response, if only the call itself can tell which assumption did.
 
     Time: `came_ms` is the world time when the request arrived, before a skip clock moved for this
-    request. `real_ms` is the machine's time when the request arrived. `late_ms` is the real time by
-    which faults delayed the response. `took_ns` is the real time spent in the engine. Until the
+    request. `real_ms` is the machine's time when the request arrived. `late_ms` is how long faults
+    delayed the response in real time. `took_ns` is the real time spent in the engine. Until the
     response is decided, `took_ns` is the stopwatch reading at the start.
 
     `from_emulator` means that a user sent the request from the emulator's page or with a replay.
@@ -61,13 +61,13 @@ class Entry(CallRequest, kw_only=True):
     `in_progress` means that the exchange waits for its body, a delay or the disk, and that no
     response has been sent.
 
-    `stale_at_ms` is the world time of the earlier state that a fault let the response show, or None if
-    the response shows the current state.
+    `stale_at_ms` is None if the response shows the current state. If a fault made the response show
+    an earlier state, `stale_at_ms` is the world time of that state.
 
-    A fault can deliver a request twice. In the first exchange, `second_delivery` is then the second
-    exchange. In the second exchange, `second_delivery_of` is the number of the first exchange.
-    `second_delivery_of` is 0 for a request that a client sent. `is_discarded` means that the client
-    received the response to the other delivery.
+    A fault can deliver a request twice, which makes two exchanges. `second_delivery` of the first
+    exchange is the second exchange. `second_delivery_of` of the second exchange is the number of
+    the first exchange. `second_delivery_of` is 0 for a request that a client sent. `is_discarded`
+    means that the client received the response to the other delivery.
     """
 
     raw_headers: Sequence[tuple[bytes, bytes]] = ()
@@ -110,7 +110,7 @@ class Entry(CallRequest, kw_only=True):
 
     @property
     def was_refused(self) -> bool:
-        """Whether the call responded with a problem, even if a fault then changed the response."""
+        """Whether the response had an error status before any fault altered it."""
         return (self.own_status or self.status) >= 400
 
     @property
@@ -207,8 +207,7 @@ class ExchangeContext(Entry, kw_only=True):
     response_name: str = ""
     #: The uncommitted counts of the faults that could alter the response.
     alteration_counts: Change | None = None
-    #: The age that a fault requires of the state in a stale response, in milliseconds of world
-    #: time.
+    #: How old a fault wants the state in a stale response to be, in milliseconds of world time.
     stale_age_ms: int = 0
     #: Whether the headers of the response have been varied.
     headers_varied: bool = False

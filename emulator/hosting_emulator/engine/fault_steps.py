@@ -149,7 +149,7 @@ def observe_outcomes(engine: Engine, ctx: ExchangeContext, *, refused: bool) -> 
 def _act(
     engine: Engine, ctx: ExchangeContext, decision: Decision, commit_phase: CommitPhase
 ) -> Reply | None:
-    """Return the response with which a fault replaces the call's response, or None if no fault does.
+    """Let the chosen faults act. Return the response that replaces the call's response, or None.
 
     If no fault replaces the response, `ctx.effect` may still break the response at the connection.
     """
@@ -172,9 +172,10 @@ def _act(
 
 
 def reply_of(effect: FaultKind) -> Reply | None:
-    """Return the response that the effect of a fault sends, with status 0 if the effect sends nothing.
+    """Return the response that a fault sends in place of the call's response.
 
-    Returns None if the effect only breaks the call's own response, or sends a problem.
+    The status is 0 if the fault sends nothing. Returns None if the fault only breaks the call's own
+    response, or sends a problem.
     """
     if effect.sends_nothing:
         return Reply(0, b"", content_type="", headers=())

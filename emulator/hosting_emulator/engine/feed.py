@@ -1,4 +1,7 @@
-"""The events of one world, for listeners. Without a listener, an event costs only a check of `awake`."""
+"""The events of one world, for listeners.
+
+While a feed is not `awake`, an event costs only one check.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,10 @@ class Feed:
         self.awake = True
 
     def leave(self, wake: Callable[[], None]) -> None:
-        """Remove a listener. The feed stays awake for RING more events, in case the listener reconnects."""
+        """Remove a listener.
+
+        Without listeners the feed stays awake for RING more events, in case one reconnects.
+        """
         self._listeners.remove(wake)
 
     @property
@@ -72,7 +78,7 @@ class Feed:
     def since(self, id_: int, limit: int) -> list[FeedEvent] | None:
         """Return up to `limit` events after an id, oldest first.
 
-        Returns None if the feed has already dropped some of the events after this id.
+        Returns None if the feed has dropped some of these events, or has not reached the id.
         """
         if not 0 <= self.last_id - id_ <= len(self._ring):
             return None
@@ -104,7 +110,7 @@ class Feed:
                 self.emit(kind, {"id": id_, **counts})
 
     def end(self) -> None:
-        """Wake all listeners for the last time, because the world was deleted."""
+        """Wake all listeners one last time, because the world was deleted."""
         self.ended = True
         for wake in self._listeners:
             wake()

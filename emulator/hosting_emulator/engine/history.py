@@ -47,7 +47,7 @@ class SavedState(msgspec.Struct, frozen=True):
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """One accepted change of a world: its title, the rows that it wrote, and the world before and after.
+    """A committed change to a world: its title, the rows it wrote, the world before and after.
 
     `entered` lists the states that operations entered during the commit, in order. The world after
     the commit shows only the last state of each operation. `manual_change` describes a change that

@@ -1,8 +1,8 @@
 """The key that signs ID tokens: the published test key `testRSA2048` of RFC 9500, section 2.1.
 
-Everyone knows this private key, so an ID token proves nothing. A public key is acceptable here,
-because anyone who can reach the emulator gets a token for any user without a password. A fixed key
-takes no time to generate, and secret scanners can recognize the key as a test key. The emulator
+Everyone knows this private key, so an ID token proves nothing. A published key is acceptable here,
+because anyone who can reach the emulator can get a token for any user without a password. A fixed
+key takes no time to generate, and secret scanners can recognize the key as a test key. The emulator
 itself accepts no ID token as a credential. All worlds use this key. The issuer in an ID token
 distinguishes worlds, and every OpenID client must check the issuer.
 """
@@ -51,7 +51,7 @@ UjmopwKBgAqB2KYYMUqAOvYcBnEfLDmyZv9BTVNHbR2lKkMYqv5LlvDaBxVfilE0
 @cache
 def id_token_key() -> RSAPrivateKey:
     """Return the private key that signs ID tokens."""
-    # Imported lazily so that a process that never signs an ID token never loads cryptography.
+    # Imported lazily so that a process that only sees API keys never loads cryptography.
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
     from cryptography.hazmat.primitives.serialization import load_der_private_key
 

@@ -1,7 +1,7 @@
 """ID tokens (OpenID Connect Core 1.0, section 2).
 
-ID tokens are signed with RS256, which every OpenID client supports. Access tokens use a different
-key and algorithm, so that neither kind of token can be mistaken for the other.
+ID tokens are signed with RS256, the default algorithm of OpenID Connect. Access tokens use a
+different key and algorithm, so that neither kind of token can be mistaken for the other.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def id_token_jwk() -> dict[str, Any]:
 
 def sign_id_token(claims: dict[str, Any], access_token: str) -> str:
     """Return an ID token with these claims, bound to its access token by the claim `at_hash`."""
-    # Imported lazily so that a process that signs no token never loads PyJWT and cryptography.
+    # Imported lazily so that a process that only sees API keys never loads PyJWT.
     import jwt
 
     at_hash = base64url(sha256(access_token.encode()).digest()[:16])

@@ -1,4 +1,4 @@
-"""The machine's clocks. No other module of the kernel reads these clocks."""
+"""The machine's clocks. No other module of the engine reads these clocks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Protected faults: faults, outcomes and interventions that a judge adds to all worlds of a process.
 
 A client cannot remove protected faults. Protected faults are added again after a reset, a scenario
-load, a state import, a rewind or the removal of all faults, and are also added to new worlds. All
+load, a state import, a rewind or the removal of all faults. They are also added to new worlds. All
 worlds share the counts. A protected fault for the n-th request of a call therefore counts the
 requests that the client sends to all worlds.
 

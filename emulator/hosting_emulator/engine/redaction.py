@@ -2,8 +2,8 @@
 
 Clients may put secrets in unexpected places and encode secrets in unexpected ways. A view of a
 client's requests must not leak these secrets. A secret is recognized by its value or by its form,
-anywhere in a text, even inside percent-encoding, base64 and JSON escapes. Redaction takes time
-proportional to the length of the text.
+anywhere in a text, even inside two nested encodings (percent-encoding, base64 or JSON escapes).
+Redaction takes time proportional to the length of the text.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def keep_secret(secret: str) -> None:
     """Redact a secret of this process, such as the control token, from now on.
 
     The secret is recognized verbatim, percent-encoded once or several times, and with JSON escapes.
+    A secret that is shorter than _SHORTEST_SECRET is not redacted.
     """
     if len(secret) < _SHORTEST_SECRET:
         return
@@ -107,7 +108,7 @@ class Redactor:
             return None
 
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return headers without secrets. An Authorization header keeps its scheme."""
+        """Return headers without secrets. An Authorization header keeps a known scheme."""
         redacted: list[tuple[str, str]] = []
         for name, value in headers:
             lower_name = name.lower()
@@ -126,7 +127,7 @@ class Redactor:
         return plain
 
     def _contains_encoded(self, run: str, encodings: int) -> bool:
-        """Return whether a text contains a secret within up to `encodings` nested encodings."""
+        """Return whether a text contains a secret that is encoded up to `encodings` times."""
         for decoded in _decodings(run):
             if self._plain(decoded) != decoded:
                 return True
@@ -163,7 +164,7 @@ class Redactor:
 
 
 def _redacted_credentials(value: str) -> str:
-    """Return the value of an Authorization header with everything but the scheme redacted."""
+    """Redact the value of an Authorization header, except for a known scheme."""
     scheme, space, _ = value.strip().partition(" ")
     if space and scheme.lower() in _SCHEMES:
         return f"{scheme} {REDACTED}"

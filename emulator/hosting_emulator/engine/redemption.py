@@ -19,7 +19,7 @@ from hosting_emulator.world.value import Change
 
 
 def find_origin(engine: Engine, ctx: ExchangeContext) -> None:
-    """Set the project to which the dev origin belongs. A redemption needs no token."""
+    """Record the project whose dev origin received the request. A redemption needs no token."""
     ctx.call = REDEEM_TICKET
     ctx.subject = "project"
     ctx.subject_id = ctx.record.id

@@ -25,7 +25,8 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
     )
     variation = engine.world.variation
     if variation is not None:
-        # A refused request does not use up its Idempotency-Key, so a retry gets a new response.
+        # Usually a refused request does not use up its Idempotency-Key, so a retry gets a new
+        # response.
         ctx.response_name = name_response(engine, ctx, suffix=" refused")
         reply.body, ctx.varied = vary_body(
             variation, ctx.response_name, "ProblemDetails", reply.body
@@ -34,10 +35,10 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
 
 
 def name_response(engine: Engine, ctx: ExchangeContext, key: str = "", suffix: str = "") -> str:
-    """Return a name for a response, made of its request and an ordinal among identical requests.
+    """Return a response's name: its call, subject and caller, and an ordinal among such requests.
 
-    Random draws from this name therefore do not depend on other requests, or on ids, which contain
-    the time. All responses with the same Idempotency-Key (`key`) share a name.
+    Random draws from this name therefore do not depend on other calls, or on ids that contain the
+    time. All responses with the same Idempotency-Key (`key`) share a name.
     """
     id_ = ctx.subject_id
     about = id_counter(id_) if ctx.subject == "operation" and is_ulid(id_) else id_

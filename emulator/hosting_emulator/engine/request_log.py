@@ -1,7 +1,7 @@
 """The request log of one world: a ring buffer of its last exchanges.
 
-An entry is stored unchanged. Secrets are removed when an entry is shown (see `request_views` and
-`redaction`).
+An entry is stored with its secrets. They are removed when the entry is shown (see `request_views`
+and `redaction`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_REWINDS = 100
 
 
 def _beginning(body: bytes) -> bytes:
-    """Return the beginning of a body that the log keeps. The cut is never inside a UTF-8 character."""
+    """Return the part of a long body that the log keeps. The cut never splits a character."""
     end = BODY_KEPT
     while end > BODY_KEPT - 3 and body[end] & 0xC0 == 0x80:
         end -= 1
@@ -66,13 +66,13 @@ class RequestLog:
         self.past: deque[PastLog] = deque()
         #: The number of requests in the past logs that were dropped to limit memory.
         self.past_unseen = 0
-        #: The exchanges whose response has not been sent yet, by number.
+        #: The exchanges that are listed as in progress, by number.
         self.in_progress: dict[int, Entry] = {}
         self._response_counts = Counter[str]()
         self._names_by_key: dict[str, str] = {}
 
     def name_response(self, request: str, key: str = "") -> str:
-        """Return a name for a response, made of its request and an ordinal among identical requests.
+        """Return a name for a response: the `request`, and an ordinal among equal requests.
 
         Responses with the same `key` share a name.
         """

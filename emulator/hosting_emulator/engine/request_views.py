@@ -29,8 +29,9 @@ class RequestFilter:
     `call` is the id of a call, or NO_CALL. `status` is the status of the response, and
     `status_class` is the first digit of the status (4 for 4xx). `user` is an id or NOBODY, and
     `project` is an id. `since_ms` (inclusive) and `until_ms` (exclusive) are world times in
-    milliseconds. `text` must occur, in upper or lower case, in the exchange as the log shows it.
-    Only exchanges with a number greater than `after` match.
+    milliseconds. `text` must occur in the request line, the call, the code, the notes or a body,
+    ignoring case. Secrets never match `text`. Only exchanges with a number greater than `after`
+    match.
     """
 
     call: str | None = None
@@ -59,7 +60,7 @@ class RequestFilter:
 
 
 def _contains(entry: Entry, text: str) -> bool:
-    """Return whether an exchange contains a lowercase text, ignoring case and secrets."""
+    """Return whether an exchange contains a text (in lowercase), ignoring case and secrets."""
     parts = [
         f"{entry.method} {_target(entry)}",
         entry.call or "",
@@ -80,7 +81,7 @@ def _target(entry: Entry) -> str:
 
 
 def _user_id(entry: Entry) -> str | None:
-    """Return the user's id for a request, NOBODY if authentication failed, or None if unknown."""
+    """Return the id of the user who sent a request, NOBODY if authentication failed, or None."""
     if entry.principal:
         return entry.principal.user_id
     if entry.code == "unauthenticated":
@@ -89,7 +90,7 @@ def _user_id(entry: Entry) -> str | None:
 
 
 def _user_name(world: World, entry: Entry) -> str | None:
-    """Return the user's alias for a request, NOBODY if authentication failed, or None if unknown."""
+    """Return the alias of the user who sent a request, NOBODY if authentication failed, or None."""
     user_id = _user_id(entry)
     if user_id is None or user_id == NOBODY:
         return user_id

@@ -13,9 +13,10 @@ from hosting_emulator.faults.uploads import UploadLimits, limits_of_decision
 
 
 def begin_upload(engine: Engine, ctx: ExchangeContext) -> UploadLimits | None:
-    """Choose the faults that act on the body of a request before it is read, and return the upload limits.
+    """Before the body of a request is read, choose the faults that act on it. Return their limits.
 
-    The request is then listed as in progress. Returns None if no fault acts on this body.
+    If a fault on request bodies is armed, the request is listed as in progress. Returns None if no
+    fault acts on this body.
     """
     engine.protect()
     if not has_faults_of(engine, "upload"):

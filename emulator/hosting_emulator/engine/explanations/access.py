@@ -33,7 +33,7 @@ def explain_principal(world: World, principal: Principal) -> str:
 
 
 def explain_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[ExplainedStep]:
-    """Yield the steps `scope` and `role`, if the request reached them."""
+    """Yield the step `scope`, and the step `role` if the request reached it."""
     if entry.principal.organization_id is None:
         sentence = "The token names no organization, and every call needs one."
         yield ExplainedStep("scope", sentence)
@@ -75,7 +75,7 @@ def _organization_access(world: World, entry: Entry, spec: CallSpec) -> Iterator
 
 
 def _project_access(world: World, entry: Entry, spec: CallSpec) -> Iterator[ExplainedStep]:
-    """Explain the caller's access to the project in the path, or to the project of the path's operation."""
+    """Explain the caller's access to the project or operation in the path."""
     principal = entry.principal
     project_id = entry.subject_id
     operation = None

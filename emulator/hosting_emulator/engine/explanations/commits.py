@@ -31,7 +31,7 @@ def explain_commit(commit: Commit) -> str:
 
 
 def describe_changes(commit: Commit) -> list[str]:
-    """Describe the changes of states and statuses in a commit, up to _MOST_CHANGES, and count the rest."""
+    """Describe up to _MOST_CHANGES changes of states and statuses, and count the rest."""
     changes = [*_operation_changes(commit), *_status_changes(commit)]
     changes += [f"the timeline: {entry.message}" for entry in planned_in(commit.writes)]
     descriptions = changes[:_MOST_CHANGES]

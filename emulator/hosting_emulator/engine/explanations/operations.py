@@ -155,7 +155,7 @@ def _decision(operation: Operation) -> str:
 
 
 def _undecisive_outcome(outcome: OperationOutcome) -> str:
-    """Explain the effect of an outcome on an operation whose end the outcome did not decide."""
+    """Explain what an outcome did to an operation, if it did not decide how the operation ended."""
     if outcome.steps_taken < len(outcome.steps):
         rest = "its remaining steps" if outcome.steps_taken else "its steps"
         return f"The operation ended before {outcome.id} took {rest}: {outcome_text(outcome)}."
@@ -370,7 +370,7 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
 
 
 def _next_state(world: World, operation: Operation, *, is_stale: bool) -> tuple[str, str]:
-    """Return the effect of an operation's next step as a verb phrase, and the next state as a noun."""
+    """Return phrases for what an operation's next step does and for the next state."""
     if is_stale:
         return "fails", "failed"
     if is_held_next(Change(world, world.at_ms), operation):

@@ -164,11 +164,10 @@ class Explanations:
         return f"New: the key {key} {state}; {response} is remembered for it {until}."
 
     def _earlier_use(self, entry: Entry, key: str) -> Entry | None:
-        """Return the latest earlier request with a key whose response was remembered, or None.
+        """Return the earlier request whose response was remembered for this key, or None.
 
-        A user may use a key for several calls. Therefore a request whose response was remembered
-        under the same storage key takes precedence, and after that a request with the same call and
-        path.
+        A user may use one key for several calls. Therefore a request with the same storage key comes
+        first, then a request with the same call and path, then the latest request.
         """
         if not self._by_key:
             self._index_keys()
@@ -298,7 +297,7 @@ def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
 
 
 def _remembered_keys(entry: Entry) -> set[str]:
-    """Return the storage key under which a response was remembered, in a set, or an empty set."""
+    """Return a set with the storage key under which the response was remembered, if it was."""
     return {
         key
         for commit in entry.commits

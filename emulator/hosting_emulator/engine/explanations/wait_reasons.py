@@ -27,7 +27,7 @@ def wait_reason(world: World, operation: Operation) -> str | None:
     if due_at is not None:
         return f"its next step, due at {due_at}"
     if profile_of(operation)[0] == "per_poll":
-        return "polls of it"
+        return "polls of the operation"
     return "the intervention step_operation"
 
 
