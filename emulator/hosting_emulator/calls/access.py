@@ -79,7 +79,7 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
 
 
 def _check_id(change: Change, request: CallRequest) -> None:
-    """Raise Refused if the id is malformed and the world assumes that malformed ids are invalid."""
+    """Raise Refused `invalid_request` if the id is malformed and the assumptions say so."""
     if change.assumptions.malformed_project_id != "invalid_request":
         return
     if not is_ulid(request.subject_id):

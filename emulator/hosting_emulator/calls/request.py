@@ -56,7 +56,7 @@ class CallRequest(msgspec.Struct, kw_only=True):
     `path` does not include the prefix of a world. `dev_port` is the port of dev origins, or None
     for the default port of https. `world` is the world before the request. `n` is the number of the
     request in the log, and `starts` is the number of times that the world was loaded from disk. `n`
-    and `starts` together identify the request in its world.
+    and `starts` together identify the request in its world, until the log is cleared.
     """
 
     method: str

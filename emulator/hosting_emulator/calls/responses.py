@@ -1,7 +1,7 @@
 """Implements the calls: one function per row of `contract/calls.py`, named after its call.
 
 A function takes the change to which it writes, the request, and the subject's record. The function
-returns the reply, or raises Refused without changing anything. Larger calls have separate files:
+returns the reply, or raises Refused without changing anything. Larger calls have their own modules:
 API keys, tickets for dev origins, and pages of deployments.
 """
 

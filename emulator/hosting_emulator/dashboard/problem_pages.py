@@ -121,7 +121,7 @@ def problem_page(problem: Problem, base_url: str = "") -> str:
 
 
 def _mark(problem: Problem, name: str) -> Html:
-    """Return a mark for the source of a problem's value: the contract or our assumption."""
+    """Return a mark that says whether a value comes from the contract or from our assumption."""
     if name in problem.specified:
         return Html('<span class="mark specified">the contract says so</span>')
     return Html('<span class="mark assumed">our assumption</span>')

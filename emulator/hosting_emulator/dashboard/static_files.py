@@ -55,7 +55,7 @@ def _has_copy(request: web.BaseRequest, etag: str) -> bool:
 def static_files() -> dict[str, Path]:
     """Return the path of every file that is served, by its name under `STATIC_PATH`.
 
-    No request can reach any other file.
+    Under `STATIC_PATH`, no request can reach any other file.
     """
     package = Path(__file__).parent
     return {

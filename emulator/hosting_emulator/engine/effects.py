@@ -1,4 +1,4 @@
-"""The effects that an exchange waits for: a delay, or the storing of a change on disk."""
+"""The effects that an exchange waits for: that time passes, or that a change is stored on disk."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class History(deque[Commit]):
         return next((commit for commit in self if commit.number == number), None)
 
     def world_at(self, at_ms: int) -> World:
-        """Return the world as it was at a given world time, after the last commit up to this time.
+        """Return the world as it was at a given world time: after the last commit until then.
 
         Commits that a rewind undid are ignored. If the world was created later, or if the history
         no longer contains this time, the result is the oldest state in the history.

@@ -1,4 +1,4 @@
-"""The interface for storing a world. The class in this module keeps nothing on disk."""
+"""The interface for storing a world. The base class in this module stores nothing on disk."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ KINDS = get_args(ProtectedKind)
 
 
 class ProtectedFault:
-    """One fault, outcome or intervention in every world of its scope.
+    """A fault, an outcome or an intervention that is added to every world in its scope.
 
-    `names` are the worlds of the scope, or None for all worlds. Copies of these worlds are in the
-    scope too.
+    `names` are the names of the worlds in the scope, or None for all worlds. Copies of these worlds
+    are in the scope too.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class ProtectedFaults:
         return self._by_id.get(id_)
 
     def remove(self, protected: ProtectedFault) -> None:
-        """End the protection of a fault. Worlds keep the fault until it is deleted there."""
+        """End the protection of a fault. Each world keeps it until it is deleted there."""
         self._by_id.pop(protected.id, None)
 
     def copy_scope(self, source: str, name: str) -> None:

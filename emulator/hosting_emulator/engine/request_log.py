@@ -64,7 +64,7 @@ class RequestLog:
         self.observers: list[LogObserver] = []
         #: The past logs, which were cleared before a judge saw them.
         self.past: deque[PastLog] = deque()
-        #: The number of requests in the past logs that were dropped to limit memory.
+        #: The number of requests in past logs that are no longer kept, to limit memory.
         self.past_unseen = 0
         #: The exchanges that are listed as in progress, by number.
         self.in_progress: dict[int, Entry] = {}
@@ -151,7 +151,10 @@ class RequestLog:
         self.release(entry)
 
     def end(self, reason: EndReason) -> None:
-        """Report the end of this log to the observers, and keep its entries for a later judge."""
+        """Report the end of this log to the observers.
+
+        Unless the world is deleted, keep the entries of the log for a later judge.
+        """
         if self.observers:
             notify(self.observers, lambda observer: observer.on_end(reason))
         if self.count and reason != "deleted":

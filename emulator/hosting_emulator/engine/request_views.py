@@ -196,7 +196,7 @@ def document_of(body: bytes) -> Any:
 
 
 def project_of(entry: Entry) -> str | None:
-    """Return the id of the project in the path, or of the project to which the path's operation belongs."""
+    """Return the id of the project in the path, or of the project of the operation in the path."""
     world = entry.commits[-1].world if entry.commits else entry.world
     project, _ = entry.about(world)
     return project
@@ -222,7 +222,7 @@ def sent_header(entry: Entry, name: bytes) -> str | None:
 
 
 def header_text(value: bytes) -> str:
-    """Decode a header's value as UTF-8 or, if that fails, as Latin-1. Calls decode headers the same way."""
+    """Decode a header's value as UTF-8, or as Latin-1 if it is not UTF-8."""
     try:
         return value.decode()
     except UnicodeDecodeError:

@@ -39,7 +39,7 @@ class GrantRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RedeemedGrant:
-    """The current state of the grant for a code or a refresh token, and the grant's key."""
+    """The grant to which a redeemed code or refresh token belongs, and the grant's key."""
 
     key: str
     grant: AuthorizationGrant

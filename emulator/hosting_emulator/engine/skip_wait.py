@@ -1,7 +1,7 @@
 """With a skip clock, a world skips the wait before a retry.
 
-When a request is refused, the world stores the time at which a retry makes sense. When the client
-retries the request, the clock moves to that time, so that no test has to wait.
+When a request fails or a read is stale, the world stores the time at which a retry makes sense.
+When the client retries the request, the clock moves to that time, so that no test has to wait.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Faults that make a read show an earlier state of the world, taken from the world's history.
 
-The call first runs in the current state, where access is checked. After that, the response of the
-call is replaced.
+The call first runs in the current state, where access is checked. If a fault acts, the response is
+then replaced with the response that the earlier state would give.
 """
 
 from __future__ import annotations

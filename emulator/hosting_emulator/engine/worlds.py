@@ -146,8 +146,8 @@ class Worlds:
     def fresh(self, name: str, key: Hashable, build: Callable[[], World]) -> World:
         """Return a copy of the world that was built for `key`, with the given name.
 
-        For a new key, `build` is called. Building a world takes milliseconds, but copying a world
-        only changes its name. Therefore every test can have its own world. The built world must
+        If no such world is kept, `build` is called. Building a world takes milliseconds, but copying a
+        world only changes its name. Therefore every test can have its own world. The built world must
         depend only on `key` and the name. A world with a running clock must start at the current
         time, so such a world is not kept for reuse. Exceptions from `build` propagate.
         """

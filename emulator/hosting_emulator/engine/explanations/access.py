@@ -130,9 +130,9 @@ def _organization_of_token(world: World, principal: Principal) -> str:
 
 
 def _users_with_access(change: Change, owner_id: str, project: Project | None) -> str:
-    """Return a sentence that names the members of an organization who can see it.
+    """Return a sentence that names the members who can see an organization.
 
-    If `project` is given, the sentence names the members who can see the project instead.
+    If `project` is given, the sentence names the members who can see this project instead.
     """
     world = change.world
     users: list[str] = []

@@ -56,7 +56,7 @@ def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> 
 
 
 def _deciding_success(assumptions: Assumptions, entry: Entry, spec: CallSpec) -> Iterator[str]:
-    """Yield the names of the assumptions that decided the first response to a successful request."""
+    """Yield the names of the assumptions that decided the first successful response to a request."""
     if isinstance(spec.success, AssumedStatus):
         yield spec.success.assumption
     if spec.success_assumption is not None:
