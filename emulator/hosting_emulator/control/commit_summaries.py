@@ -30,7 +30,7 @@ def summarize_commit(commit: Commit) -> str:
 
 
 def _changes(commit: Commit) -> Iterator[str]:
-    """Yield a phrase for each change of a commit."""
+    """Yield a phrase for each change in a commit."""
     yield from _intervention_fields(commit)
     for entry in sorted(planned_in(commit.writes), key=lambda entry: not entry.refused):
         yield f"the timeline: {entry.message}"

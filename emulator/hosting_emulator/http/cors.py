@@ -40,7 +40,7 @@ def preflight_response(request: web.BaseRequest, origin: str) -> web.Response | 
 
 
 def preflight_refusal(request: web.BaseRequest) -> Refused | None:
-    """Return the refusal of a preflight request from another origin, or None for other requests."""
+    """Return the refusal of a preflight request whose origin is not allowed, or None for other requests."""
     if not _is_preflight(request):
         return None
     return Refused(

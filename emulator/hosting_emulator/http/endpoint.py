@@ -70,7 +70,7 @@ def require(record: T | None, title: str, detail: str) -> T:
 
 @contextmanager
 def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[None]:
-    """Replace an error of the types `errors` by a ControlRefusal with the error's message."""
+    """Replace an error of the types `errors` with a ControlRefusal that has the error's message."""
     try:
         yield
     except errors as error:

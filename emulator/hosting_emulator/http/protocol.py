@@ -131,8 +131,8 @@ class HttpProtocol(web.RequestHandler):
         """Record that a whole response was passed to the connection.
 
         A client that has closed its side may still be listening, or may have closed the whole
-        connection. If the connection is closed, the socket has an error after the response was
-        sent.
+        connection. If the connection is closed, the socket has an error once the response has
+        been sent.
         """
         duration_s = asyncio.get_running_loop().time() - passage.arrived_s
         if self._is_half_closed and duration_s < _PATIENCE_S and not self._has_failed():
