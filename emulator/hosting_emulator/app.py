@@ -70,7 +70,7 @@ class App:
     async def _handle_call(
         self, request: web.BaseRequest, engine: Engine, path: str, query: str
     ) -> web.StreamResponse:
-        """Return the response of a world's public API, or of the dev origin for which a ticket was issued."""
+        """Return the response of a world's public API, or of the dev origin of a ticket."""
         refusal = self.site.host_refusal(request.headers.getall("Host", ()))
         if path == REDEEM_PATH and refusal is None:
             project = dev_origins.project_of_ticket(engine, query)

@@ -9,7 +9,7 @@ from hosting_emulator.messages import WorldMember
 
 
 class NoSuchName(KeyError):
-    """The world does not contain a name. The message suggests the nearest name."""
+    """A name does not exist in the world. The message suggests the nearest name."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # because KeyError would put the message in quotes

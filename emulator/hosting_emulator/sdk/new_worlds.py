@@ -37,8 +37,8 @@ class WorldRequest(TypedDict, total=False):
 
     `clock` and `assumptions` override those of a scenario, and are not allowed with a `state`.
     `vary` is the seed of the variation. With `only`, responses vary only at these points. With
-    `token`, the world's summary includes an access token. `token` may be empty, or contain `user`,
-    `organization` and `expires_in_seconds`. With `ttl`, the world is deleted after this much time
+    `token`, the world's summary includes an access token. `token` is a mapping that can contain
+    `user`, `organization` and `expires_in_seconds`. With `ttl`, the world is deleted after this much time
     without a request. `observation` is the id of an observation that watches the world from its
     first request.
     """
@@ -57,7 +57,7 @@ class WorldRequest(TypedDict, total=False):
 
 
 class WorldOptions(TypedDict, total=False):
-    """Options of a fresh world. Each option overrides the scenario.
+    """Options of a fresh world. An option takes precedence over the scenario.
 
     `clock` is `frozen`, `real`, `skip`, `scaled:60` or a mapping with `mode` and `rate`. `vary` is
     the seed of the variation. With `vary_only`, responses vary only at these points. `vary` can

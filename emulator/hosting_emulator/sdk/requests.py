@@ -73,8 +73,8 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     def from_now(self) -> Requests:
         """Return the requests that will be made from now on.
 
-        Resetting the world or loading a scenario clears the log. The result then contains only the
-        requests since the log was cleared. Assertions about a maximum fail after a clear, because
+        Resetting or replacing the world clears the log. The result then contains only the requests
+        since the log was cleared. Assertions about a maximum fail after a clear, because
         earlier requests are unknown.
         """
         page = self.page(limit=1)
