@@ -106,8 +106,8 @@ class Emulator:
     """A whole emulator in this process. Use it as an async context manager, or call `start` and `stop`.
 
     The constructor raises StartError for settings that contradict each other or the stored state,
-    and then leaves the stored state unchanged. `start` can fail after the constructor has already
-    replaced the stored world, for example because a port is in use.
+    and for a port in use. It then leaves the stored state unchanged. If another process takes the port
+    in the meantime, `start` fails after the constructor has already replaced the stored world.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -146,9 +146,14 @@ class Emulator:
                     settings.data_dir, settings.durability, _log.warning, salvage=settings.salvage
                 )
                 self._resources.callback(self._directory.close)
+                # This start holds the directory now, and must not change a world if it cannot listen.
+                check_ports(settings)
             self.worlds = Worlds(self._directory, rebuild=rebuild)
             self._is_new = self._open_worlds(state)
             self._warn_of_assumptions()
+        except StartError:
+            self._resources.close()
+            raise
         except (*_REFUSALS, OSError) as error:
             self._resources.close()
             if isinstance(error, OSError):

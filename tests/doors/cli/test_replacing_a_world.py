@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -252,3 +253,19 @@ def test_a_start_that_replaced_names_the_commit_to_rewind_to(
 def without_progress(rows_by_table: dict[str, Any]) -> dict[str, Any]:
     """Return the tables without the rows that sign-ins and restarts change."""
     return {name: rows for name, rows in rows_by_table.items() if name not in ("clock", "streams")}
+
+
+def test_a_start_that_cannot_listen_replaces_nothing(
+    data: tuple[str, str], running: Process, world: HostingEmulator
+) -> None:
+    before = changed(world)
+    running.stop()
+
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        port = str(busy.getsockname()[1])
+        refused = failed_start(*data, "--scenario", "admission", "--replace", "--port", port)
+
+    assert refused.returncode == 2
+    assert f"port {port} " in refused.stderr
+    with emulator(*data) as process, ControlClient(process.ready["control_url"]) as control:
+        assert tables(control.world("default")) == before
