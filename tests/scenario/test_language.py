@@ -611,6 +611,11 @@ def test_the_values_of_a_part_do_not_change_variables_of_the_story():
         ),
         ("story: [{log: {status: {abov: 1}}}]", "1", "did you mean above?"),
         (
+            "story: [{log: {count: {at_least: 0}}}]",
+            "{at_least",
+            "every count matches, so the step proves nothing: write {at_least: 1}, or 0 for no",
+        ),
+        (
             "story: [{call: list_deployments, expect: {headers: {Allow: {nott: x}}}}]",
             "x",
             "did you mean not?",

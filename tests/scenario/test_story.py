@@ -35,6 +35,25 @@ def test_variables_have_saved_values_and_ids():
     assert report["passed"], last(report)
 
 
+def test_a_key_of_a_step_has_the_permissions_of_the_step():
+    report = run(
+        """
+        story:
+          - api_key: owner
+            body: {name: reading, permissions: [dns.read]}
+            save: {secret: value}
+          - call: get_dns_authorization
+            token: ${secret}
+            expect: {status: 200}
+          - call: list_deployments
+            token: ${secret}
+            expect: {status: 403, code: forbidden}
+        """
+    )
+
+    assert report["passed"], last(report)
+
+
 def test_a_whole_variable_keeps_its_type():
     report = run(
         """
