@@ -96,7 +96,7 @@ def rule_document(
 ) -> JsonObject:
     """Return a rule as a JSON object for the control API.
 
-    `engine` supplies the counts of the rule.
+    `engine` supplies the rule's counts.
     """
     usage = engine.usage.of(rule.id)
     return armed_document(world, rule, now_ms, usage, category, is_protected=is_protected)

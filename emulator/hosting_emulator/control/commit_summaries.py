@@ -11,8 +11,8 @@ from hosting_emulator.engine.history import Commit, planned_in
 from hosting_emulator.world.plans import describe_state
 from hosting_emulator.world.tables import API_KEYS
 
-#: The maximum number of changes that a summary describes. The summary gives only the number of the
-#: other changes.
+#: The maximum number of changes that a summary describes. For any further changes, the summary
+#: gives only their number.
 _MOST_CHANGES = 3
 _LONGEST_VALUE = 80
 
@@ -64,7 +64,7 @@ def _clock_changes(commit: Commit) -> Iterator[str]:
 
 
 def _operation_changes(commit: Commit) -> Iterator[str]:
-    """Yield a phrase with the latest state of each operation that entered a state in the commit."""
+    """Yield a phrase for each operation that entered a state in the commit: its latest state."""
     latest = {transition.operation.id: transition.operation for transition in commit.entered}
     for operation in latest.values():
         stuck = ", stuck" if operation.stuck else ""

@@ -17,7 +17,7 @@ from hosting_emulator.messages import RequestFilters
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 _EVENT_KINDS: Final = Query("The kinds of events to send. Default: all.")
-#: A part of an event's id: the name of a world, and the number of an event of the world.
+#: A part of an event's id: the name of a world, and the number of one of its events.
 _WORLD_EVENT: Final = re.compile(r"([a-z0-9-]+)=(\d+)")
 
 

@@ -59,7 +59,7 @@ async def export_har(
     exchanges can be replayed in an identical world.
     """
     entries = await find_entries(engine, filters, limit)
-    # Leave out second deliveries, because no client sent them.
+    # Leave out second deliveries of a request, because no client sent them.
     entries = [entry for entry in entries if not entry.second_delivery_of]
     entries.reverse()
     log: JsonObject = {
@@ -90,7 +90,7 @@ async def export_har(
 
 
 def _frozen(world: World) -> World:
-    """Return a copy of a world with a frozen clock, so that due events do not run."""
+    """Return a copy of a world, and freeze the copy's clock so that due events do not run."""
     clock = clocks.start("frozen", None, world.at_ms, 0)
     writes = {CLOCK.name: {SINGLETON_KEY: clock}}
     return apply(world, writes, commit=world.commit, at_ms=world.at_ms)
@@ -122,8 +122,8 @@ def _world_names(engine: Engine, entries: Sequence[Entry]) -> JsonObject:
 def _began_at(engine: Engine) -> str | None:
     """Return the world time at which a world was created from its seed or its scenario.
 
-    Returns None for a fork, for a world that was stored by an earlier process, and if the history
-    no longer includes the creation.
+    Returns None if the world is a fork, if an earlier process stored it, or if the history no
+    longer includes its creation.
     """
     for commit in reversed(engine.history):
         if commit.title == "began" and commit.number > 1:

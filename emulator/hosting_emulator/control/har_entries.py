@@ -16,10 +16,11 @@ _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 def har_entry(
     prefix: str, entry: Entry, exchange: WholeExchange, delivered: WholeExchange
 ) -> JsonObject:
-    """Return the archive entry for an exchange. `prefix` is the world's URL before the path.
+    """Return the archive entry for an exchange.
 
-    `entry` is the exchange in the log, and `exchange` is a view of the exchange without secrets.
-    `delivered` is the view of the exchange whose response the client received.
+    `prefix` is the part of the world's URL before the path. `entry` is the exchange in the log, and
+    `exchange` is a view of the exchange without secrets. `delivered` is the view of the exchange
+    whose response the client received.
     """
     duration_ms = exchange.duration_us / 1000
     return {
@@ -92,7 +93,7 @@ def _har_response(exchange: WholeExchange) -> JsonObject:
 
 
 def _har_principal(entry: Entry) -> JsonObject | None:
-    """Return the ids of the caller of a request, or None if the request was not authenticated."""
+    """Return the ids of a request's caller, or None if the request was not authenticated."""
     principal = entry.principal
     if not principal:
         return None

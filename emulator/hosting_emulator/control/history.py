@@ -48,7 +48,10 @@ def _commit_entry(commit: Commit) -> CommitEntry:
 
 
 def find_state(engine: Engine, commit: int) -> World:
-    """Return the world after a commit. Raises ControlRefusal 404 if the commit is not stored."""
+    """Return the world as it was after a commit.
+
+    Raises ControlRefusal 404 if the commit is not stored.
+    """
     first = engine.history[0].number
     last = engine.world.commit
     detail = f"commit {commit} is not in the history, which contains the commits {first} to {last}"

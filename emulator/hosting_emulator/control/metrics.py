@@ -90,7 +90,7 @@ def _lost_responses(tally: Tally) -> Metric:
 
 
 def _durations(tally: Tally) -> Metric:
-    """Return the histogram of the time that requests spend in the engine, by call."""
+    """Return a histogram, by call, of the time that requests spend in the engine."""
     family = HistogramMetricFamily(
         "hosting_emulator_request_duration_seconds",
         "Real time that a request spent in the engine.",

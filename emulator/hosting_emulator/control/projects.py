@@ -109,7 +109,7 @@ def _project_state(
 
 
 def _is_claim_held(world: World, project: Project) -> bool:
-    """Return whether the intervention hold_claim holds the claim of a project."""
+    """Return whether the intervention `hold_claim` holds a project's claim."""
     if project.claim is None:
         return False
     operation = world.get(OPERATIONS, project.claim)
@@ -150,7 +150,7 @@ def _members(world: World, project: Project) -> list[ProjectMember]:
 
 
 def _member(world: World, project: Project, membership: Membership) -> ProjectMember | None:
-    """Return an organization's member as a project member, or None if the user has no role in the project."""
+    """Return an organization member as a project member, or None if they have no role in it."""
     alias = alias_of(world, USERS, membership.user_id)
     if membership.role == "owner":
         # An owner of an organization also owns the organization's projects.

@@ -91,7 +91,7 @@ def _scenario_file(world: World) -> str | None:
 
 
 def _refused_entries(world: World) -> list[str]:
-    """Return the messages of the timeline entries that were refused when they were due."""
+    """Return the error messages of the timeline entries that were refused when they came due."""
     entries = sorted((entry for _, entry in world.rows(TIMELINE)), key=attrgetter("order"))
     return [str(entry.message) for entry in entries if entry.refused]
 

@@ -1,4 +1,4 @@
-"""Reads the filters of the request log from a query."""
+"""Reads request log filters from a query."""
 
 from __future__ import annotations
 

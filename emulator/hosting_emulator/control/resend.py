@@ -71,7 +71,7 @@ async def resend_request(
 
 
 def _check_can_be_resent(entry: Entry) -> None:
-    """Raise ControlRefusal 409 if a request is not completely in the log, or if it redeemed a ticket."""
+    """Raise ControlRefusal 409 if a request was not logged in full, or if it redeemed a ticket."""
     missing = ""
     if entry.headers_cut:
         missing = f"only the beginning of the headers of request {entry.n} was kept"

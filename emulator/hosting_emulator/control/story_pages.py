@@ -29,9 +29,9 @@ _PROVIDER_PATH: Final = f"{PREFIX}/idp"
 
 
 def respond_to_page(engine: Engine, request: PageRequest) -> PageVisit:
-    """Visit a page, and return its response. Raises ValueError if there is no page at the URL.
+    """Visit a page, and return the response. Raises ValueError if there is no page at the URL.
 
-    Yields delays in real milliseconds.
+    The generator yields each delay in real milliseconds.
     """
     url = urlsplit(request.url)
     if url.netloc:
@@ -66,7 +66,7 @@ def _visit_provider(engine: Engine, request: PageRequest, url: SplitResult) -> f
 
 
 def _provider_route(engine: Engine, request: PageRequest, url: SplitResult) -> Route:
-    """Return the route of a request to the world's identity provider.
+    """Return the identity provider's route that a request matches.
 
     Raises ValueError if the identity provider has no such route.
     """

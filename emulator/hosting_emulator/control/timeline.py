@@ -18,7 +18,7 @@ from hosting_emulator.world.plans import is_finished
 from hosting_emulator.world.records import Operation
 from hosting_emulator.world.tables import OPERATIONS, PROJECTS
 
-#: The spans of each operation, oldest first, by the operation's id.
+#: Each operation's spans, oldest first, keyed by the operation's id.
 Spans: TypeAlias = dict[str, list[OperationSpan]]
 
 
@@ -60,7 +60,7 @@ async def show_timeline(engine: Engine, limit: Limit = 20) -> Timeline:
 
 
 def _enter_transitions(spans: Spans, commit: Commit) -> None:
-    """Add each state that an operation entered in a commit to the operation's spans."""
+    """For each operation, add the states that it entered in a commit to its spans."""
     for transition in commit.entered:
         operation = transition.operation
         if operation.id in spans:
@@ -71,12 +71,12 @@ def _enter_transitions(spans: Spans, commit: Commit) -> None:
 
 
 def _enter_current_states(spans: Spans, commit: Commit) -> None:
-    """Add each operation's state after a commit to the operation's spans."""
+    """For each operation, add its state after a commit to its spans."""
     at = format_timestamp(commit.world.at_ms)
     for operation_id, operation_spans in spans.items():
         operation = commit.world.get(OPERATIONS, operation_id)
         if operation is None:
-            # The world returned to a state before the operation started.
+            # The world went back to a state from before the operation started.
             operation_spans.clear()
         else:
             _enter_state(operation_spans, operation, at)

@@ -66,7 +66,7 @@ def create_token(
 
 
 def token_claims(world: World, body: NewToken) -> TokenClaims:
-    """Return the claims of a requested token. Raises ControlRefusal."""
+    """Return the claims for a requested token. Raises ControlRefusal."""
     lifetime_s = body.expires_in_seconds
     user = _find_user(world, body.user)
     organization_id = _token_organization(world, user, body.organization)

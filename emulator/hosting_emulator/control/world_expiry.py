@@ -12,7 +12,7 @@ from hosting_emulator.engine.worlds import Worlds
 
 _log = logging.getLogger("hosting_emulator.worlds")
 
-#: The number of control requests and the number of other requests that a world has received.
+#: Two counts: the control requests and the other requests that a world has received.
 Uses: TypeAlias = tuple[int, int]
 
 
@@ -41,7 +41,7 @@ def expire_when_unused(worlds: Worlds, engine: Engine, previous_uses: Uses | Non
 
 
 def _uses(engine: Engine) -> Uses | None:
-    """Return the uses of a world, or None if a listener to its events keeps the world in use."""
+    """Return a world's use counts, or None if a listener to its events keeps the world in use."""
     if engine.feed.listeners:
         return None
     return engine.control_requests, engine.log.count

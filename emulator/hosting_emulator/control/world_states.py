@@ -32,9 +32,9 @@ _STATE_SCHEMA = {"properties": {"kind": {"const": STATE_KIND}}, "required": ["ki
 #: An exported state.
 StateDocument = Annotated[JsonObject, Meta(extra_json_schema=_STATE_SCHEMA)]
 
-#: Exports that are in progress or being sent. Simultaneous requests share an export. The key is the
-#: `id()` of the world, and whether the export contains the seed. Each task keeps its world alive,
-#: so the `id()` is unique.
+#: Exports that are in progress or being sent. Simultaneous requests share an export. Each key
+#: consists of the world's `id()` and of whether the export contains the seed. Each task keeps
+#: its world alive, so the `id()` is unique.
 _exports: WeakValueDictionary[tuple[int, bool], asyncio.Task[tuple[World, bytes]]] = (
     WeakValueDictionary()
 )
@@ -92,7 +92,7 @@ async def put_state(
 
 
 async def import_world(state: JsonObject, name: str, seed: str | None = None) -> World:
-    """Return the world in an exported state. Raises ControlRefusal 400 if the state is invalid.
+    """Build a world from an exported state. Raises ControlRefusal 400 if the state is invalid.
 
     The world's seed is `seed` or, if `seed` is None, the seed in the state. Other requests are
     handled during the import.

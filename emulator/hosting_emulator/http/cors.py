@@ -52,7 +52,7 @@ def preflight_refusal(request: web.BaseRequest) -> Refused | None:
 
 
 def origin_refusal(origin: str) -> str:
-    """Return the detail of the problem for an origin that is not allowed."""
+    """Return the problem detail for an origin that is not allowed."""
     return (
         f"Pages of the origin {origin[:80]!r} are not allowed; `start --allow-origin` allows them."
     )

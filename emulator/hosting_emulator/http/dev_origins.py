@@ -145,11 +145,11 @@ def _context(
 
 
 def _docs_url(request: RequestHead, site: Site) -> str:
-    """Return the URL of the documentation for a request to a dev origin.
+    """Return the documentation URL to put into a response from a dev origin.
 
-    Tests send requests with the Host of a dev origin to the emulator's own address. A URL with a
-    Host that has no port would lead nowhere, so such a request gets a URL with the emulator's
-    address.
+    Tests send requests with the Host of a dev origin to the emulator's own address. If this Host
+    has no port, a URL with the Host would lead nowhere, so the URL contains the emulator's address
+    instead.
     """
     if ":" in request.headers.get("Host", ""):
         return site.docs_url(request)

@@ -36,7 +36,7 @@ from hosting_emulator.world.value import World
 T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
 
-#: The types of members of request bodies, with schemas for the OpenAPI document. Endpoints check
+#: Types for the members of request bodies, with schemas for the OpenAPI document. Endpoints check
 #: the values themselves, so that a refusal can explain what is wrong.
 Mode = Annotated[str, Meta(extra_json_schema={"enum": list(get_args(ClockMode))})]
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
@@ -70,7 +70,7 @@ def require(record: T | None, title: str, detail: str) -> T:
 
 @contextmanager
 def refused_as(status: int, title: str, *errors: type[Exception]) -> Iterator[None]:
-    """Replace an error of the types `errors` with a ControlRefusal that has the error's message."""
+    """Replace an error whose type is in `errors` with a ControlRefusal that has the error's message."""
     try:
         yield
     except errors as error:
@@ -110,7 +110,7 @@ class Example:
 class Facts:
     """The properties of a server that stay the same while the server runs.
 
-    `variation` is the variation of new worlds if their requests set none. `storage_problem`
+    `variation` is the variation of a new world whose request sets none. `storage_problem`
     returns the latest problem with deleted or replaced files in the data directory, or None if
     there was no problem.
     """

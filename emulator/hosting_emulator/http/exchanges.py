@@ -1,4 +1,4 @@
-"""Runs an exchange of the engine for a request that arrived over HTTP.
+"""Runs engine exchanges for requests that arrive over HTTP.
 
 The engine decides which steps an exchange takes. This module awaits the effects of the steps, and
 turns the engine's reply into a response.
@@ -25,8 +25,8 @@ from hosting_emulator.http.ready_responses import FaultyResponse, ReadyResponse
 from hosting_emulator.http.world_pauses import pass_world_time
 
 _log = logging.getLogger("hosting_emulator.http")
-#: The maximum number of bytes that the request log stores of a request's headers, and of each
-#: header. The limits are low because the log stores a thousand requests.
+#: The maximum number of bytes that the request log stores of all headers of a request together, and
+#: of each single header. The limits are low because the log stores a thousand requests.
 _HEADERS_LIMIT: Final = 16 * 1024
 _HEADER_LIMIT: Final = 2 * 1024
 

@@ -23,8 +23,8 @@ _LONGEST_CHUNK_LINE: Final = 1024
 #: After this many cuts, the caller receives a piece and can let other work run. A chunk takes three
 #: cuts.
 MOST_CUTS: Final = 100
-#: The maximum number of digits in a Content-Length, without leading zeros. aiohttp interprets the
-#: largest 64-bit number as a missing length.
+#: The maximum number of digits in a Content-Length, not counting leading zeros. aiohttp interprets
+#: the largest 64-bit number as a missing length.
 _MOST_DIGITS: Final = 19
 
 #: Bytes that are allowed between two requests (RFC 9112, 2.2), and their maximum number.
@@ -34,10 +34,10 @@ _END: Final = b"\r\n\r\n"
 _VERSIONS: Final = (b" HTTP/1.1", b" HTTP/1.0")
 #: Matches the first line of nearly every request, which needs no further checks.
 _USUAL_LINE: Final = re.compile(rb"(?!CONNECT )[A-Z-]{1,32} /[^\x00- \x7f]* HTTP/1\.[01]\r\n")
-#: Matches a method and a target without line ends. aiohttp's parser in C would interpret a bare
-#: line end in the target as HTTP/0.9 and a header.
+#: Matches a method and a target without line ends. aiohttp's C parser would take a bare line
+#: end in the target for the end of an HTTP/0.9 request line, and the rest for a header.
 _TARGET: Final = re.compile(rb"[^ ]+ /[^\x00- \x7f]* |OPTIONS \* ")
-#: Matches a target in the absolute form, which clients send to proxies. The part before the path
+#: Matches a target in absolute form, which clients send to proxies. The part before the path
 #: does not matter to this server (RFC 9112, 3.2.2).
 _ABSOLUTE: Final = re.compile(
     rb"([^ ]+ )https?://(?:[^/?#@ ]*@)?(?:[^][/?#:@ ]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?(?:/|(?=[ ?]))",
@@ -252,7 +252,7 @@ class RequestFraming:
             self._refuse("The CONNECT method is not supported: this is not a proxy.")
         if _TARGET.match(line):
             return head
-        # `match` takes linear time in the length of the line. `search` would take quadratic time.
+        # `match` takes time linear in the line's length. `search` would take quadratic time.
         absolute = _ABSOLUTE.match(line)
         if absolute is None:
             self._refuse(INVALID)
@@ -329,6 +329,6 @@ def _content_length(lower: bytes) -> int:
 
 
 def _without_upgrade(match: re.Match[bytes]) -> bytes:
-    """Return the value of a Connection header without its option `upgrade`."""
+    """Return the value of a Connection header with the option `upgrade` removed."""
     options = [option.strip() for option in match[0].split(b",")]
     return b" " + b", ".join(option for option in options if option.lower() != b"upgrade")

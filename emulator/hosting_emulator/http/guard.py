@@ -36,7 +36,7 @@ from hosting_emulator.http.request_head import RequestHead, basic_credentials, w
 from hosting_emulator.world.naming import DEFAULT_WORLD
 
 TOKEN_HEADER: Final = "X-Control-Token"
-#: The header by which the emulator's page sends the page secret in its requests to `/v1`.
+#: The header in which the emulator's page sends the page secret in its requests to `/v1`.
 PAGE_HEADER: Final = "X-Emulator-Page"
 #: The maximum number of safe hosts to remember. A client uses one or two hosts.
 _MOST_SAFE_HOSTS: Final = 256
@@ -107,8 +107,8 @@ class Site:
     def docs_url(self, request: RequestHead) -> str:
         """Return the URL of the documentation.
 
-        The URL contains the request's Host only if a browser can open the documentation under this
-        Host.
+        The URL contains the request's Host only if a browser can open the documentation at
+        this Host.
         """
         opens = self._is_local_host(request.headers.get("Host", ""))
         if opens or not is_loopback(request.remote):
@@ -123,7 +123,7 @@ class Site:
         return is_this_machine(name) or name in self.names
 
     def is_safe_host(self, host: str) -> bool:
-        """Return whether no other website can use a Host. An empty Host is also safe."""
+        """Return True if no other website can use a Host. An empty Host is also safe."""
         if host in self.safe_hosts:
             return True
         if host and not self._is_safe_name(host_name(host)):
@@ -141,7 +141,7 @@ class Site:
         return address_of(name) is not None
 
     def host_refusal(self, hosts: Sequence[str]) -> Refused | None:
-        """Return the refusal of a public request with these Host headers, or None if the request is allowed.
+        """Return the refusal of a public request whose Host headers are `hosts`, or None if it is allowed.
 
         A bearer token does not make a Host safe, because anybody can compute the tokens of a
         well-known seed.
@@ -165,14 +165,14 @@ class Site:
         return origin.lower() in self.origins or is_this_machine(host_of_origin(origin))
 
     def allowed_origin(self, request: web.BaseRequest) -> str | None:
-        """Return the origin of a request to the public API, or None if it has no allowed origin."""
+        """Return the origin of a public API request if it is allowed, and None otherwise."""
         origins = request.headers.getall("Origin", ())
         if len(origins) != 1 or not self.allows_origin(origins[0]):
             return None
         return origins[0]
 
     def allowed_control_origin(self, request: web.BaseRequest, path: str) -> str | None:
-        """Return the origin of a control request, or None if it has no origin allowed at the path."""
+        """Return the origin of a control request if it is allowed at the path, and None otherwise."""
         if not _OPEN_TO_APPS.fullmatch(path):
             return None
         return self.allowed_origin(request)
@@ -228,7 +228,7 @@ class Site:
 
 
 def world_prefix(name: str) -> str:
-    """Return the prefix of a world's paths before `/v1`, or an empty string for the default world."""
+    """Return what precedes `/v1` in a world's paths, or an empty string for the default world."""
     return "" if name == DEFAULT_WORLD else f"/worlds/{name}"
 
 
@@ -237,7 +237,7 @@ def _to_bytes(text: str) -> bytes:
 
 
 def _is_same_origin(request: web.BaseRequest, host: str) -> bool:
-    """Return whether a request comes from a page of this server, or not from a page at all."""
+    """Return True if a request comes from one of this server's pages, or from no page at all."""
     origins = request.headers.getall("Origin", ())
     if origins:
         own_origins = (f"http://{host}".lower(), f"https://{host}".lower())

@@ -36,11 +36,11 @@ _positions = itertools.count(1)
 #: The maximum time in real seconds from a request's first byte to its last. A client on the same
 #: machine takes milliseconds. A client that takes this long only ties up a connection.
 REQUEST_TIMEOUT_S: Final = 60.0
-#: If more requests than this wait for their responses, the connection is not read for the time
-#: being. Older versions of aiohttp have no such limit.
+#: While more requests than this are waiting for their responses, the connection is not read. Older
+#: versions of aiohttp have no such limit.
 MOST_UNANSWERED: Final = 64
-#: If a client has closed its side, it is assumed to be still listening only if it receives its
-#: response within this many seconds of the request. Later, it may have given up.
+#: A client that has closed its side is assumed to be still listening until this many seconds have
+#: passed since its request. Later, it may have given up.
 _PATIENCE_S: Final = 0.1
 #: The maximum number of bytes that are parsed immediately, even while long jobs run.
 _SMALL: Final = 2048
@@ -93,10 +93,10 @@ class HttpProtocol(web.RequestHandler):
         #: Whether the client has closed its side of the connection and will not send more data.
         self._is_half_closed = False
         #: A future that is done when the connection is lost, or None if no handler has waited for
-        #: that.
+        #: this.
         self._departure: asyncio.Future[None] | None = None
-        #: The timer that refuses a request that does not arrive completely in time, and the
-        #: request's number.
+        #: The timer that refuses a request if it does not arrive completely in time, and the number
+        #: of that request.
         self._timeout: asyncio.TimerHandle | None = None
         self._timeout_number = 0
         #: Whether the request has no time limit, because a fault slows down the reading of the
@@ -107,8 +107,8 @@ class HttpProtocol(web.RequestHandler):
         #: Whether a response that never ends is being sent, during which all arriving data is
         #: ignored.
         self._has_endless_response = False
-        #: Data that has not been parsed yet, the remaining pieces of its first item, and the task
-        #: that parses the data.
+        #: The data that has not been parsed yet, the pieces that remain of the first item of this
+        #: data, and the task that parses the data.
         self._arrivals = deque[bytes]()
         self._pieces: Iterator[bytes] | None = None
         self._parse_task: asyncio.Future[None] | None = None
@@ -131,8 +131,7 @@ class HttpProtocol(web.RequestHandler):
         """Record that a whole response was passed to the connection.
 
         A client that has closed its side may still be listening, or may have closed the whole
-        connection. If the connection is closed, the socket has an error once the response has
-        been sent.
+        connection. In the second case, the socket has an error once the response has been sent.
         """
         duration_s = asyncio.get_running_loop().time() - passage.arrived_s
         if self._is_half_closed and duration_s < _PATIENCE_S and not self._has_failed():
@@ -250,7 +249,7 @@ class HttpProtocol(web.RequestHandler):
                 pass
         return outcome
 
-    # --- Data that arrives ----------------------------------------------------------------------
+    # --- Incoming data --------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
         """Parse data. A request fails as soon as a malformed part of its body arrives.
@@ -326,7 +325,7 @@ class HttpProtocol(web.RequestHandler):
         self._pieces = None
 
     def _note_progress(self) -> None:
-        """Pause reading if too many requests wait. Start or stop the timer for an incomplete request."""
+        """Pause reading if too many requests are waiting. Start or stop an incomplete request's timer."""
         count = self.framing.count
         is_partial = self.framing.is_partial
         if count - self.response_count > MOST_UNANSWERED and self.transport is not None:
@@ -360,7 +359,7 @@ class HttpProtocol(web.RequestHandler):
     # --- Errors ---------------------------------------------------------------------------------
 
     def log_exception(self, *args: Any, **options: Any) -> None:
-        """Log an error of the server. A client's broken body or early departure is not logged."""
+        """Log a server error. A client's broken body or early departure is not logged."""
         error = options.get("exc_info")
         if not isinstance(error, HttpProcessingError | web.RequestPayloadError | ConnectionError):
             super().log_exception(*args, **options)
@@ -405,11 +404,11 @@ class HttpProtocol(web.RequestHandler):
 
 
 def _parse_error(error: BaseException | None) -> str:
-    """Return the detail of the problem for an error of aiohttp's parser."""
+    """Return the problem detail for an error from aiohttp's parser."""
     if isinstance(error, LineTooLong):
         return TOO_LONG
     if isinstance(error, BadStatusLine):
-        # The framing has checked target and version, so the error must be about the method.
+        # The framing has checked the target and version, so the error must be about the method.
         return NO_METHOD
     return INVALID
 

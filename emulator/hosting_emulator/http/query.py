@@ -82,8 +82,8 @@ def query_parameter(parameter: Parameter) -> EndpointParameter | None:
 def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | None]:
     """Split an annotation into its type and its metadata of type `metadata_type`.
 
-    Other metadata stays with the type. The metadata is None if the annotation has none, and the
-    last item if it has several.
+    Other metadata stays with the type. If the annotation contains no such metadata, None takes its
+    place. If the annotation contains several such items, the last one is returned.
     """
     if get_origin(annotation) is not Annotated:
         return annotation, None
@@ -101,7 +101,7 @@ def split_metadata(annotation: Any, metadata_type: type[T]) -> tuple[Any, T | No
 
 
 def filter_documentation() -> Mapping[str, Meta]:
-    """Return the documentation of each request filter, by the filter's name in the query."""
+    """Return the documentation of each request filter, keyed by the filter's name in the query."""
     hints = get_type_hints(RequestFilters, include_extras=True)
     documentation = {}
     for name in _FILTER_NAMES:

@@ -95,7 +95,7 @@ class ReadyResponse(web.StreamResponse):
         content = self.head
         if request.method != "HEAD":
             content += self.reply.body
-        # This call waits while the client has not read most of the earlier data.
+        # This call waits until the client has read most of the earlier data.
         await request.writer.write_eof(content)
         self._note_departure(request)
 
@@ -108,7 +108,7 @@ class ReadyResponse(web.StreamResponse):
 class FaultyResponse(ReadyResponse):
     """A response that a fault breaks off or corrupts.
 
-    The class implements `Wire` of `faults.kinds`, through which the fault sends the response.
+    The class implements `Wire` from `faults.kinds`, through which the fault sends the response.
     """
 
     _request: web.BaseRequest

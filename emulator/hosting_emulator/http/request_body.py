@@ -17,7 +17,7 @@ from hosting_emulator.engine.problem_replies import too_large
 from hosting_emulator.faults.uploads import UploadLimits
 from hosting_emulator.http.protocol import protocol_of
 
-#: Every compressed body may unpack to this many bytes. A larger result is allowed only if it is at
+#: Any compressed body may unpack to this size in bytes. A larger result is allowed only if it is at
 #: most `_HIGHEST_RATIO` times as long as the body. An exported state of any size has a lower ratio.
 #: Therefore a small body cannot unpack to a huge result.
 _ALWAYS_UNPACKED: Final = 8 * 1024 * 1024
@@ -55,7 +55,7 @@ async def read_body(
             return b"", too_large(limit, assumptions)
         if request.headers.get("Expect", "").lower() == "100-continue":  # RFC 9110, 10.1.1
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            # Reset the size, because aiohttp would conclude from it that the response has started.
+            # Reset the size, from which aiohttp would conclude that the response has started.
             request.writer.output_size = 0
     try:
         if upload is not None:
@@ -113,7 +113,7 @@ async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimit
 
 
 def _unpack(body: bytes, coding: str, limit: int) -> bytes:
-    """Return a body without its Content-Encoding. Decoding stops when the result exceeds `limit` bytes.
+    """Decode a body with the content coding `coding`, and stop when the result exceeds `limit` bytes.
 
     Raises ValueError or zlib.error for a malformed body. aiohttp's own decoding is not used,
     because it makes a request wait for the rest of a malformed body.

@@ -29,7 +29,7 @@ _OWN_HEADERS: Final = {
     # is refused.
     "Server": f"{SERVER}/{FULL_VERSION}",
     # These headers prevent pages of other sites from loading a response as a script, image or style
-    # sheet, and from controlling a window with a page of the emulator.
+    # sheet, and from controlling a window that shows a page of the emulator.
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -69,7 +69,7 @@ def raw(
 def json(
     document: Any, status: int = 200, content_type: str = "application/json", **headers: str
 ) -> web.Response:
-    """Return a response with a JSON document that must not be cached."""
+    """Return a JSON response that must not be cached."""
     return raw(status, _encode(document), content_type, Cache_Control="no-store", **headers)
 
 
@@ -86,7 +86,7 @@ async def json_list(
     items: Iterable[Any],
     **headers: str,
 ) -> web.StreamResponse:
-    """Return a response with a JSON document whose member `name` is the list of `items`.
+    """Return `document` as a JSON response, with `items` as the list in its member called `name`.
 
     `items` can be an iterator that takes up to a millisecond for each item. Other requests are
     handled between two items. A long list is sent while it is encoded, so the whole text is never
@@ -120,7 +120,7 @@ async def json_list(
 
 
 def problem(status: int, title: str, detail: str, **headers: str) -> web.Response:
-    """Return a problem of the control API, with the URL of its documentation.
+    """Return a control API problem, with the URL of the API's documentation.
 
     The engine creates the problems of the public API.
     """

@@ -1,7 +1,7 @@
 """Provides TLS for dev origins, with certificates from a local authority that a user trusts once.
 
 A client that trusts the authority trusts everybody who has the authority's key. For safety, the key
-can be read only by the owner of the file, and the authority can certify only this machine's own
+can be read only by the file's owner, and the authority can certify only this machine's own
 names (RFC 5280, 4.2.1.10). The key of an authority that is not stored exists only in memory, so a
 killed process leaves no key in a file.
 """
@@ -56,7 +56,7 @@ class _Authority:
 class LocalAuthority:
     """Issues certificates from one local authority for the names that clients request (SNI).
 
-    The authority is stored in `folder`, which gets the mode 0700. The next start reads the stored
+    The authority is stored in `folder`, whose mode is set to 0700. The next start reads the stored
     authority, and replaces an authority that expires soon or could certify other names. If
     `is_stored` is false, only the certificate is written, and not the key. `problem_of` takes the
     lowercase host that a client requests, and returns the problem that the host's certificate must
