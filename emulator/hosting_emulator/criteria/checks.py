@@ -48,8 +48,8 @@ def has_variable(expected: Any) -> bool:
 def check(kind: ValueType, expected: Any, path: Path = (), *, variables: bool = False) -> None:
     """Raise Impossible if no value of type `kind` can ever match `expected`.
 
-    With `variables`, strings may contain variables. A string with a variable is accepted, because
-    the variable's value is not known yet.
+    If `variables` is true, strings may contain variables. A string with a variable is accepted,
+    because the variable's value is not known yet.
     """
     if variables and isinstance(expected, str) and VARIABLE_START in expected:
         return
@@ -128,7 +128,7 @@ def _unknown_part(kind: ValueType, name: str, path: Path) -> Impossible:
 
 
 def _check_word(kind: ValueType, word: str, operand: Any, path: Path, *, variables: bool) -> None:
-    """Raise Impossible if no value of the type can ever match a comparison word's operand."""
+    """Raise Impossible if no value of the type can ever match the operand of a comparison word."""
     if variables and isinstance(operand, str) and VARIABLE_START in operand:
         return
     _WORD_CHECKS[word](kind, operand, path, variables)
@@ -259,7 +259,7 @@ _WORD_CHECKS: dict[str, _WordCheck] = {
 
 
 def _check_together(kind: ValueType, expected: Mapping[str, Any], path: Path) -> None:
-    """Raise Impossible if no single value can meet all comparisons of a mapping."""
+    """Raise Impossible if no single value can meet all comparisons in a mapping."""
     values = kind.possible_values()
     if values is None:
         return

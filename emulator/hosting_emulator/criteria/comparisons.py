@@ -274,7 +274,7 @@ _WORDS: dict[str, _WordComparison] = {
     **{word: partial(_compare_list, word) for word in ITEM_FINDERS},
     "optional": _compare_optional,
 }
-#: The comparison words that apply to the items of a list.
+#: The comparison words that apply to the items in a list.
 LIST_WORDS = ("has", "each", "item_count", *ITEM_FINDERS)
 #: All comparison words. A value matches a mapping such as `{at_least: 3, below: 10}` only if the
 #: value meets every word. The `checks` module defines the valid operands of each word.
@@ -282,7 +282,7 @@ COMPARISONS = tuple(_WORDS)
 
 
 def compile_pattern(text: str, path: Path = ()) -> Expression:
-    """Compile the regular expression of a `/pattern/`.
+    """Compile the regular expression in a `/pattern/`.
 
     Raises Impossible if the expression is invalid or exceeds a limit.
     """

@@ -28,8 +28,8 @@ _ANY_TEXT = Text()
 class NameSet(ValueType):
     """A set of names, such as the id and the alias of a project.
 
-    An expected value matches the set if it matches any of the names. With `not`, it must match
-    none of the names.
+    An expected value matches the set if it matches any of the names. A comparison with `not`
+    matches only if none of the names matches its operand.
     """
 
     form: str = "a name"

@@ -1,7 +1,7 @@
-"""Finds misplaced and repeated items of a list.
+"""Finds misplaced and repeated items in a list.
 
 The `comparisons` module uses this module for `sorted_by` and `distinct`. The `list_checks` module
-checks their operands.
+checks the operands of these two words.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class SortKey:
 class ListFinding:
     """A value in a list that violates the expected order or distinctness.
 
-    `at` is the path of the value in the list, such as `[2].created_at`. With `is_undecidable`, the
-    value cannot be compared, for example because plain words have no order.
+    `at` is the path of the value in the list, such as `[2].created_at`. If `is_undecidable` is
+    true, the value cannot be compared, for example because plain words have no order.
     """
 
     at: str

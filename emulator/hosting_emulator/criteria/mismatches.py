@@ -41,7 +41,7 @@ class Mismatch:
     path: Path = ()
 
     def below(self, at: str, path: Path = ()) -> Mismatch:
-        """Return the same mismatch with both paths extended at their start.
+        """Return the same mismatch with a prefix added to both paths.
 
         `at` is prepended to the path of the actual value, and `path` to the path of the expected
         value.
@@ -53,7 +53,7 @@ class Mismatch:
         return replace(self, path=(*path, *self.path))
 
     def report(self) -> dict[str, Any]:
-        """Return the mismatch in the form of a story's report, without the position in the file."""
+        """Return the mismatch as a story's report shows it, without the position in the file."""
         return {"at": self.at, "expected": self.expected, "found": self.actual}
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-#: The time limit of a search, in seconds of the searching thread's CPU time. Ordinary searches take
-#: microseconds.
+#: The time limit of a search, in seconds of CPU time used by the searching thread. Ordinary
+#: searches take microseconds.
 SEARCH_LIMIT_S: Final = 0.05
 #: The number of times that a search must reach the time limit before the search is refused. If a
 #: virtual machine pauses, a single short search can look long.
@@ -64,7 +64,7 @@ class Expression:
                 return match
             except TimeoutError:
                 # `regex` measures the CPU time of the whole process. The search reached the limit
-                # only if this thread itself used that time.
+                # only if this thread itself used that much CPU time.
                 if time.thread_time() - began_s >= SEARCH_LIMIT_S:
                     long_searches += 1
                 else:
@@ -135,7 +135,7 @@ def _within_limits(pattern: str) -> str:
 
 
 def _quoted(pattern: str) -> str:
-    """Return the repr of a pattern, with the pattern truncated to 80 characters."""
+    """Return the repr of a pattern, which is first truncated to 80 characters."""
     if len(pattern) > _LONGEST_QUOTE:
         pattern = pattern[: _LONGEST_QUOTE - 1] + "…"
     return repr(pattern)

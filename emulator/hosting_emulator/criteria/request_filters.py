@@ -21,9 +21,9 @@ from hosting_emulator.criteria.simple_types import Boolean, Number, Text, Ulid, 
 from hosting_emulator.criteria.type_messages import display_value
 from hosting_emulator.criteria.value_types import Impossible, Path, Result, ValueType
 
-#: The user filter's word for requests without a valid token.
+#: The word in the `user` filter for requests without a valid token.
 NOBODY = "nobody"
-#: The call filter's word for paths that belong to no call.
+#: The word in the `call` filter for paths that belong to no call.
 NO_CALL = "none"
 #: The faults after which the client does not receive a complete response.
 LOST_WORDS = (
@@ -48,7 +48,7 @@ _STATUS_CLASS = re.compile("([2-5])xx", re.IGNORECASE)
 class Status(Number):
     """An HTTP status, or a class of statuses such as 4xx.
 
-    With `may_be_missing`, the status 0 means that there was no response.
+    If `may_be_missing` is true, the status 0 means that there was no response.
     """
 
     form: str = "a status from 200 to 599, or a class such as 4xx"
@@ -114,7 +114,7 @@ class CallWord(Word):
 
 @dataclass(frozen=True)
 class LostWord(Word):
-    """The fault kind that lost a response.
+    """The kind of fault that caused a response to be lost.
 
     The value `true` matches every lost response. The values `false` and null match a response that
     was not lost.
@@ -189,7 +189,7 @@ def _path_expression(pattern: str) -> re.Pattern[str]:
     first, *parts = (
         re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(part)) for part in pattern.split("*")
     )
-    # Atomic groups prevent backtracking, which would take exponential time in the number of stars.
+    # Atomic groups prevent backtracking, which would take time exponential in the number of stars.
     between = "".join(f"(?>.*?{part})" for part in parts[:-1])
     return re.compile(first + between + "".join(f".*{part}" for part in parts[-1:]), re.DOTALL)
 

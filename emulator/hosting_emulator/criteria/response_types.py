@@ -196,9 +196,9 @@ def response_document_type(body: ValueType) -> ValueType:
 def possible_statuses(status: Any, code: Any) -> list[int]:
     """Return the statuses that an expectation allows.
 
-    An expected status alone determines the result. An expectation with neither a status nor a
-    problem code allows success statuses. An expectation with only a problem code allows error
-    statuses or, if the code may also be missing, all statuses.
+    If the expectation has a status, the status alone determines the result. An expectation with
+    neither a status nor a problem code allows success statuses. An expectation with only a problem
+    code allows error statuses or, if the code may also be missing, all statuses.
     """
     if status is not MISSING:
         return list(_matching_statuses(msgspec.json.encode(status)))

@@ -56,7 +56,7 @@ class Boolean(ValueType):
 
 @dataclass(frozen=True)
 class Number(ValueType):
-    """A number from `least` to `greatest`. With `whole`, only whole numbers are allowed."""
+    """A number from `least` to `greatest`. If `whole` is true, only whole numbers are allowed."""
 
     form: str = "a number"
     whole: bool = False
@@ -155,11 +155,11 @@ class Word(Text):
         return {"enum": [*self.words, *self.other_spellings()]}
 
     def other_spellings(self) -> Sequence[str]:
-        """Return the other spellings of words that the type accepts."""
+        """Return the other spellings that the type accepts for its words."""
         return ()
 
     def choices(self) -> str:
-        """Return the words as text for a message, with at most 12 words."""
+        """Return at most 12 of the words, as text for a message."""
         if len(self.words) <= _MOST_CHOICES:
             return ", ".join(self.words)
         return ", ".join([*self.words[:_MOST_CHOICES], "…"])

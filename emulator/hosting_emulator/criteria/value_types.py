@@ -53,7 +53,7 @@ class Impossible(ValueError):
     """An expected value can never match. The message gives the reason.
 
     `path` is the path of the value in the document. If `key` is true, the error is about the key at
-    this path, instead of the value.
+    this path instead of the value.
     """
 
     def __init__(self, message: str, path: Path = (), *, key: bool = False) -> None:

@@ -39,7 +39,7 @@ _OTHER_WORDS = {
 
 
 def comparison_hint(name: str) -> str:
-    """Return a hint that names the comparison a user probably meant.
+    """Return a hint that names the comparison that the user probably meant.
 
     If no comparison resembles the unknown word, the hint lists all comparisons.
     """

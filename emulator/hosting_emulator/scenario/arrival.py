@@ -46,7 +46,7 @@ PageHandler: TypeAlias = Callable[[Engine, PageRequest], PageVisit]
 class Arrival:
     """A response, its delay in real milliseconds, and the fault that broke it in transit.
 
-    `n` is the number of the request in the request log. With `gave_up`, the client closed the
+    `n` is the number of the request in the request log. If `gave_up` is true, the client closed the
     connection before the response was sent.
     """
 

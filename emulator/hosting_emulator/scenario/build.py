@@ -109,7 +109,10 @@ def _world_source(scenario: Scenario, mistakes: Mistakes) -> WorldSource:
 
 
 def _text_without_key_values(scenario: Scenario) -> str:
-    """Return the text of a scenario. If it has API key values, return JSON without them."""
+    """Return the text of a scenario.
+
+    If the text contains API key values, return it as JSON without them.
+    """
     if "keys" not in scenario.text:
         return scenario.text
     document = without_key_values(scenario.source.data)

@@ -88,8 +88,8 @@ def compare_response(
 def _compare_success(response: _Response) -> list[Mismatch]:
     """Check that the response is a success or an error, as an expectation without `status` implies.
 
-    Without `code`, the response must be a success. With `code`, the response must be an error with
-    a problem code, unless `code` also allows its absence.
+    If the expectation has no `code`, the response must be a success. Otherwise, the response must
+    be an error with a problem code, unless `code` also allows a response without one.
     """
     expected_code = MISSING
     if response.expect.code is not UNSET:

@@ -123,7 +123,7 @@ class ActionPart(Part):
     remove_outcome: str | None = None
     clear_outcomes: bool | None = None
     assume: dict[str, Any] | None = None
-    # Checks of earlier steps, and the use of a part's steps
+    # Checks of earlier steps, and the use of the steps of a part
     check: dict[str, Any] | None = None
     log: LogPart | None = None
     use: str | None = None

@@ -18,11 +18,11 @@ from hosting_emulator.world.tables import TIMELINE
 
 
 def entries_of(engine: Engine, top: Location, armed_at: Mapping[str, Location]) -> list[StoryEntry]:
-    """Return the counts for each entry of a story, and the reason if the entry never acted.
+    """Return the counts for each entry in a story and, if the entry never acted, the reason.
 
-    `top` is the location of the scenario. `armed_at` maps the id of each entry that a step armed to
-    the location of the step. Entries at the top level of the scenario and in its timeline are not
-    in `armed_at`.
+    `top` is the location of the scenario. `armed_at` contains the location of the step that armed
+    an entry, by the id of the entry. Entries at the top level of the scenario and in its timeline
+    are not in `armed_at`.
     """
     timeline = sorted((entry for _, entry in engine.world.rows(TIMELINE)), key=attrgetter("order"))
     locations = dict(armed_at)

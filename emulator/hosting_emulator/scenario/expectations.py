@@ -69,7 +69,7 @@ class ResponseTypes:
         has_any_word = part.vary is not None or _alters_responses(part, steps)
         self._words: OpenWords = {} if has_any_word else open_words(*assumptions)
         self._operation_path = _operation_path(assumptions)
-        #: The calls whose response a fault can replace or extend with unknown fields. None in the
+        #: The calls whose responses a fault can replace, or extend with unknown fields. None in the
         #: set stands for all calls.
         self._altered_calls = set(_altered_calls(part, steps))
         self._headers = {*KNOWN_HEADERS, *_header_names(part, steps)}
@@ -146,7 +146,7 @@ class ResponseTypes:
             raise Impossible(message, ("body", name), key=True)
 
     def _check_absent(self, expectation: _Expectation) -> None:
-        """Raise Impossible for a path in `absent` that no response to the call can have."""
+        """Raise Impossible for a path in `absent` that no response to the call can contain."""
         body = self._body(expectation.resource, _ALL_STATUSES)
         for index, path in enumerate(expectation.expect.absent):
             try:
@@ -218,7 +218,7 @@ def _may_be_lost(expect: ExpectPart) -> bool:
 
 
 def _check_loss(step: StepPart, expect: ExpectPart, words: Mapping[str, Any]) -> None:
-    """Raise Impossible if the response may be lost, but the step expects or saves other values."""
+    """Raise Impossible if the response may be lost, but the step expects or saves anything else."""
     if "lost" in words:
         check(EXPECTED["lost"], words["lost"], ("lost",), variables=True)
     if not _may_be_lost(expect):

@@ -19,7 +19,7 @@ from hosting_emulator.scenario.document import (
 from hosting_emulator.scenario.step_keys import ACTIONS
 from hosting_emulator.world.population_parts import WorldPart
 
-#: Keys that other tools use, with the equivalent key, for each part of a scenario.
+#: The keys that other tools use, with the equivalent keys here, for each part of a scenario.
 _OTHER_WORDS: dict[type[msgspec.Struct], dict[str, str]] = {
     ScenarioPart: {"steps": "story", "title": "name", "given": "world"},
     PlannedPart: {

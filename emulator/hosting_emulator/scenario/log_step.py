@@ -97,7 +97,7 @@ def _check_filter(world: World, name: str, kind: ValueType, value: Any) -> None:
 
 
 def _log_view(world: World, entry: Entry) -> dict[str, Any]:
-    """Return the values of a logged request that the filters compare, by filter name."""
+    """Return the values that the filters compare in a logged request, by filter name."""
     view = summary_members(world, entry)
     project = world.get(PROJECTS, view["project"] or "")
     names = (view["project"], project.alias if project else None)

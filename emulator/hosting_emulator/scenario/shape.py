@@ -171,7 +171,7 @@ def _errors_at(
     words: list[str] = []
     for name in re.findall(r"\.{3}|\w+", path):
         key = name
-        if name == "...":  # msgspec writes ... instead of the key of a mapping
+        if name == "...":  # msgspec writes `...` instead of the key of a mapping
             words = words_of(part_at(ScenarioPart, location.path), str(location.path[-1]))
             key = _first_misfit(location.value, words)
         location /= int(key) if key.isdecimal() else key
@@ -420,7 +420,7 @@ def _check_giving_up(location: Location) -> None:
 
 
 def _check_token_options(location: Location) -> None:
-    """Raise ScenarioError for an option of a new access token in a step that creates no token."""
+    """Raise ScenarioError for a new token's option in a step that creates no token."""
     step = location.value
     if step.get("user") != NOBODY and "token" not in step:
         return
@@ -434,7 +434,7 @@ def _check_token_options(location: Location) -> None:
 
 
 def _check_plain_values(location: Location) -> None:
-    """Raise ScenarioError if a value of a query or a form is null, a list or a mapping."""
+    """Raise ScenarioError if a value in a query or a form is null, a list or a mapping."""
     for section in ("query", "form"):
         for name, value in (location.value.get(section) or {}).items():
             if value is None or isinstance(value, list | dict):

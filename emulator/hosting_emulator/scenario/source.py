@@ -84,8 +84,8 @@ class Location:
         """Return an error at this location.
 
         The error has the position of the plain value at this location. If there is no plain value,
-        or with `key`, or if the message quotes the key, the error has the position of the key. If
-        the location does not exist, the error has the position of the nearest existing parent.
+        `key` is true, or the message quotes the key, the error has the position of the key. If the
+        location does not exist, the error has the position of the nearest existing parent.
         """
         source = self.source
         path = self.path
@@ -116,8 +116,8 @@ class Location:
     def check_word(self, noun: str, word: str | None, words: Iterable[str]) -> None:
         """Raise ScenarioError if a word is not in `words`. None is accepted.
 
-        `noun` says what kind of word it is. The message suggests the nearest word or lists all
-        words.
+        `noun` says what kind of word is expected. The message suggests the nearest word or lists
+        all words.
         """
         names = list(words)
         if word is not None and word not in names:

@@ -87,7 +87,7 @@ def _check_variable(scope: StoryScope, location: Location, name: str) -> None:
 
 
 def check_keys(scope: StoryScope, location: Location, step: StepPart) -> None:
-    """Check the value of each key of a step. Raises ScenarioError for the first mistake."""
+    """Check the value of each key in a step. Raises ScenarioError for the first mistake."""
     for name, check_key in _KEY_CHECKS.items():
         value = getattr(step, name)
         if value is not None:
@@ -186,7 +186,7 @@ def _check_value(location: Location, kind: ValueType, value: Any) -> None:
 
 
 def _check_not_a_name(scope: StoryScope, location: Location, text: str) -> None:
-    """Raise ScenarioError if a text is the name of a saved value instead of a variable."""
+    """Raise ScenarioError if a text is only the name of a saved value, such as `id` for `${id}`."""
     hint = _variable_hint(scope, text)
     if hint:
         raise location.error(f"{text!r} is the name of a saved value and not its value{hint}")

@@ -87,7 +87,7 @@ EXCLUSIVE_OPTIONS = (
     ("body", "form"),
     ("text", "form"),
 )
-#: The request headers that keys of a step send, with the names of these keys.
+#: The request headers that keys of a step set, each with the names of those keys.
 HEADER_OPTIONS = {"authorization": ("token", "user"), "idempotency-key": ("key",)}
 
 

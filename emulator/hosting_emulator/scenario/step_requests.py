@@ -121,7 +121,7 @@ class StepRequests:
     def _arrival(self, response: _SentResponse, at_ms: int, step: StepPart) -> Arrival:
         """Return a response as the client receives it.
 
-        `at_ms` is the delay of the response after the request, in real milliseconds.
+        `at_ms` is the time from the request to the response, in real milliseconds.
         """
         self._connections.note_response(step.connection, response.effect, gave_up=step.gives_up)
         if step.gives_up:
@@ -199,7 +199,7 @@ class StepRequests:
         self._engine.pass_real_time(ms)
 
     def _request(self, step: StepPart) -> tuple[ExchangeContext, Sequence[Step]]:
-        """Return the request of a step, and the engine's steps that handle the request."""
+        """Return a step's request, and the steps in which the engine handles the request."""
         if step.redeem is not None:
             return self._redemption(step, step.redeem), REDEEM_STEPS
         method, url = self._target(step)
@@ -268,8 +268,9 @@ class StepRequests:
     def _headers(self, step: StepPart, spec: CallSpec | None, usual_user: str) -> dict[str, str]:
         """Return the headers of a step's request.
 
-        The result contains the headers that the step lists, and the usual headers that the step
-        does not list. A header that the step sets to null is not sent.
+        The result contains the headers that the step lists. Authorization, Idempotency-Key and
+        Content-Type are added if the request needs them and the step does not list them. A header
+        that the step sets to null is not sent.
         """
         headers = {name.lower(): value for name, value in step.headers.items()}
         user = step.user or usual_user
@@ -315,7 +316,7 @@ class StepRequests:
 
 
 def _abandoned_passage() -> Passage:
-    """Return the passage of a request whose client does not wait for the response."""
+    """Return the passage for a request whose client does not wait for the response."""
     connection = Connection()
     connection.closed_by_client = 1
     return Passage(connection, arrival=0)
@@ -326,7 +327,7 @@ def _query(step: StepPart) -> str:
 
 
 def _sent_text(value: Any) -> str:
-    """Return a value of a query or a form as text. A boolean becomes `true` or `false`."""
+    """Return a value in a query or a form as text. A boolean becomes `true` or `false`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

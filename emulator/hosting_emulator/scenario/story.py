@@ -77,7 +77,7 @@ def run_document(
     judged_step: KeyPath | None = None,
     seed: str = DEFAULT_SEED,
 ) -> dict[str, Any]:
-    """Run the story of a scenario that is plain data, like `run_in_other_world`.
+    """Run the story of a scenario given as plain data in a separate world, and return the report.
 
     In the report, step n is at line n + 1. Raises ScenarioError if the scenario is invalid.
     """
@@ -103,7 +103,7 @@ class StoryRun:
         self._variables = Variables(engine)
         self._types = ResponseTypes(scenario.part)
         self._actions = StoryActions(engine, self._variables, self._types, page_handler)
-        #: The keys of the timeline entries that could not be carried out so far.
+        #: The keys of the timeline entries that so far could not be carried out.
         self._refused_keys: set[str] = set()
         #: The latest attempt of the current step.
         self._attempt = Attempt(scenario.location)
@@ -201,8 +201,8 @@ class StoryRun:
     ) -> Slices[tuple[str, list[Mismatch]]]:
         """Carry out a step once, with retries if the step has `tries`.
 
-        The retries end when the response is as expected. Return a description of the last attempt
-        and the differences of that attempt.
+        The retries end when the response is as expected, or after `tries` attempts in all. Return a
+        description of the last attempt, and the differences that it found.
         """
         message = ""
         differences: list[Mismatch] = []

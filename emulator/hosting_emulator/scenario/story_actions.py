@@ -52,7 +52,7 @@ NO_ARRIVAL = Arrival(Reply(0, b"", headers=()))
 
 @dataclass(slots=True)
 class Attempt:
-    """An attempt to carry out a step, with its responses and the differences that it found."""
+    """An attempt to carry out a step, with the responses and differences that it produced."""
 
     location: Location
     #: The latest response, whose values the step can compare and save.
@@ -61,12 +61,12 @@ class Attempt:
     arrivals: list[Arrival] = field(default_factory=list)
     #: The differences that the action itself found.
     mismatches: list[Mismatch] = field(default_factory=list)
-    #: Descriptions of the requests that come nearest to the filters of a `log` step.
+    #: Descriptions of the requests that come closest to matching the filters of a `log` step.
     nearest: list[str] = field(default_factory=list)
 
 
 def describe_arrival(arrival: Arrival) -> str:
-    """Describe how a request ended: by a response, a lost response or a client that gave up."""
+    """Describe how a request ended: with a response, a lost response or a client that gave up."""
     if arrival.gave_up:
         return "the client gave up before the response was sent"
     if arrival.lost:
@@ -152,7 +152,7 @@ class StoryActions:
         return ", ".join(messages)
 
     def _note_arrival(self, attempt: Attempt, arrival: Arrival) -> str:
-        """Record a response, and return a description of the response."""
+        """Record a response, and return a description of it."""
         attempt.response = arrival
         attempt.arrivals.append(arrival)
         reply = arrival.reply

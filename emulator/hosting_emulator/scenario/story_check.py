@@ -70,7 +70,7 @@ class StoryCheck:
                 self._scope.apply_addition(location, planned.intervene)
 
     def _check_parts(self) -> dict[str, int]:
-        """Check the names of the parts and how parts use each other.
+        """Check the names of the parts, and how the parts use each other.
 
         Return the number of steps in each part, by the part's name.
         """

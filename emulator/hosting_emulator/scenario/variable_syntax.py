@@ -29,7 +29,7 @@ _SAVED_VALUE = re.compile(r"(\S+)(?: /(.+)/)?")
 
 
 def variables_in(value: Any) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the name of each variable in a value, with the path of the variable's string."""
+    """Yield the name of each variable in a value, with the path of the string that contains it."""
     for path, text in texts_in(value):
         for name in VARIABLE.findall(text):
             yield path, name
@@ -45,8 +45,8 @@ def saved_response_name(text: str) -> str:
 class SavedValue:
     """A value to save or collect from a response.
 
-    The value is at `path` in the response. With `pattern`, only the part of the value that matches
-    is saved or collected.
+    The value is at `path` in the response. If there is a `pattern`, only the part of the value that
+    it matches or captures is saved or collected.
     """
 
     path: str
@@ -54,7 +54,7 @@ class SavedValue:
 
 
 def read_saved_value(text: str) -> SavedValue:
-    """Parse an entry of `save`, such as `key.id` or `headers.Location /code=(.+)/`.
+    """Parse an entry in `save`, such as `key.id` or `headers.Location /code=(.+)/`.
 
     Raises ValueError if the entry is malformed.
     """
@@ -65,7 +65,7 @@ def read_saved_value(text: str) -> SavedValue:
 
 
 def read_collected_value(text: str) -> SavedValue:
-    """Parse an entry of `collect`, such as `items.*.id`.
+    """Parse an entry in `collect`, such as `items.*.id`.
 
     The syntax is that of `save`, but `*` in the path stands for every item of a list. Raises
     ValueError if the entry is malformed.

@@ -202,7 +202,7 @@ def values_at(document: Any, path: str) -> Iterator[Any]:
 def _value_of(arrival: Arrival, saved: SavedValue) -> Any:
     """Return the value to save from a response, or UNSET if the response lacks the value.
 
-    A lost response lacks every value.
+    A lost response has no values.
     """
     if arrival.lost:
         return UNSET

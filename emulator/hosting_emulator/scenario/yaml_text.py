@@ -109,7 +109,7 @@ def _syntax_error(error: MarkedYAMLError, text: str, file: str) -> ScenarioError
 
 
 def _plain_variable(text: str, mark: Any) -> str:
-    """Return the unquoted variable whose opening brace is at a mark, or "" if no variable is there."""
+    """Return the unquoted variable whose opening brace is at `mark`, or "" if there is none."""
     if mark is None or not mark.index:
         return ""
     match = _VARIABLE.match(text, mark.index - 1)
@@ -120,7 +120,7 @@ class _LimitedParser(Parser):
     """A parser that refuses an oversized document before the document is converted."""
 
     file = ""
-    _count = -1  # start below 0, because the first event has no value
+    _count = -1  # starts below 0, because the first event is not a value
     _depth = 0
     _documents = 0
 

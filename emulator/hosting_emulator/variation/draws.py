@@ -33,7 +33,8 @@ class Draws:
     """The random draws for one response.
 
     `response_name` identifies the response. `varied` contains the points that changed the response.
-    With names in `thing`, a method draws for one part of the response, instead of the whole.
+    If `thing` contains names, a method draws for the part of the response that they identify,
+    instead of for the whole response.
     """
 
     def __init__(self, variation: Variation, response_name: str) -> None:
@@ -91,8 +92,9 @@ class ResponseObject:
     def identity(self, whole: dict[str, Any]) -> tuple[str, ...]:
         """Return names that identify the object, for use in draws.
 
-        The names are the id of the object, the id of the response object `whole`, or the project
-        and the environment of `whole`, whichever exists first. An id is represented by its position
+        The name is the object's id or, if the object has none, the id of `whole`, which is the
+        whole response object. If `whole` has no id either, the names are its project and, unless
+        both environments share one database, its environment. An id is represented by its position
         among all ids. A recording contains no seed, so its replay creates other ids, but at the
         same positions. The replay therefore gets the same responses.
         """
@@ -271,7 +273,8 @@ _EXTRA: tuple[tuple[str, Any], ...] = (
 def _vary_absent(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
     """Omit some optional members that have a value.
 
-    An object that several responses show, such as an operation, always lacks the same members.
+    An object that appears in several responses, such as an operation, always omits the same
+    members.
     """
     name = part.resource.name
     is_lasting = "id" in part.members or name == "DatabasePlacement"
@@ -318,7 +321,7 @@ _OPEN_WORDS = {
 def _vary_words(draws: Draws, part: ResponseObject, whole: dict[str, Any]) -> None:
     """Replace words from open sets, such as the phase of an operation.
 
-    An object keeps the same replacement until its own word changes.
+    An object keeps the same replacement until its original word changes.
     """
     for (resource, name), (point, words) in _OPEN_WORDS.items():
         if resource != part.resource.name:

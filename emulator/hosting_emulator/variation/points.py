@@ -1,7 +1,7 @@
 """The points at which responses can vary. Each point is a choice that the contract leaves open.
 
-Names of parameters, the path for polling, roles, zones and a token's claims do not vary, because a
-client must know them before its first request.
+Parameter names, the polling path, roles, zones and a token's claims do not vary, because a client
+must know them before its first request.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Point:
 
     `varies` selects the calls whose responses the point can vary. If `varies` is None, the point
     can vary the responses that the assumptions affect. A point with neither `varies` nor
-    assumptions can vary the responses of every call, and every problem. `statuses`, by problem
-    code, and `words` are the values that the point can draw.
+    assumptions can vary the responses of every call, and every problem. `statuses` (by problem
+    code) and `words` contain the values that the point can draw.
     """
 
     id: str

@@ -52,7 +52,7 @@ def set_variation(
 ) -> Variation:
     """Vary a world, and return the variation with the drawn assumptions.
 
-    The variation replaces an earlier variation, and continues after a reset. Assumptions in
+    The variation replaces any earlier variation, and stays in force after a reset. Assumptions in
     `fixed_names`, and assumptions that differ from their defaults, do not change. The same
     variation of the same world always draws the same assumptions.
     """
@@ -207,8 +207,8 @@ def assumed_points(
     """Return the points at which a response differs because of the drawn assumptions.
 
     A drawn assumption that now has its default value does not count. `call` is None if the path
-    belongs to no call. `decided_by` is the assumption that decided the response, as recorded by the
-    core, or None.
+    belongs to no call. `decided_by` is the assumption that the core recorded as deciding the
+    response, or None.
     """
     assumed: dict[str, Any] = {}
     for name in variation.assumed:
@@ -223,7 +223,7 @@ def assumed_points(
             return code is not None and status == assumed[name].get(code) != PROBLEMS[code].status
         if not 200 <= status < 300:
             return False
-        if point.endswith("-status"):  # only the replay of a key has a status of its own
+        if point.endswith("-status"):  # only a replayed `create_user_api_key` has its own status
             is_key_replay = call == "create_user_api_key" and replayed
             return status == assumed[name] and is_key_replay == (point == "key-replayed-status")
         return replayed or point != "operation-replay"

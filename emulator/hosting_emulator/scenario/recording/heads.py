@@ -75,7 +75,7 @@ def original_head(world: World, name: str) -> FileHead | None:
 
 
 def head_of_state(world: World, at_ms: int, name: str) -> FileHead:
-    """Return the head that describes a world's current state, as far as a file can do so."""
+    """Return the head that describes a world's current state, as far as a file can describe it."""
     document = _basic_head(world, at_ms, name)
     document["world"] = _without_empty(msgspec.to_builtins(describe_world(world)))
     rule_ids: dict[str, str] = {}

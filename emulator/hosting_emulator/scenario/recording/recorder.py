@@ -30,10 +30,9 @@ from hosting_emulator.scenario.story import run_document
 from hosting_emulator.scenario.yaml_text import write_yaml
 from hosting_emulator.world.value import World
 
-#: If more requests than this have been left out, the recorder leaves out no further failing
-#: request.
+#: A failing request is left out only if at most this many requests have been left out before it.
 _MOST_LEFT_OUT = 50
-#: The maximum number of differences of a failed step that an error message lists.
+#: The maximum number of differences that an error message lists for a failed step.
 _MOST_DIFFERENCES = 3
 #: A file needs no seed if the story also passes with each of these seeds.
 _OTHER_SEEDS = (DEFAULT_SEED, "another")
@@ -53,7 +52,7 @@ class RecordedFile:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A plan for a recorded file, with a head and the events that the story repeats.
+    """A plan for a recorded file: its head, and the events that its story repeats.
 
     The responses to the first `unjudged_count` events are not judged. The unjudged events only
     recreate the state in which the recorded span starts.
@@ -132,7 +131,7 @@ def _plans(session: Session, span: range, name: str, beginning: FileHead | None)
 
 
 def _write_file(world: World, plan: _Plan, *, exact: bool) -> RecordedFile:
-    """Return the recorded file for a plan. The story of the file passes.
+    """Return the recorded file for a plan. The story in the file passes.
 
     Raises NotRecordable if the story cannot pass.
     """

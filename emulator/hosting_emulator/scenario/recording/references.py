@@ -61,7 +61,7 @@ class References:
     def alias(self, id_: str) -> str | None:
         """Return the alias of a record by its id.
 
-        Return None if the head of the file lacks the record.
+        Return None if the head of the file does not contain the record.
         """
         text = self._values.get(id_)
         if not isinstance(text, str):
@@ -142,7 +142,7 @@ def key_value(key_id: object) -> str:
 
 
 def _noun_of(path: KeyPath, entry: Entry) -> str:
-    """Return a noun for the value at a path of a response, such as `operation`.
+    """Return a noun for the value at a path in a response, such as `operation`.
 
     The noun is the name of the field or, for an `id` field, the name of the record.
     """

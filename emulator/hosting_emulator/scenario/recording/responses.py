@@ -21,7 +21,7 @@ def any_response() -> Document:
 
 
 def expected_response(entry: Entry, name_value: Callable[[str], str]) -> Document:
-    """Return the expectation of a recorded step, based on the recorded response.
+    """Return the expectation for a recorded step, based on the recorded response.
 
     Values that can differ between runs, such as ids and times, are left out. `name_value` returns
     the variable for a value that an earlier response contains, and any other value unchanged.

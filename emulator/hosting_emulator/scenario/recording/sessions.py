@@ -19,8 +19,8 @@ _MOST_DIGITS = 9
 class SessionEvent:
     """A request or a manual change, with its world time.
 
-    `before` is the world before the event. With `is_uncounted`, the request changed only the counts
-    of faults and of the rate limit, and a rewind undid this change.
+    `before` is the world before the event. If `is_uncounted` is true, the request changed only the
+    counts of faults and of the rate limit, and a rewind undid this change.
     """
 
     title: str
@@ -43,7 +43,7 @@ class SessionEvent:
     def order(self) -> tuple[int, int]:
         """The sort key of the event.
 
-        A request follows the commit in whose world the request was handled.
+        A request comes after the commit in whose world it was handled.
         """
         if self.entry is None:
             return self.first_commit, 0
@@ -54,8 +54,8 @@ class SessionEvent:
 class Session:
     """The events of a world in order, from the world `base` to the current world `world`.
 
-    `base` is the initial state if the request log and the history are complete. If one of the two
-    is incomplete, `base` is the earliest state from which all events are known.
+    `base` is the initial state if the request log and the history are complete. If either is
+    incomplete, `base` is the earliest state from which all events are known.
     """
 
     world: World

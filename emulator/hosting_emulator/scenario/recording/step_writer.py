@@ -56,7 +56,7 @@ class RecordedStep:
 class StepWriter:
     """Writes the steps of a story to `steps`.
 
-    With `exact`, the story repeats the time between events to the millisecond. Without `exact`,
+    If `exact` is true, the story repeats the time between events to the millisecond. Otherwise,
     times are rounded down to whole seconds after the start.
     """
 
@@ -165,7 +165,7 @@ class StepWriter:
         return f"{dev_origin(Change(entry.world, 0), project, None)}{target}"
 
     def _call(self, entry: Entry) -> Document | None:
-        """Return a step with `call` or `poll`, or None if it would send a different request."""
+        """Return a step with `call` or `poll`, or None if neither sends the same request."""
         if entry.call is None or entry.body_bytes > len(entry.body):
             return None
         match = calls_at(entry.world.assumptions.operation_path).recognize(entry.method, entry.path)
@@ -265,7 +265,7 @@ class StepWriter:
     def _with_valid_token(self, entry: Entry, user: User, options: Document) -> Document:
         """Return the keys of a step that sends a valid token.
 
-        While the clock of the identity provider is skewed, a new token may not be valid, so the
+        While the clock of the identity provider is skewed, a new token might not be valid, so the
         step sends a token from an earlier step.
         """
         if _is_valid_token(entry.world, entry.at_ms, entry.at_ms):
