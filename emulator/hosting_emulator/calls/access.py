@@ -36,8 +36,8 @@ def authorize(change: Change, request: CallRequest) -> Project | Organization | 
     """Return the record on which a request acts, if the principal may make the call.
 
     Raises Refused with one of the codes organization_required, resource_not_found, forbidden and
-    interactive_login_required, or with invalid_request if the assumptions say so for a malformed
-    id.
+    interactive_login_required, or with invalid_request for a malformed id if the assumptions say
+    so.
     """
     principal = request.principal
     spec = request.spec

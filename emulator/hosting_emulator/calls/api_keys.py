@@ -18,8 +18,8 @@ from hosting_emulator.world.value import Change
 def create_user_api_key(change: Change, request: CallRequest, organization: Organization) -> Reply:
     """Create an API key.
 
-    A key requires no credits, but the organization must have enabled a product permission. Raises
-    Refused.
+    Creating a key requires no credits, but the organization must have enabled a product permission.
+    Raises Refused.
     """
     permissions = organization.permissions
     if not permissions:
@@ -58,7 +58,7 @@ def make_key(
 def replay_key_creation(
     change: Change, request: CallRequest, remembered: RememberedResponse
 ) -> Reply:
-    """Return the response to an exact replay of a creation: the key's current metadata without the value.
+    """Return the response to an exact replay of a key's creation: current metadata without the value.
 
     The product permissions are revalidated (contract, Endpoints, 3). Raises Refused.
     """

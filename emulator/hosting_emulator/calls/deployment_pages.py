@@ -106,7 +106,7 @@ def _span(
 def _span_with_gaps(
     indexes: Indexes, project: Project, position: int | None, limit: int, *, newest_first: bool
 ) -> tuple[int, int, int | None]:
-    """Return the same values as `_span`, for a list with removed deployments.
+    """Return the same values as `_span`, for a list from which deployments were removed.
 
     Removed deployments do not count toward the page size. There is no next page if all remaining
     deployments were removed.
@@ -134,7 +134,9 @@ def _write_cursor(change: Change, project: Project, position: int, longer: int) 
 
 
 def _with_extra_characters(change: Change, shortest: str, longer: int) -> str:
-    """Return a cursor with `longer` extra characters in front. The first extra character is `-` or `_`.
+    """Return the cursor `shortest` with `longer` extra characters in front.
+
+    The first extra character is `-` or `_`.
 
     The extra characters are derived from the world's seed, so a cursor with other extra characters
     was made up by the client.

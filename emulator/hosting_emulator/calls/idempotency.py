@@ -5,8 +5,9 @@ replay repeats the response byte for byte, with two exceptions: a replayed key c
 contain the key's value, and an operation may be shown in its current state (the assumption
 `operation_replay`).
 
-A key belongs to its principal. A different request with the same key (another path or body, and by
-default another call) is refused with `idempotency_key_reused`, as the contract requires.
+Each key belongs to the principal that sent it. A different request with the same key (another path
+or body, and by default another call) is refused with `idempotency_key_reused`, as the contract
+requires.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def _remembered_elsewhere(
 ) -> RememberedResponse | None:
     """Return the response that was remembered for this key under a different `idempotency_scope`.
 
-    A world still remembers the responses after its assumptions have changed. A response to the same
+    A world keeps its remembered responses when its assumptions change. A response to the same
     request takes precedence over a response to a different request.
     """
     table = change.world.tables[REMEMBERED.name]
@@ -117,7 +118,8 @@ def remember(change: Change, request: CallRequest, reply: Reply) -> None:
         fingerprint=request.fingerprint,
         call_id=request.spec.call_id,
         status=reply.status,
-        # `replay` rebuilds the response to a retry without the secret.
+        # A body that contains a secret is not stored: `replay` builds the response to a retry from
+        # the key's record instead.
         body="" if reply.secret else reply.body.decode(),
         expires_ms=expires_ms,
         subject=reply.subject,

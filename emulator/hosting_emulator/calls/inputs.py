@@ -33,7 +33,7 @@ _LONGEST_QUOTE = 60
 #: A message does not quote numbers of this size or larger.
 _LONG_NUMBER = 1e15
 _NO_QUERY: Mapping[str, list[str]] = MappingProxyType({})
-#: Spells a body's fields in a canonical form. Two requests count as the same request if the fields
+#: Encodes a body's fields in a canonical form. Two requests count as the same request if the fields
 #: that the call reads are equal (contract, call 3: an exact replay has the same name and
 #: Idempotency-Key).
 _canonical = JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -121,7 +121,7 @@ def read_request_id(values: Sequence[str], assumptions: Assumptions) -> str | No
 
 
 def bad_cursor(name: str) -> Refused:
-    """Return the refusal of a cursor that did not come from a page of this list.
+    """Return the refusal for a cursor that did not come from a page of this list.
 
     The judge that detects made-up cursors (`conduct/judges/request_content.py`) also calls this
     function, because it recognizes the refusal by its detail.
@@ -138,7 +138,10 @@ def _invalid(field: str, detail: str, assumption: str | None = None) -> Refused:
 
 
 def _one_header(name: str, values: Sequence[str]) -> str:
-    """Return a header's value. Raises Refused unless there is one value, of 1 to 128 characters."""
+    """Return a header's value.
+
+    Raises Refused unless there is exactly one value, of 1 to 128 characters.
+    """
     value = values[0]
     if len(values) > 1:
         raise _invalid(name, f"The {name} header was sent {len(values)} times; send it once.")

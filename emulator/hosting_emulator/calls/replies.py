@@ -13,7 +13,7 @@ from hosting_emulator.world.value import Change
 def success_reply(
     change: Change, request: CallRequest, document: Any, subject: str, *, secret: bool = False
 ) -> Reply:
-    """Return the reply of a call that succeeded and is not replayed.
+    """Return the reply to a successful call that is not a replay.
 
     The status may depend on the world's assumptions. `subject` is the id of the created or read
     resource. `secret` means that the document contains a credential.

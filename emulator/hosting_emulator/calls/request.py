@@ -53,10 +53,11 @@ NOBODY = Principal("", None)
 class CallRequest(msgspec.Struct, kw_only=True):
     """A request to the API, with the data that has been read from the request so far.
 
-    `path` does not include the prefix of a world. `dev_port` is the port of dev origins, or None
-    for the default port of https. `world` is the world before the request. `n` is the number of the
-    request in the log, and `starts` is the number of times that the world was loaded from disk. `n`
-    and `starts` together identify the request in its world, until the log is cleared.
+    `path` does not include the prefix that selects the world. `dev_port` is the port of dev
+    origins, or None for the default port of https. `world` is the world before the request. `n` is
+    the number of the request in the log, and `starts` is the number of times that the world was
+    loaded from disk. `n` and `starts` together identify the request in its world, until the log is
+    cleared.
     """
 
     method: str
@@ -76,7 +77,7 @@ class CallRequest(msgspec.Struct, kw_only=True):
     values: Mapping[str, Any] = {}
     idempotency_key: str = ""
     canonical_body: str = ""
-    #: The key under which the response to the Idempotency-Key is remembered.
+    #: The key under which the response to a request with an Idempotency-Key is remembered.
     storage_key: str = ""
     #: A digest of the call, the path and the body. Requests with equal fingerprints count as the
     #: same request.
@@ -100,7 +101,7 @@ def derived_request_id(seed: str, number_text: str, now_ms: int) -> str:
 
 
 class Reply(msgspec.Struct):
-    """The response of a call.
+    """The response to a call.
 
     The status is 0 if there is no response. `subject` is the id of the resource that was created,
     changed or read.

@@ -1,8 +1,8 @@
 """Implements the calls: one function per row of `contract/calls.py`, named after its call.
 
-A function takes the change to which it writes, the request, and the subject's record. The function
-returns the reply, or raises Refused without changing anything. Larger calls have their own modules:
-API keys, tickets for dev origins, and pages of deployments.
+Each function takes the change to which it writes, the request, and the subject's record. It returns
+the reply, or raises Refused without changing anything. Larger calls have their own modules: API
+keys, tickets for dev origins, and pages of deployments.
 """
 
 from __future__ import annotations
@@ -165,7 +165,10 @@ def get_dns_authorization(change: Change, request: CallRequest, project: Project
 
 
 def read_database_compute(change: Change, request: CallRequest, project: Project) -> Reply:
-    """Return the observed compute configuration. `database` is null without a managed placement."""
+    """Return the observed compute configuration.
+
+    `database` is null if there is no managed placement.
+    """
     environment = request.values["environment"]
     record = change.get(DATABASES, f"{project.id}/{environment}") or Database("separate")
     if record.provider_failing:

@@ -32,7 +32,7 @@ _TEMPLATES: Final = Templates(__package__)
 _CATALOGUE_PATH: Final = f"{DOCS_PATH}/errors"
 _EXAMPLE_REQUEST_ID: Final = "01JQ7Z3M8W4K2X9V6T5R1P0NDB"
 _EXAMPLE_WAIT_SECONDS: Final = 30
-#: The list of other problems is collapsed at first if the list has more items than this.
+#: The list of other problems is initially collapsed if it has more items than this.
 _MOST_OPEN_ITEMS: Final = 12
 
 _STATUS_LINK: Final = (
@@ -121,7 +121,7 @@ def problem_page(problem: Problem, base_url: str = "") -> str:
 
 
 def _mark(problem: Problem, name: str) -> Html:
-    """Return a mark that says whether a value comes from the contract or from our assumption."""
+    """Return a mark that says whether a value comes from the contract or is our assumption."""
     if name in problem.specified:
         return Html('<span class="mark specified">the contract says so</span>')
     return Html('<span class="mark assumed">our assumption</span>')

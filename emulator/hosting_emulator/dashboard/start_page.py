@@ -23,7 +23,7 @@ _POLICY: Final = (
 )
 _STYLES: Final = "dashboard/style/"
 #: The style sheets that are loaded first, in this order. Other style sheets, such as those of
-#: panels, override these style sheets.
+#: panels, override these.
 _FIRST_STYLES: Final = [f"{_STYLES}{name}.css" for name in ("base", "parts", "frame")]
 
 

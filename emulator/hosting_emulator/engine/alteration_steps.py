@@ -41,9 +41,9 @@ _MAX_VALUE_LENGTH = 80
 def alter_reply(engine: Engine, ctx: ExchangeContext, reply: Reply, *, breaking: bool) -> None:
     """Let the armed faults alter a call's response.
 
-    With `breaking`, only faults that may break the contract act. Without `breaking`, only faults
-    that stay within the contract act. `count_alterations` commits the counts of these faults after
-    the call.
+    If `breaking` is true, only faults that may break the contract act. Otherwise only faults that
+    stay within the contract act. `count_alterations` commits the counts of these faults after the
+    call.
     """
     world = engine.world
     if not world.has_faults_or_timeline or ctx.decision is None or ctx.spec is None:
@@ -138,7 +138,7 @@ def _code_of(response: SentResponse) -> str | None:
 
 
 def _note(engine: Engine, ctx: ExchangeContext, altered: AlteredBy) -> None:
-    """Record which fault altered a response, and the changes without secrets."""
+    """Record which fault altered a response, and what it changed, with secrets removed."""
     fault = altered.fault
     redactor = Redactor(engine.world)
     parts = [_part(redactor, fault.id, change) for change in altered.changes]

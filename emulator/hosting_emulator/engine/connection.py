@@ -31,10 +31,10 @@ NO_CONNECTION = Connection()
 
 
 class Passage:
-    """The positions at which a request arrived and its response departed.
+    """When a request arrived and its response departed, as positions (see `Connection`).
 
     The departure is the position at which the last byte of the response was handed to the
-    connection. The departure is 0 before the last byte was handed over, and stays 0 if a fault cuts
+    connection. The departure is 0 until the last byte is handed over, and stays 0 if a fault cuts
     the response off.
     """
 
@@ -56,8 +56,8 @@ class Passage:
     def end(self, lost: str | None) -> float:
         """Return the position at which the client stopped waiting, or infinity if it is still waiting.
 
-        `lost` is the kind of the fault that lost the response, or None. After such a fault, the
-        client stops waiting only when it closes the connection.
+        `lost` is the kind of fault that caused the response to be lost, or None. After such a
+        fault, the client stops waiting only when it closes the connection.
         """
         closed = self._connection.closed_by_client or inf
         if lost is not None:

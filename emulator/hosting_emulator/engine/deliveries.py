@@ -34,7 +34,7 @@ def prepare_second_delivery(ctx: ExchangeContext, decision: Decision) -> None:
     )
     second.why = (f"{fault.id} ({fault.kind}) sent this second delivery of request {ctx.n}",)
     if ctx.is_discarded:
-        # Move the key to the second delivery, because the wait before a retry depends on the
+        # Move the wait key to the second delivery, because the wait before a retry depends on the
         # response that the client receives.
         second.wait_key = ctx.wait_key
         ctx.wait_key = ""

@@ -1,7 +1,7 @@
 """The driver runs the steps of one exchange, waits when a step asks for a wait, and records the exchange.
 
 Steps make decisions, and only the driver awaits. Nothing is awaited between reading a world and
-replacing the world. Therefore concurrent requests change the world one at a time, without locks.
+replacing it. Therefore concurrent requests change the world one at a time, without locks.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ async def _deliver_again(
 ) -> Reply:
     """Handle the second delivery of a request, and return its response.
 
-    If the client receives the response to the second delivery, `ctx` takes over the effect of the
-    second delivery at the connection.
+    If the client receives the response to the second delivery, `ctx` takes over the effect that the
+    second delivery has on the connection.
     """
     assert isinstance(second, ExchangeContext)
     engine.log.hold(ctx)

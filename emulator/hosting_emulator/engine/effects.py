@@ -12,7 +12,10 @@ from hosting_emulator.calls.request import Reply
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Wait for `ms` real milliseconds. With `is_done`, the call is complete and only its response waits."""
+    """Wait for `ms` real milliseconds.
+
+    If `is_done` is true, the call is complete, and only its response still has to wait.
+    """
 
     ms: int
     is_done: bool = False

@@ -1,7 +1,7 @@
 """The engine of one world: its time, its commits and its access tokens.
 
 The engine knows nothing about the steps of an exchange (see `driver` and `pipeline`). No method
-awaits, so no other code runs between reading the world and replacing the world.
+awaits, so no other code runs between reading the world and replacing it.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class Engine:
     # --- commits --------------------------------------------------------------------------------
 
     def begin_change(self) -> Change:
-        """Run all due events, and return an empty change of the world at the current world time."""
+        """Run all due events, and return an empty change to the world at the current world time."""
         now_ms = self.run_due()
         return Change(self.world, now_ms)
 
@@ -174,7 +174,8 @@ class Engine:
     ) -> None:
         """Store a change, then replace the world. On failure, raises StoreFailed and changes nothing.
 
-        `manual_change` describes a change that a user made by hand, in the form of a story's step.
+        `manual_change` describes a change that a user made by hand, in the form of a step in a
+        story.
         """
         react(change)
         writes = change.writes
@@ -235,8 +236,8 @@ class Engine:
     ) -> None:
         """Replace the world with another world, as a new commit, and clear the request log.
 
-        With `restored`, the world returns to that earlier state, and the request log is kept.
-        Without `restored`, the observers of the log first receive the `reason`. On failure, raises
+        If `restored` is given, the world returns to that earlier state, and the request log is
+        kept. Otherwise the observers of the log first receive the `reason`. On failure, raises
         StoreFailed and changes nothing.
         """
         world = replace(world, commit=max(world.commit, self.world.commit + 1))
@@ -316,8 +317,8 @@ class Engine:
     def move_up_to(self, due_ms: int) -> int:
         """Move world time forward to `due_ms`, and return the number of events that ran.
 
-        If `due_ms` is in the past, world time does not change, while `move_to` raises an error.
-        Raises ClockRefused for a time after the year 9999.
+        If `due_ms` is in the past, world time stays the same, whereas `move_to` would raise an
+        error. Raises ClockRefused for a time after the year 9999.
         """
         now_ms = self.run_due()
         return self._move(now_ms, max(due_ms, now_ms))
@@ -391,9 +392,8 @@ class Engine:
         """Return a new access token for a user. The issuer is the identity provider under `base_url`.
 
         `lifetime_s` is in seconds of world time. An `interactive` token names the user's current
-        session, if the user has a session. `redeemed` is the grant of a browser sign-in. A token
-        with a grant also names the grant's client and scope (RFC 9068, 2.2), and is revoked with
-        the grant.
+        session, if there is one. `redeemed` is the grant of a browser sign-in. A token with a grant
+        also names the grant's client and scope (RFC 9068, 2.2), and is revoked with the grant.
         """
         issued = (self.now_ms() + self.world.clock.token_skew_ms) // 1000
         claims: dict[str, Any] = {

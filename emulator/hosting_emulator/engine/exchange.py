@@ -31,23 +31,24 @@ RELEASED: Any = None
 class Entry(CallRequest, kw_only=True):
     """One exchange in the request log.
 
-    Request: `raw_headers` are all headers as received. With `headers_cut`, the values of long
-    headers are truncated and state their full length. `subject_id` is the id in the path, and
-    `subject` is the kind of resource that has this id. The principal is NOBODY until the request is
-    authenticated. `judged` is true if the exchange reached the access check.
+    Request: `raw_headers` contains all headers as received. If `headers_cut` is true, long header
+    values are truncated, and each of them states its full length. `subject_id` is the id in the
+    path, and `subject` is the kind of resource that has this id. The principal is NOBODY until the
+    request is authenticated. `judged` is true if the exchange reached the access check.
 
     Response: `code` is the code of a problem response, or None for any other response. `lost` is
-    the kind of the connection fault that destroyed the response, or None. `response_number` is the
-    ordinal of the response among all responses of the log, starting at 1. `response_number` is 0
-    before the response is decided. Each body is truncated to at most `request_log.BODY_KEPT` bytes,
-    and its full length is stored too.
+    the kind of connection fault that caused the response to be lost, or None. `response_number` is
+    the ordinal of the response among all responses of the log, starting at 1. `response_number` is
+    0 before the response is decided. Each body is truncated to at most `request_log.BODY_KEPT`
+    bytes, and its full length is stored too.
 
-    Reasons: `why` lists the notes in chronological order. `acted` are the faults that acted, with
-    their hit counts at that time. `altered` are the parts of the response that faults altered.
+    Reasons: `why` lists the notes in chronological order. `acted` lists the faults that acted, with
+    their hit counts at that time. `altered` lists the parts of the response that faults altered.
     `unaltered` lists the faults that could have altered the response but did not act: the id of
     each fault, and the reason. `own_status` is the status before any alteration, or 0 if nothing
-    was altered. `varied` are the variation points at which the response was varied. `assumption` is
-    the assumption that decided the response, if only the call itself can tell which assumption did.
+    was altered. `varied` lists the variation points at which the response was varied. `assumption`
+    is the assumption that decided the response, if only the call itself can tell which assumption
+    did.
 
     Time: `came_ms` is the world time when the request arrived, before a skip clock moved for this
     request. `real_ms` is the machine's time when the request arrived. `late_ms` is how long faults
@@ -64,9 +65,9 @@ class Entry(CallRequest, kw_only=True):
     `stale_at_ms` is None if the response shows the current state. If a fault made the response show
     an earlier state, `stale_at_ms` is the world time of that state.
 
-    A fault can deliver a request twice, which makes two exchanges. `second_delivery` of the first
-    exchange is the second exchange. `second_delivery_of` of the second exchange is the number of
-    the first exchange. `second_delivery_of` is 0 for a request that a client sent. `is_discarded`
+    A fault can deliver a request twice, which makes two exchanges. In the first exchange,
+    `second_delivery` is the second exchange. In the second exchange, `second_delivery_of` is the
+    number of the first exchange. In any other exchange, `second_delivery_of` is 0. `is_discarded`
     means that the client received the response to the other delivery.
     """
 
@@ -129,7 +130,8 @@ class Entry(CallRequest, kw_only=True):
     def gave_up(self) -> bool:
         """Whether the client closed the connection before the whole response had been sent.
 
-        False if a fault lost the response, because the client then has nothing to wait for.
+        False if a fault caused the response to be lost, because the client then has nothing to wait
+        for.
         """
         if self.lost is not None or self.passage is None or self.in_progress:
             return False
@@ -155,8 +157,9 @@ class Entry(CallRequest, kw_only=True):
     def about(self, world: World) -> tuple[str | None, str | None]:
         """Return the ids of the project and the organization to which the request refers.
 
-        The project is in the path, or belongs to the operation in the path. The organization is in
-        the path, or is the principal's organization. Either id may be None.
+        The project is the one in the path, or the one to which the operation in the path belongs.
+        The organization is the one in the path, or the principal's organization. Either id may be
+        None.
         """
         project = None
         organization = self.principal.organization_id
@@ -191,15 +194,15 @@ class ExchangeContext(Entry, kw_only=True):
     reply: Reply | None = None
     #: Whether the request has a body that has not been read yet.
     announces_body: bool = False
-    #: The decision about faults on the request body, or None before this decision is made.
+    #: Which faults act on the request body, or None until this is decided.
     upload: Decision | None = None
-    #: The decision about faults before the commit, or None before this decision is made.
+    #: Which faults act before the commit, or None until this is decided.
     decision: Decision | None = None
-    #: The fault that acts on the response at the connection.
+    #: The fault that acts on the connection while the response is sent.
     effect: FaultKind | None = None
     #: The delay of the response after it is decided, in real milliseconds.
     delay_ms: int = 0
-    #: The key of this request's `RetryWait` with a skip clock, or empty with any other clock.
+    #: With a skip clock, the key of this request's `RetryWait`. Empty with any other clock.
     wait_key: str = ""
     #: Whether other requests must arrive before the response is sent.
     held: bool = False
@@ -207,13 +210,14 @@ class ExchangeContext(Entry, kw_only=True):
     response_name: str = ""
     #: The uncommitted counts of the faults that could alter the response.
     alteration_counts: Change | None = None
-    #: How old a fault wants the state in a stale response to be, in milliseconds of world time.
+    #: The age of the state that a stale response should show, as set by a fault, in milliseconds of
+    #: world time.
     stale_age_ms: int = 0
     #: Whether the headers of the response have been varied.
     headers_varied: bool = False
     #: The response to a refused call, if it is remembered for the call's Idempotency-Key.
     remembered_refusal: Reply | None = None
-    #: The varied page size and cursor length of a list.
+    #: The page size and cursor length of a list after variation.
     paging: Paging | None = None
 
     def discard_alterations(self) -> None:

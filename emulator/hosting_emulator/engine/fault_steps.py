@@ -72,8 +72,8 @@ def decide_upload(engine: Engine, ctx: ExchangeContext) -> Decision:
 def faults_after_commit(engine: Engine, ctx: ExchangeContext) -> Reply | None:
     """Let the armed faults act on a successful response, after the commit of the call.
 
-    Faults that match a refused request count it, but do not act on it. If an earlier fault already
-    acts on the response at the connection, no other fault is considered.
+    Faults that match a refused request count it, but do not act on it. If an earlier fault will
+    already act on the connection while the response is sent, no other fault is considered.
     """
     if ctx.decision is None or ctx.effect is not None or not engine.world.has_faults_or_timeline:
         return None
@@ -151,7 +151,7 @@ def _act(
 ) -> Reply | None:
     """Let the chosen faults act. Return the response that replaces the call's response, or None.
 
-    If no fault replaces the response, `ctx.effect` may still break the response at the connection.
+    If no fault replaces the response, `ctx.effect` may still disrupt the response while it is sent.
     """
     ctx.acted += decision.acted
     for fault in decision.acted:

@@ -66,7 +66,7 @@ class Feed:
     def leave(self, wake: Callable[[], None]) -> None:
         """Remove a listener.
 
-        Without listeners the feed stays awake for RING more events, in case one reconnects.
+        Without listeners the feed stays awake for RING more events, in case a listener reconnects.
         """
         self._listeners.remove(wake)
 

@@ -28,8 +28,8 @@ CAPACITY = 1000
 #: The maximum number of rows that a history keeps from replaced worlds. A reset or an import
 #: replaces the world. A row takes about 1 KB.
 MOST_ROWS_REPLACED = 100_000
-#: The maximum number of snapshots of a world. A test that takes more snapshots probably forgets to
-#: delete them.
+#: The maximum number of snapshots of a world. A test that takes more snapshots has probably
+#: forgotten to delete some.
 MOST_SNAPSHOTS = 1000
 
 
@@ -47,11 +47,11 @@ class SavedState(msgspec.Struct, frozen=True):
 
 
 class Commit(msgspec.Struct, frozen=True):
-    """A committed change to a world: its title, the rows it wrote, the world before and after.
+    """A committed change to a world: its title, the rows it wrote, and the world before and after it.
 
     `entered` lists the states that operations entered during the commit, in order. The world after
     the commit shows only the last state of each operation. `manual_change` describes a change that
-    a user made by hand, in the form of a story's step. `restored` is the earlier state that the
+    a user made by hand, in the form of a step in a story. `restored` is the earlier state that the
     commit restored, if any. `request` is the number of the request that made the commit, if any.
     """
 
@@ -107,10 +107,10 @@ class History(deque[Commit]):
         return next((commit for commit in self if commit.number == number), None)
 
     def world_at(self, at_ms: int) -> World:
-        """Return the world as it was at a given world time: after the last commit until then.
+        """Return the world as it was at the world time `at_ms`: after the last commit made by then.
 
         Commits that a rewind undid are ignored. If the world was created later, or if the history
-        no longer contains this time, the result is the oldest state in the history.
+        no longer reaches back to this time, the result is the oldest state in the history.
         """
         oldest = self[-1].world
         latest_number = oldest.commit
@@ -127,7 +127,7 @@ class History(deque[Commit]):
         return oldest
 
     def state_after(self, number: int) -> World | None:
-        """Return the world after a commit, or None if the history does not contain the commit.
+        """Return the world after the commit `number`, or None if the history does not contain this commit.
 
         The state after a listed commit includes the hit counts that the commit's own request
         recorded afterwards. The state after the latest listed commit is the current world, with all

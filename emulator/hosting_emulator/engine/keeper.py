@@ -18,8 +18,8 @@ class Keeper:
     A subclass in `storage` writes the commits to disk. A method that cannot store a commit raises
     OSError. `starts` is the number of times that the world was loaded from disk: 0 in the process
     that created the world. `shown_ms` is the latest world time that a client saw, and is set by the
-    engine. With `waits`, responses must wait for `durable`. With `is_on_disk`, the commits outlive
-    the process.
+    engine. If `waits` is true, responses must wait for `durable`. If `is_on_disk` is true, the
+    commits outlive the process.
     """
 
     starts = 0

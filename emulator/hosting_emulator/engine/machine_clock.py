@@ -12,7 +12,7 @@ stopwatch_ns = time.perf_counter_ns
 def machine_ms(read: Callable[[], int] = time.time_ns) -> int:
     """Return the machine's time in whole milliseconds since 1970.
 
-    `read` is bound at import. A test library that replaces the process's clock, such as freezegun,
-    therefore does not change the time of an emulator in the same process.
+    `read` is bound when this module is imported. A test library that replaces the process's clock,
+    such as freezegun, therefore does not change the time of an emulator in the same process.
     """
     return read() // 1_000_000

@@ -39,7 +39,10 @@ _Observer = TypeVar("_Observer", bound=Observer)
 
 
 def notify(observers: Iterable[_Observer], call: Callable[[_Observer], None]) -> None:
-    """Call every observer. An error in an observer is logged and recorded, and does not stop the others."""
+    """Call every observer.
+
+    An error in an observer is logged and recorded, and does not stop the other observers.
+    """
     for observer in tuple(observers):
         try:
             call(observer)

@@ -1,4 +1,6 @@
-"""The steps of one exchange. Every request passes through a sequence of steps with one context.
+"""The steps of one exchange.
+
+Every request passes through a sequence of steps that share one context.
 
 A step reads the context and fills it in. A step refuses the request by raising Refused, ends the
 exchange by returning a response, and asks for a wait by returning a Delay. The world may change
@@ -292,7 +294,7 @@ def _is_retryable(reply: Reply) -> bool:
 
 
 def commit(engine: Engine, ctx: ExchangeContext) -> None:
-    """Commit the change of the call, unless a fault before the commit loses the response."""
+    """Commit the call's change, unless a fault that acts before the commit suppresses the response."""
     change = ctx.change
     reply = ctx.reply
     assert reply is not None
@@ -340,7 +342,7 @@ CALL_STEPS: Sequence[Step] = (
 )
 #: The steps of a request whose Host or Origin this server does not serve.
 MISDIRECTED_STEPS: Sequence[Step] = (admit, refuse_misdirected)
-#: The steps that redeem a ticket. A redemption is not a call of the contract.
+#: The steps that redeem a ticket. A redemption is not one of the contract's calls.
 REDEEM_STEPS: Sequence[Step] = (
     admit,
     find_origin,

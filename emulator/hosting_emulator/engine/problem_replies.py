@@ -28,7 +28,7 @@ def retry_after_s(headers: Iterable[tuple[str, str]]) -> int | None:
 
 
 def too_large(limit: int, assumptions: Assumptions) -> Refused:
-    """Return the refusal of a request body of more than `limit` bytes."""
+    """Return the refusal for a request body that is longer than `limit` bytes."""
     return Refused(
         assumptions.code_of("body_too_long"),
         f"The request body is larger than {limit} bytes.",

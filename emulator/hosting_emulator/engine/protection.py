@@ -131,7 +131,10 @@ class ProtectedFaults:
         return self._by_id.get(id_)
 
     def remove(self, protected: ProtectedFault) -> None:
-        """End the protection of a fault. Each world keeps it until it is deleted there."""
+        """End the protection of a fault.
+
+        Each world keeps the fault until the fault is deleted there.
+        """
         self._by_id.pop(protected.id, None)
 
     def copy_scope(self, source: str, name: str) -> None:

@@ -1,4 +1,7 @@
-"""The steps that redeem a ticket at a dev origin. A redemption is not a call of the contract."""
+"""The steps that redeem a ticket at a dev origin.
+
+A redemption is not one of the contract's calls.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def find_origin(engine: Engine, ctx: ExchangeContext) -> None:
 def redeem_ticket(engine: Engine, ctx: ExchangeContext) -> None:
     """Redeem a ticket. The response is a redirect that sets a session cookie.
 
-    If a fault before the commit loses the response, nothing is committed.
+    If a fault that acts before the commit suppresses the response, nothing is committed.
     """
     change = Change(engine.world, ctx.at_ms)
     project = ctx.record

@@ -35,10 +35,11 @@ def refuse(engine: Engine, ctx: ExchangeContext, refused: Refused) -> Reply:
 
 
 def name_response(engine: Engine, ctx: ExchangeContext, key: str = "", suffix: str = "") -> str:
-    """Return a response's name: its call, subject and caller, and an ordinal among such requests.
+    """Return a name for a response: the request's call, subject and caller, and an ordinal.
 
-    Random draws from this name therefore do not depend on other calls, or on ids that contain the
-    time. All responses with the same Idempotency-Key (`key`) share a name.
+    The ordinal counts the responses to such requests. Random draws that are based on the name
+    therefore do not depend on other calls, or on ids that contain the time. All responses with the
+    same Idempotency-Key (`key`) share a name.
     """
     id_ = ctx.subject_id
     about = id_counter(id_) if ctx.subject == "operation" and is_ulid(id_) else id_

@@ -1,7 +1,7 @@
 """The request log of one world: a ring buffer of its last exchanges.
 
-An entry is stored with its secrets. They are removed when the entry is shown (see `request_views`
-and `redaction`).
+An entry is stored with its secrets. The secrets are removed when the entry is shown (see
+`request_views` and `redaction`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hosting_emulator.engine.redaction import beginning
 
 #: The maximum number of exchanges in a log.
 CAPACITY = 1000
-#: The maximum number of bytes that a log stores of each body.
+#: The maximum number of bytes of each body that a log stores.
 BODY_KEPT = 16 * 1024
 #: The maximum number of rewinds that a log remembers.
 _MOST_REWINDS = 100

@@ -1,4 +1,4 @@
-"""Converts exchanges of the request log to documents without secrets, and filters exchanges."""
+"""Converts exchanges in the request log to documents without secrets, and filters exchanges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_CALL = "none"
 
 @dataclass(frozen=True, slots=True)
 class RequestFilter:
-    """Selects exchanges of a log. All conditions that are not None must hold.
+    """Selects exchanges in a log. All conditions that are not None must hold.
 
     `call` is the id of a call, or NO_CALL. `status` is the status of the response, and
     `status_class` is the first digit of the status (4 for 4xx). `user` is an id or NOBODY, and
@@ -81,7 +81,7 @@ def _target(entry: Entry) -> str:
 
 
 def _user_id(entry: Entry) -> str | None:
-    """Return the id of the user who sent a request, NOBODY if authentication failed, or None."""
+    """Return the id of the user who sent a request, NOBODY if authentication failed, or None if unknown."""
     if entry.principal:
         return entry.principal.user_id
     if entry.code == "unauthenticated":
@@ -90,7 +90,7 @@ def _user_id(entry: Entry) -> str | None:
 
 
 def _user_name(world: World, entry: Entry) -> str | None:
-    """Return the alias of the user who sent a request, NOBODY if authentication failed, or None."""
+    """Return the alias of the user who sent a request, or NOBODY or None (see `_user_id`)."""
     user_id = _user_id(entry)
     if user_id is None or user_id == NOBODY:
         return user_id
@@ -99,7 +99,7 @@ def _user_name(world: World, entry: Entry) -> str | None:
 
 
 def summary_members(world: World, entry: Entry) -> dict[str, Any]:
-    """Return the members of the ExchangeSummary of an exchange, by name."""
+    """Return the members of an exchange's ExchangeSummary, by name."""
     redactor = Redactor(world)
 
     def redacted(text: str | None) -> str | None:

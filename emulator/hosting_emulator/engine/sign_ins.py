@@ -51,8 +51,8 @@ class SignIns:
     def __init__(self, seed: str, world_name: str) -> None:
         self._seed = seed
         self._world_name = world_name
-        #: Whether a warning was logged that clients will refuse tokens because of this world's
-        #: time.
+        #: Whether a warning that clients will refuse tokens because of this world's time has been
+        #: logged.
         self.has_warned_of_time = False
 
     # --- authorization codes ----------------------------------------------------------------------
@@ -74,8 +74,8 @@ class SignIns:
     ) -> RedeemedGrant:
         """Redeem an authorization code. Every attempt uses up the code. Raises GrantRefused.
 
-        A second attempt also revokes the tokens from the first attempt (RFC 6749, 4.1.2). The change
-        must be committed even after a refusal.
+        A second attempt also revokes the tokens from the first attempt (RFC 6749, 4.1.2). The
+        caller must commit the change even if the code is refused.
         """
         key = _grant_key(code)
         grant = change.get(AUTHORIZATION_GRANTS, key)
@@ -126,8 +126,8 @@ class SignIns:
     def redeem_refresh_token(self, change: Change, token: str, client_id: str) -> RedeemedGrant:
         """Redeem a refresh token, which can be redeemed only once. Raises GrantRefused.
 
-        A second attempt revokes all tokens of the grant (RFC 9700, 4.14.2). The change must be
-        committed even after a refusal.
+        A second attempt revokes all tokens of the grant (RFC 9700, 4.14.2). The caller must commit
+        the change even if the refresh token is refused.
         """
         claims = self._unseal("refresh", token, change)
         key = "" if claims is None else str(claims["grant"])

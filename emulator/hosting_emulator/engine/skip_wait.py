@@ -21,7 +21,7 @@ from hosting_emulator.world.streams import digest
 from hosting_emulator.world.tables import RETRY_WAITS, SCHEDULE
 from hosting_emulator.world.value import Change
 
-#: The maximum number of refused requests that a world remembers for its skip clock.
+#: The maximum number of waits before retries that a world stores for its skip clock.
 _MOST_WAITS = 1000
 
 

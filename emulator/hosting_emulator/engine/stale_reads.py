@@ -32,7 +32,7 @@ from hosting_emulator.world.value import Change, World, apply
 
 
 def read_stale(engine: Engine, ctx: ExchangeContext, reply: Reply) -> Reply:
-    """Return the read's response in an earlier state if an armed fault acts, or `reply` if none acts.
+    """Return the response from an earlier state if an armed fault acts, or `reply` if none acts.
 
     `count_alterations` commits the counts of these faults after the call. Raises Refused if a
     breaking fault acts, and the read is not possible in the earlier state.
@@ -88,7 +88,7 @@ def _kind_of(fault: Fault) -> StaleRead:
 
 
 def _stale_reply(engine: Engine, ctx: ExchangeContext, kind: StaleRead) -> Reply:
-    """Return the response to a read in an earlier state.
+    """Return the response that a read gives in an earlier state.
 
     Raises _NotStale if a stale response is not possible. For a breaking fault, raises Refused if
     the read is refused in the earlier state.

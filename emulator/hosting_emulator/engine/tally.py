@@ -60,7 +60,7 @@ class Tally:
                 _log.error("a commit could not be logged", exc_info=error)
 
     def add(self, world: World, entry: Entry) -> None:
-        """Count an exchange of a world, and call the listener."""
+        """Count an exchange in a world, and call the listener."""
         key = (entry.call or "", entry.status)
         count = self.exchanges.get(key)
         if count is None:

@@ -61,7 +61,7 @@ def _armed_by(change: Change, attempt: Change) -> str | None:
 
 
 def count_call(change: Change, call_id: str) -> None:
-    """Count a successful call for the entries that wait for it, and carry out those now due."""
+    """Count a successful call for the entries that wait for it, and carry out those that are now due."""
     for key, entry in sorted(change.world.rows(TIMELINE), key=lambda row: row[1].order):
         if entry.happened or not entry.after_calls or entry.call not in (None, call_id):
             continue

@@ -34,7 +34,7 @@ def rule_triggers(
 ) -> list[Trigger]:
     """Return the faults or the outcomes of a world, in the order in which they were armed.
 
-    With `with_removed`, the result also includes removed faults or outcomes.
+    If `with_removed` is true, the result also includes removed faults or outcomes.
     """
     world = engine.world
     entries = faults_in_order(world, category.table)

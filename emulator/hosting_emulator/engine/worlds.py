@@ -64,7 +64,7 @@ class Worlds:
         self._rebuild = rebuild
         self._machine = machine
         self._engines: dict[str, Engine] = {}
-        #: Returns the engine of the world with a name, or None if there is no such world.
+        #: Returns the engine of the world with the given name, or None if there is no such world.
         self.get: Callable[[str], Engine | None] = self._engines.get
         self._name_count = 0
         #: Freshly built worlds by the key of their source (see `fresh`).
@@ -144,7 +144,7 @@ class Worlds:
         )
 
     def fresh(self, name: str, key: Hashable, build: Callable[[], World]) -> World:
-        """Return a copy of the world that was built for `key`, with the given name.
+        """Return a copy, called `name`, of the world that was built for `key`.
 
         If no such world is kept, `build` is called. Building a world takes milliseconds, but copying a
         world only changes its name. Therefore every test can have its own world. The built world must
@@ -169,8 +169,8 @@ class Worlds:
     ) -> Engine:
         """Add a world under its own, unused name. Raises StoreFailed.
 
-        If the world is a copy, `source` is the engine of the original. With `begins`, the world
-        counts as unchanged (see `Engine.has_changed`).
+        If the world is a copy, `source` is the engine of the original. If `begins` is true, the new
+        world counts as unchanged (see `Engine.has_changed`).
         """
         store = None if ephemeral else self._store
         if begins and store is not None:
@@ -203,7 +203,8 @@ class Worlds:
     ) -> Engine:
         """Create an independent copy of a world. Raises StoreFailed.
 
-        The copy starts with the current state of the source, or with an earlier `state` of the source.
+        The copy starts with the source's current state, or with `state`, an earlier state of the
+        source.
         """
         if state is None:
             source.run_due()

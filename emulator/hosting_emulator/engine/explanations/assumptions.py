@@ -20,7 +20,7 @@ def explain_assumptions(
     assumptions: Assumptions, entry: Entry, spec: CallSpec | None
 ) -> Iterator[str]:
     """Explain the assumptions that decided a response, and the changed assumptions that can affect it."""
-    # Use a dict, which drops repeated names and keeps their order.
+    # Use a dict, which drops repeated names and keeps the order.
     deciding = dict.fromkeys(_deciding(assumptions, entry, spec))
     for name in deciding:
         if name == "problem_statuses":
@@ -37,7 +37,7 @@ def explain_assumptions(
 
 
 def _deciding(assumptions: Assumptions, entry: Entry, spec: CallSpec | None) -> Iterator[str]:
-    """Yield the names of the assumptions that decided a response, even if they have their default value."""
+    """Yield the names of the assumptions that decided a response, including those with default values."""
     if entry.code is not None:
         if not entry.was_decided_by_fault:
             yield from _deciding_refusal(assumptions, entry, spec)

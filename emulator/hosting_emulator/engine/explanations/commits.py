@@ -12,7 +12,7 @@ from hosting_emulator.world.plans import describe_state
 #: The maximum number of changes that a sentence about a commit names. Further changes are only
 #: counted.
 _MOST_CHANGES = 6
-#: The tables whose records have a status to describe, and the noun for these records.
+#: The tables whose records have a status to describe, each with the noun for its records.
 _NOUNS = {tables.DEPLOYMENTS.name: "deployment", tables.DNS.name: "DNS authorization"}
 
 
@@ -67,7 +67,7 @@ def _operation_changes(commit: Commit) -> Iterator[str]:
         if old is not None:
             change += f", was {describe_state(old)}"
             first_and_last.add(old.state)
-        # Use a dict, which drops repeated states and keeps their order.
+        # Use a dict, which drops repeated states and keeps the order.
         states_between = dict.fromkeys(
             transition.operation.state
             for transition in commit.entered

@@ -98,7 +98,7 @@ def _new_operations(commit: Commit) -> list[Operation]:
 
 
 def _idle_outcomes(entry: Entry, call: str, commit: Commit) -> Iterator[str]:
-    """Explain why armed outcomes that match a request did not act on the operation it started."""
+    """Explain why armed outcomes that match a request did not act on the operation that it started."""
     project_id, organization_id = entry.about(commit.before)
     outcomes = [operation.outcome for operation in _new_operations(commit)]
     applied_ids = {outcome.id for outcome in outcomes if outcome is not None}

@@ -1,4 +1,4 @@
-"""Explains why an operation is in its state, what it waits for, and which command lets it continue."""
+"""Explains why an operation is in its current state, what it waits for, and how to let it continue."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _STALE = (
 
 @dataclass(slots=True)
 class _Reason:
-    """The reason why an operation is in its state.
+    """Why an operation is in its current state.
 
     `commands` are the commands that let the operation continue. `held_by` names what holds the
     operation, if anything does. `waits_for` is the id of the operation for which this operation
@@ -110,7 +110,7 @@ def standstill(engine: Engine, operation_id: str) -> str:
 
 
 def _end_sentences(operation: Operation) -> Iterator[str]:
-    """Explain an operation's end and its cause."""
+    """Explain how an operation ended, and why."""
     verb = lifecycles.STATE_WORDS[operation.state].ended
     yield f"It {verb} at {operation.updated_at}. This state is final."
     yield _decision(operation)
@@ -128,7 +128,7 @@ def _end_sentences(operation: Operation) -> Iterator[str]:
 
 
 def _decision(operation: Operation) -> str:
-    """Explain the cause of an operation's end."""
+    """Explain what caused an operation to end."""
     ending = operation.ending
     if ending is None:
         return "No call started the operation. It was added to the world with its deployment."
@@ -155,7 +155,7 @@ def _decision(operation: Operation) -> str:
 
 
 def _undecisive_outcome(outcome: OperationOutcome) -> str:
-    """Explain what an outcome did to an operation, if it did not decide how the operation ended."""
+    """Explain what an outcome did to an operation, if the outcome did not decide the operation's end."""
     if outcome.steps_taken < len(outcome.steps):
         rest = "its remaining steps" if outcome.steps_taken else "its steps"
         return f"The operation ended before {outcome.id} took {rest}: {outcome_text(outcome)}."
@@ -370,7 +370,7 @@ def _timed(engine: Engine, operation: Operation, now_ms: int) -> _Reason:
 
 
 def _next_state(world: World, operation: Operation, *, is_stale: bool) -> tuple[str, str]:
-    """Return phrases for what an operation's next step does and for the next state."""
+    """Return two phrases: what an operation's next step does, and the state that it leads to."""
     if is_stale:
         return "fails", "failed"
     if is_held_next(Change(world, world.at_ms), operation):
@@ -388,7 +388,7 @@ def _next_state(world: World, operation: Operation, *, is_stale: bool) -> tuple[
 
 
 def _untimed(engine: Engine, operation: Operation) -> _Reason:
-    """Explain an operation that does not move with the clock, but by polls or by an intervention."""
+    """Explain an operation that is moved by polls or by an intervention, not by the clock."""
     mode, polls_per_state, _ = profile_of(operation)
     if mode == "per_poll":
         sentences = [_per_poll(operation, polls_per_state)]

@@ -58,7 +58,7 @@ _REDEMPTION = (
 
 
 class Explanations:
-    """Explains the exchanges of one log. Caches lookups, so create a new object for each query."""
+    """Explains the exchanges in one log. Caches lookups, so create a new object for each query."""
 
     def __init__(self, log: RequestLog) -> None:
         self._log = log
@@ -133,7 +133,7 @@ class Explanations:
     # --- the Idempotency-Key ----------------------------------------------------------------------
 
     def _explain_key(self, entry: Entry, world: World) -> Iterator[str]:
-        """Explain whether a request's key was new, was replayed, or was reused for a different request."""
+        """Explain whether a request's key was new, led to a replay, or was reused for a different request."""
         key = sent_header(entry, _KEY_HEADER)
         if key is None:
             return
@@ -166,8 +166,8 @@ class Explanations:
     def _earlier_use(self, entry: Entry, key: str) -> Entry | None:
         """Return the earlier request whose response was remembered for this key, or None.
 
-        A user may use one key for several calls. Therefore a request with the same storage key comes
-        first, then a request with the same call and path, then the latest request.
+        A user may use one key for several calls. Therefore a request with the same storage key is
+        preferred, then a request with the same call and path, then the latest request.
         """
         if not self._by_key:
             self._index_keys()
@@ -182,7 +182,7 @@ class Explanations:
         return earlier[0] if earlier else None
 
     def _index_keys(self) -> None:
-        """Index the requests of the log by user and Idempotency-Key."""
+        """Index the requests in the log by user and Idempotency-Key."""
         for entry in self._log.after(0):
             key = sent_header(entry, _KEY_HEADER)
             if key is not None:
@@ -280,7 +280,7 @@ def _notes_on_commit(
 
 
 def _lost_response(entry: Entry) -> Iterator[ExplainedStep]:
-    """Explain a response that a fault lost."""
+    """Explain how a fault caused the response to be lost."""
     if entry.lost is None:
         return
     kind = kind_of(entry.acted[-1])
