@@ -20,7 +20,7 @@ from hosting_emulator.engine.request_views import document_of
 from hosting_emulator.world.lifecycles import OPERATION
 from hosting_emulator.world.value import World
 
-#: The tolerance, in milliseconds, for a client's timer that ends slightly early by our clock.
+#: The tolerance, in milliseconds, for a client's timer that runs out slightly early by our clock.
 _TIMER_MS = 20
 _LONGEST_PATH = 120
 #: A value that is longer than this many bytes is compared by its first bytes and a digest.
@@ -44,7 +44,7 @@ Knowledge = Literal["surely", "maybe", "no"]
 
 @dataclass(slots=True, eq=False)
 class ConnectionUse:
-    """How many requests a connection has carried, and the number of the last one in the log."""
+    """How many requests a connection has carried, and the log's number for the last of them."""
 
     connection: Connection
     count: int = 0
@@ -232,13 +232,15 @@ class ExchangeView:
         )
 
     def waits_ms(self, earlier: ExchangeView) -> tuple[int, int]:
-        """Return the milliseconds from a response to this request, in world time and in machine time."""
+        """Return the time from a response to this request, in milliseconds of world and machine
+        time.
+        """
         world_ms = self.entry.came_ms - earlier.at_ms
         real_ms = self.entry.real_ms - earlier.response_ms
         return world_ms, real_ms
 
     def knows_response(self, earlier: ExchangeView) -> Knowledge:
-        """Return how surely the client had an earlier request's response when it sent this one.
+        """Return how sure it is that the client knew an earlier response when it sent this request.
 
         All requests on one connection come from one client. A request on a second connection counts
         as another client's if that connection was already in use, or if the first connection has

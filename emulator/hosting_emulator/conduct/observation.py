@@ -1,4 +1,5 @@
-"""Observations watch some or all worlds of a process until a caller ends them.
+"""Observations watch some or all worlds of a process until they are ended: by a caller, or to make
+room after a day without use.
 
 An observation sees every world in its scope, including worlds that are created, copied, reset, loaded,
 replaced or deleted during the observation. An observation counts and judges all requests, even those that the
@@ -99,7 +100,7 @@ class ProcessObservation:
         self._errors.add(error, "The observation")
 
     def watch(self, engine: Engine) -> None:
-        """Start to watch a world, unless the world is already watched."""
+        """Start watching a world, unless the world is already watched."""
         if engine not in self._open:
             self.begin_chapter(engine, engine.log.count)
 
@@ -146,7 +147,7 @@ class ProcessObservation:
         self._open.clear()
 
     def chapter(self, index: int) -> Chapter | None:
-        """Return the chapter with an index, or None if there is no such chapter."""
+        """Return the chapter with this index, or None if there is no such chapter."""
         return self._chapters.get(index)
 
     def watches(self) -> list[Watch]:
@@ -239,7 +240,7 @@ class Observations:
         return observation
 
     def get(self, id_: str, now_s: float) -> ProcessObservation | None:
-        """Return the observation with an id, or None if there is no such observation.
+        """Return the observation with this id, or None if there is no such observation.
 
         `now_s` is recorded as the time of the observation's last use.
         """

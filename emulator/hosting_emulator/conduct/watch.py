@@ -36,9 +36,9 @@ _Findings = dict[str, RuleFindings]
 class Watch:
     """Judges the exchanges of one chapter, starting with request number `after + 1`.
 
-    The watch reads the log only for a report and in `close`. The owner of the watch must call
-    `judge_evicted` before an exchange leaves the log, and `close` before the log is cleared. `unseen` is
-    the number of requests that the log dropped before the watch was created.
+    The watch reads the log only for a report, in `judge_some` and in `close`. The owner of the
+    watch must call `judge_evicted` before an exchange leaves the log, and `close` before the log is
+    cleared. `unseen` is the number of requests that the log dropped before the watch was created.
     """
 
     def __init__(self, engine: Engine, after: int = 0, *, unseen: int = 0) -> None:

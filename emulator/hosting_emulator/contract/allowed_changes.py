@@ -311,7 +311,7 @@ def _removed(resource: Resource, field: Field, pointer: str) -> Iterator[Forbidd
 def _value(
     resource: Resource, field: Field, before: Any, after: Any, pointer: str
 ) -> Iterator[Forbidden]:
-    """Yield the reasons why a field must not have a new value."""
+    """Yield the reasons why a field must not have the value `after`."""
     sentence = resource.sentences.get(field.sentence_key, "")
     mistake = complaint(field.kind, after)
     if after is None and not field.nullable:
@@ -390,7 +390,7 @@ def _broken_rules_of_problem(
         yield Forbidden("status", reason, _sentence("ProblemDetails", "status"))
     code = document.get("code")
     if not isinstance(code, str) or code not in PROBLEMS:
-        return  # the comparison of the members reports an unknown code
+        return  # an unknown code is reported when the members are compared
     problem = PROBLEMS[code]
     if not str(document.get("type")).endswith(f"/errors/{problem.slug}"):
         reason = f"/type does not end with /errors/{problem.slug}"

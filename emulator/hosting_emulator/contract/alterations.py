@@ -5,7 +5,7 @@ forbids.
 
 An alteration changes the parts that it names and every part that repeats one of them. For example,
 if `retry_after_seconds` changes, the `Retry-After` header changes too. A `breaking` alteration
-changes only the named parts, and may do what the contract forbids.
+changes only the named parts, and may make changes that the contract forbids.
 """
 
 from __future__ import annotations
@@ -109,8 +109,9 @@ class PartChange(Struct, frozen=True):
 
     `part` is a JSON Pointer, the name of a header, or `status`.
 
-    `before` and `after` are strings. If the part is in the body, the strings contain JSON. `before`
-    is None if the part was added, and `after` is None if the part was removed.
+    `before` and `after` are strings. If the part is in the body, the strings contain JSON. If the
+    part was duplicated, `after` is the part's JSON followed by the word `twice`. `before` is None
+    if the part was added, and `after` is None if the part was removed.
     """
 
     part: str
@@ -247,7 +248,9 @@ class _Writer:
         self._response = replace(self._response, headers=tuple(headers))
 
     def write_value(self, pointer: str, value: Any) -> None:
-        """Set a part of the body. A part that is missing is added to its object or list."""
+        """Set a part of the body. A missing part is added to the object or list to which it
+        belongs.
+        """
         text = self._json()
         tokens = read_pointer(pointer)
         positions = text.find(tokens)
@@ -263,7 +266,7 @@ class _Writer:
         self._take(text)
 
     def _add(self, text: JsonText, pointer: str, tokens: tuple[str, ...], value: Any) -> JsonText:
-        """Return the body with a new member of an object or a new item of a list."""
+        """Return the body with a new member in an object or a new item in a list."""
         name = tokens[-1]
         if len(tokens) == 1 and name in self._other_names:
             raise _no_part(pointer)
@@ -351,7 +354,8 @@ class _Writer:
 
 
 def _names_of_other_shape(spec: CallSpec, response: SentResponse) -> frozenset[str]:
-    """Return the fields that only a problem has if the response is a success, or vice versa.
+    """Return the fields that only the other kind of response has: for a success, those of a
+    problem, and vice versa.
 
     An alteration that sets such a field is meant for the other kind of response, so this response
     must not get the field.

@@ -11,8 +11,8 @@ from hosting_emulator.contract.calls import CallName
 #: Groups of calls: every call, calls with an Idempotency-Key, calls with a body, and owner-only
 #: calls.
 CallGroup = Literal["every", "idempotent", "body", "owner"]
-#: The calls whose responses an assumption affects: a call, a group, or all calls that return a
-#: resource.
+#: The calls whose responses an assumption affects: a single call, a group of calls, or all calls
+#: that return a certain resource.
 Affected: TypeAlias = CallName | CallGroup | type[Struct]
 
 

@@ -1,4 +1,4 @@
-"""Parsers for values of assumptions: profiles, retention times and rate limits."""
+"""Parsers for the values of assumptions: profiles, retention times and rate limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assumptions: named settings with a default for each point on which the contract is silent.
+"""Assumptions: named settings, each with a default, for the points on which the contract is silent.
 
 This module declares the default of every assumption. A client must not depend on a default. Each
 assumption's field carries its documentation in an `Assumption`, which `assumption_table.py` reads.
@@ -728,7 +728,7 @@ class Assumptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         return self.condition_codes.get(condition, CONDITIONS[condition])
 
     def changed(self, values: Mapping[str, Any]) -> Assumptions:
-        """Return a copy of these assumptions in which some values are replaced.
+        """Return a copy of these assumptions in which `values` replace the current values.
 
         A value may be a string from the command line: a number, a word, words separated by commas,
         or pairs of the form `code=status,…`. Raises AssumptionRefused if there is no such

@@ -176,7 +176,7 @@ def problem_codes(spec: CallSpec, assumptions: Assumptions) -> list[str]:
 def problem_status(
     code: str, assumptions: Assumptions, spec: CallSpec | None = None, own: int | None = None
 ) -> int:
-    """Return the status of a problem with this code in a call's response.
+    """Return the status that a problem with this code has in a response to a call.
 
     `own` is a status that was chosen for this response, and overrides the assumption. If the
     contract lists a call's error statuses, the call returns only listed statuses, unless the

@@ -1,9 +1,9 @@
-"""The eight calls of the contract, and the poll of an operation, which the contract does not
+"""The contract's eight calls, and the call that polls an operation, which the contract does not
 specify.
 
-Each call has a row in this module and a function of the same name in the package `calls`. The
-routes, the query parser, the access check, the OpenAPI document, the explanations, the CLI, the
-SDK, the page and the tests use the rows. If a row names an assumption instead of a value,
+Each call has a row in this module and a function of the same name in the package `calls`. The rows
+are used by the routes, the query parser, the access check, the OpenAPI document, the explanations,
+the CLI, the SDK, the page and the tests. If a row names an assumption instead of a value,
 `call_table.py` gets the value from a world's assumptions.
 """
 
@@ -64,7 +64,7 @@ DOORS: tuple[DoorName, ...] = get_args(DoorName)
 REDEEM_TICKET = "redeem_ticket"
 #: The prefix of the identity provider's endpoint names.
 IDENTITY_PROVIDER = "idp_"
-#: Codes with which any call may be refused.
+#: The problem codes that any call may return.
 COMMON_CODES = (
     "invalid_request",
     "unauthenticated",
@@ -132,7 +132,7 @@ class Idempotency(Struct, frozen=True, kw_only=True):
 
 
 class CallSpec(Struct, frozen=True, kw_only=True):
-    """One of the contract's eight calls, or the poll of an operation.
+    """One of the contract's eight calls, or the call that polls an operation.
 
     `codes` are the call's problem codes other than COMMON_CODES and `idempotency_key_reused`.
     `listed_statuses` are the call's error statuses, if the contract lists all of them. `section`
@@ -204,7 +204,9 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def role(self) -> Role | AssumedRole | Literal["member"]:
-        """The minimum role: a role in the project, or `member` for a call on an organization."""
+        """The minimum role in the project or the assumption that sets it, or `member` for a call on
+        an organization.
+        """
         return self.access.role if isinstance(self.access, ProjectAccess) else "member"
 
     @property
@@ -214,7 +216,7 @@ class CallSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def replay_status(self) -> AssumedStatus | None:
-        """The status of an exact replay, or None if it is the status of the first response."""
+        """The status of an exact replay, or None if it is the same as in the first response."""
         return None if self.idempotency is None else self.idempotency.replay_status
 
     @property
@@ -254,8 +256,8 @@ _LIMIT = QueryParameter(
     pattern="[1-9][0-9]?|100",
     complaint="must be an integer from 1 to 100.",
     default_assumption="default_page_size",
-    # The default is in the description, not in the schema. Generated clients would send a default
-    # in the schema with each request, and would then depend on an assumption.
+    # The default is in the description, not in the schema. If it were in the schema, generated
+    # clients would send it with each request, and would then depend on an assumption.
     description="The maximum number of items on the page",
     default_description="; the default is {}.",
     schema={"type": "integer", "minimum": 1, "maximum": 100},
@@ -417,8 +419,8 @@ ROWS = (
     ),
 )
 
-#: All calls by call_id, in the contract's order. `CALLS` contains all calls except the poll of an
-#: operation.
+#: All calls by call_id, in the contract's order. `CALLS` contains the same calls, except the call
+#: that polls an operation.
 ALL_CALLS: dict[str, CallSpec] = {spec.call_id: spec for spec in ROWS}
 CALLS: dict[str, CallSpec] = {
     call_id: spec for call_id, spec in ALL_CALLS.items() if spec.subject != "operation"
@@ -428,7 +430,7 @@ _BY_OPERATION_ID = {spec.operation_id: call_id for call_id, spec in ALL_CALLS.it
 
 
 def call_named(word: str) -> str:
-    """Return the call_id for an operationId of the OpenAPI document.
+    """Return the call_id for an operationId in the OpenAPI document.
 
     Any other word is returned unchanged.
     """

@@ -1,11 +1,11 @@
 """Declarations of the contract's resources: frozen msgspec structs with metadata on their fields.
 
-A field's type is `| None` if the value may be null, and `| UnsetType` with the default `UNSET` if
-the field may be absent. `forbid_unknown_fields` means that the contract allows no further fields.
-Bounds that the contract states are declared as `Meta` in the type. `FieldSpec` declares a field's
-other properties. `fields.py` reads the declarations. The metadata classes are structs, not
-dataclasses, because every start imports this file. Defining a struct takes a thirtieth of the time
-that defining a dataclass takes.
+A field's type includes `None` if the value may be null. It includes `UnsetType`, with the default
+`UNSET`, if the field may be absent. `forbid_unknown_fields` means that the contract allows no
+further fields. Bounds that the contract states are declared as `Meta` in the type. `FieldSpec`
+declares a field's other properties. `fields.py` reads the declarations. The metadata classes are
+structs, not dataclasses, because every start imports this file. Defining a struct takes a thirtieth
+of the time that defining a dataclass takes.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Presence = Literal["stated", "open", "assumed"]
 
 
 class Sentence(Struct, frozen=True, kw_only=True):
-    """A sentence or table row of the contract about several fields."""
+    """A sentence or table row in the contract that is about several fields."""
 
     key: str
     text: str
 
 
 class Component(Struct, frozen=True, kw_only=True):
-    """Gives a type a separate schema in the OpenAPI document. Fields refer to the schema by `name`."""
+    """Gives a type its own schema in the OpenAPI document. Fields refer to the schema by `name`."""
 
     name: str
     description: str = ""
@@ -49,19 +49,19 @@ class Format(Struct, frozen=True):
 class FieldSpec(Struct, frozen=True, kw_only=True):
     """The properties of a field that its type does not express.
 
-    `sentence` quotes the sentence or table row of the contract that describes the field. If
-    `sentence` is empty, the sentence of the resource covers the field. `required` means that the
+    `sentence` quotes the sentence or table row in the contract that describes the field. If
+    `sentence` is empty, the resource's sentence covers the field. `required` means that the
     contract requires the field. `description` is our text for the OpenAPI document. If the contract
-    names only one word of an open set, `contract_word` is this word, and takes the place of a
-    description. `essential` means that a client needs the field, so the variation point
-    `absent-fields` does not omit it. `assumption` names the assumption that sets the field's value
-    or lists the words of an open set. `our_bounds` are bounds that the contract does not state.
+    names only one word of an open set, `contract_word` is this word, and the description is built
+    from it. `essential` means that a client needs the field, so the variation point `absent-fields`
+    does not omit it. `assumption` names the assumption that sets the field's value or lists the
+    words of an open set. `our_bounds` are bounds that the contract does not state.
 
-    `may_differ` allows a single response to contain a different value: another `word` of an open
-    set, or any `value` of the type. `may_differ` is empty if other responses show the same value,
-    because a single changed response would contradict the others. The contract gives each word in
-    `meaningful_words` a meaning, so no other word can replace such a word. Neither a word in
-    `meaningful_words` nor `contract_word` can replace another word.
+    `may_differ` says how the value in a single response may differ: `word` allows another word of
+    an open set, and `value` allows any other value of the type. `may_differ` is empty if other
+    responses show the same value, because a single changed response would contradict the others.
+    The contract gives each word in `meaningful_words` a meaning, so a change can neither replace
+    nor introduce such a word. A change cannot introduce `contract_word` either.
 
     The contract check uses `related_keys` and `bound_key`. `related_keys` are the keys of further
     sentences that an incorrect value breaks. `bound_key` is the key of the sentence that states the
@@ -109,8 +109,7 @@ def resource(
     """Declare a struct as a resource.
 
     The struct's docstring becomes the description in the OpenAPI document. The struct must have the
-    name of the resource. If a stored record has the same name, the struct's name gets the suffix
-    `Resource`.
+    resource's name, with the suffix `Resource` if a stored record already has that name.
     """
     spec = ResourceSpec(key=key, sentence=sentence, is_request=is_request, presence=presence)
 

@@ -54,11 +54,11 @@ def _refused(error: Exception, document: Mapping[str, Any], kind: type[Any]) -> 
 def read_options(
     word: str, options: Any, kind: type[S], noun: str, separator: str, *, example: str = "{}"
 ) -> S:
-    """Convert the options of a word, for example those of a fault's kind, to `kind`.
+    """Convert the options that belong to `word`, such as a kind of fault, to `kind`.
 
-    If `options` is None, the word has no options. Raises DocumentRefused, whose `field` is a field
-    of `kind` or empty. Messages call an option a `noun`, and write `separator` between the word and
-    an option. `example` shows valid options in JSON.
+    If `options` is None, there are no options to convert. Raises DocumentRefused, whose `field`
+    names the invalid option or is empty. Messages call an option a `noun`, and write `separator`
+    between `word` and an option. `example` shows valid options in JSON.
     """
     options = {} if options is None else options
     if not isinstance(options, Mapping):
@@ -127,7 +127,8 @@ def _leaves(hint: Any) -> list[Any]:
 def plain_reason(reason: str, kind: type[Any], field: str) -> str:
     """Return msgspec's reason in plain words.
 
-    If a word is not allowed, the reason suggests the nearest allowed word or lists all of them.
+    If a word is not allowed, the reason suggests the nearest allowed word, or lists all allowed
+    words.
     """
     reason = re.sub(r" - at `\$.*`$", "", reason)
     name = type_name(kind, field)
@@ -158,7 +159,7 @@ def plain_reason(reason: str, kind: type[Any], field: str) -> str:
 
 #: The end of a pattern, escaped as in msgspec's messages.
 _ESCAPED_END_OF_TEXT = repr(END_OF_TEXT)[1:-1]
-#: Names of msgspec's types that users who write YAML understand.
+#: For each of msgspec's type names, words that users who write YAML understand.
 _PLAIN_TYPES = {
     "str": "a string",
     "int": "a whole number",
@@ -170,7 +171,7 @@ _PLAIN_TYPES = {
 
 
 def plain_types(types: str) -> str:
-    """Return msgspec's name of a type in plain words, without null.
+    """Return msgspec's name for a type in plain words, without null.
 
     For example, `int | null` becomes `a whole number`.
     """

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-#: The types of durations and times in users' documents. Error messages use `name` for the expected
-#: type.
+#: The types of durations and times in users' documents. Error messages use `name` to describe the
+#: expected type.
 Duration = Annotated[str, Meta(extra={"name": "a duration, such as 5s"})]
 Moment = Annotated[
     str, Meta(extra={"name": "a timestamp such as 2026-01-31T09:30:00Z, or a duration such as 5s"})

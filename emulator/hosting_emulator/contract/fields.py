@@ -1,7 +1,7 @@
 """Resources and their fields as values, read from the declarations in `resources.py`.
 
-The OpenAPI document, the parsing of request bodies, the contract check, variation, conduct and the
-tests use `Resource` and `Field`.
+`Resource` and `Field` are used by the OpenAPI document, the parser of request bodies, the contract
+check, variation, conduct and the tests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hosting_emulator.contract.declarations import (
 class Kind(Struct, frozen=True):
     """A kind of value: its name and JSON Schema.
 
-    If a kind has a separate schema in the OpenAPI document, `component` is the name of this schema.
+    If a kind has its own schema in the OpenAPI document, `component` is the name of this schema.
     `items` is the kind of an array's items. If the value is an object or an array of objects,
     `part` is the name of the object's resource.
     """

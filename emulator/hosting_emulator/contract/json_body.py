@@ -19,7 +19,7 @@ DEEPEST = 64
 
 
 class JsonRefused(ValueError):
-    """The bytes are not a valid JSON text.
+    """The bytes are not JSON that the parser accepts.
 
     The message gives the reason, and the position of a syntax error.
     """

@@ -14,7 +14,7 @@ END_OF_TEXT = r"(?!\n)"
 
 
 def whole(pattern: str) -> msgspec.Meta:
-    """Return a constraint for a string, which must match a pattern up to the string's very end.
+    """Return a constraint: a string must match `pattern` up to the very end of the string.
 
     `pattern` must end with `$`.
     """

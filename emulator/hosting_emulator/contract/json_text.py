@@ -123,7 +123,7 @@ class JsonText:
         return self._with(part.parts[-1].end, part.parts[-1].end, f",{new}")
 
     def remove(self, position: Position) -> JsonText:
-        """Return the text without a member or an item."""
+        """Return the text with the member or item at `position` removed."""
         siblings = self._at(position[:-1]).parts
         index = position[-1]
         if index + 1 < len(siblings):
@@ -133,7 +133,7 @@ class JsonText:
         return self._with(siblings[index].outer_start, siblings[index].end, "")
 
     def rename(self, position: Position, name: str) -> JsonText:
-        """Return the text after renaming a member."""
+        """Return the text with a member renamed."""
         part = self._at(position)
         _, name_end = _DECODER.raw_decode(self.text, part.outer_start)
         return self._with(part.outer_start, name_end, _write(name))

@@ -42,7 +42,7 @@ _TYPES = {
 def model(resource_name: str) -> type[BaseModel]:
     """Return the model of a resource.
 
-    Like a client, the model must allow unknown fields, unless the contract forbids unknown fields.
+    Like a client, the model must allow unknown fields, unless the contract forbids them.
     """
     resource = RESOURCES[resource_name]
     fields = {field.name: _definition(field) for field in resource.fields}
@@ -77,7 +77,7 @@ def _generation_definition(field: Field, source_generation: SourceGeneration) ->
 
 
 def _definition(field: Field) -> Any:
-    """Return the type and the default of a field for `create_model`."""
+    """Return a field's type and default, in the form that `create_model` takes."""
     value_type = _type(field.kind, field.keywords)
     if field.nullable:
         value_type = value_type | None

@@ -37,7 +37,8 @@ from hosting_emulator.contract.resources import RESOURCES
 
 #: The version number of the machine-readable contract (contract, Versioning).
 CONTRACT_VERSION = "0.0.0"
-#: A world's example values: by parameter or field, and then by the alias of the value's owner.
+#: A world's example values, by the name of a parameter or field and then by the alias of the
+#: value's owner.
 _Values: TypeAlias = Mapping[str, Mapping[str, Any]]
 _Object: TypeAlias = dict[str, Any]
 _REF = "#/components/schemas/"
@@ -151,7 +152,7 @@ def _request_body(resource_name: str, values: _Values) -> _Object:
 
 
 def _requires(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return what a call requires: a role, an API key's permission, and an interactive session."""
+    """Return what a call requires: a role, and possibly a permission and an interactive session."""
     role_member = "organization_role" if spec.subject == "organization" else "project_role"
     requirements: _Object = {role_member: least_role(spec, assumptions)}
     if spec.permission:
@@ -357,7 +358,7 @@ def _problem_examples(assumptions: Assumptions, server_url: str) -> _Object:
 
 
 def _links(spec: CallSpec, assumptions: Assumptions) -> _Object:
-    """Return the links from a response to the polls of operations and to the next page."""
+    """Return the links from a response to calls that poll operations or get the next page."""
     poll = partial(_poll, "{project_id}" in assumptions.operation_path)
     if spec.response == "Operation":
         return {

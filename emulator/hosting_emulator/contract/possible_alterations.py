@@ -1,4 +1,4 @@
-"""Checks, before the first request, whether an alteration can act on any response of a call."""
+"""Checks, before the first request, whether an alteration can act on any response to a call."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _nearest_pointer(alteration: Alteration, samples: Sequence[SentResponse]) ->
 
 
 def _nearest__pointer_to(pointer: str, samples: Iterable[SentResponse]) -> str:
-    """Return a hint with the most similar pointer to a part of a sample, or an empty string."""
+    """Return a hint that names the sample pointer most similar to `pointer`, or an empty string."""
     pointers = {
         other
         for sample in samples

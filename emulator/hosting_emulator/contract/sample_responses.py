@@ -1,4 +1,4 @@
-"""Sample responses of a call: a success with every field, and a problem for each problem code.
+"""Sample responses to a call: a success with every field, and a problem for each problem code.
 
 Each sample has two variants with different values. Only the status, the request id and the values
 that follow from a problem's code are the same in both variants.

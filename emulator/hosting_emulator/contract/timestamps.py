@@ -30,7 +30,7 @@ def format_timestamp(at_ms: int) -> str:
 
 
 def respell_timestamp(text: str, form: TimestampForm) -> str:
-    """Return a stored timestamp in another RFC 3339 form, which denotes the same time."""
+    """Rewrite a stored timestamp in another RFC 3339 form for the same time."""
     return text[:-1] + {"milliseconds": "Z", "microseconds": "000Z", "offset": "+00:00"}[form]
 
 

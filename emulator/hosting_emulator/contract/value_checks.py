@@ -1,4 +1,4 @@
-"""Checks whether the contract allows a value in a response, which may come from any service."""
+"""Checks whether the contract allows a value in a response, from the emulator or another service."""
 
 from __future__ import annotations
 

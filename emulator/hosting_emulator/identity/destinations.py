@@ -45,9 +45,10 @@ class Destination:
 def read_destination(uri: str, site: Site) -> Destination:
     """Parse a redirect URI.
 
-    A destination is local if nobody on the internet can have its host, or if its origin is allowed.
-    Raises OAuthRefusal unless the URI is an absolute http(s) URI without a fragment, or the private-use
-    URI of a native app. The scheme of a private-use URI contains a dot (RFC 8252, 7.1).
+    A destination is local if its host cannot belong to anyone on the internet, or if its origin is
+    allowed. Raises OAuthRefusal unless the URI is an absolute http(s) URI without a fragment, or
+    the private-use URI of a native app. The scheme of a private-use URI contains a dot (RFC 8252,
+    7.1).
     """
     parts = _split(uri)
     if parts is None or "@" in parts.netloc:

@@ -69,7 +69,7 @@ def discovery(request: IdentityRequest, engine: Engine) -> JsonObject:
 
 
 def jwks(engine: Engine) -> Any:
-    """Return the public keys with which clients verify tokens (RFC 7517)."""
+    """Return the public keys that clients use to verify tokens (RFC 7517)."""
     return engine.access_tokens.jwks()
 
 

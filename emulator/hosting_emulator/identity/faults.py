@@ -37,8 +37,8 @@ def exchange(
 ) -> Exchange:
     """Handle a request, and apply the armed faults.
 
-    `call` is the name of the endpoint in the definitions of faults, and `path` is the path of the endpoint.
-    `respond` creates the endpoint's own response.
+    `call` is the endpoint's name in fault definitions, and `path` is the endpoint's path. `respond`
+    creates the endpoint's own response.
     """
     if not engine.world.has_faults_or_timeline:
         return respond()
@@ -68,7 +68,7 @@ def _faulty(engine: Engine, reply: Reply, effect: FaultKind) -> FaultyResponse:
 
 
 def _subject(request: IdentityRequest, call: str, path: str) -> FaultSubject:
-    """Return the properties of a request that are compared with the conditions of faults."""
+    """Return the properties of a request that fault conditions can refer to."""
     return FaultSubject(
         call=call,
         project=None,

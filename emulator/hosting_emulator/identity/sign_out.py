@@ -21,7 +21,8 @@ from hosting_emulator.world.value import Change
 
 
 def end_session(request: IdentityRequest, engine: Engine) -> web.Response:
-    """End the sessions of this browser and of the `id_token_hint`, and redirect back to the client.
+    """End this browser's session and the session in the `id_token_hint`, and redirect to the
+    client.
 
     The refresh tokens of these sessions become invalid. Access tokens remain valid until they expire,
     except for calls that need a current session. If the client's address is not local, a page shows a link
@@ -43,7 +44,7 @@ def end_session(request: IdentityRequest, engine: Engine) -> web.Response:
 
 
 def _hinted_session(request: IdentityRequest, engine: Engine, fields: dict[str, str]) -> str | None:
-    """Return the session id in the `id_token_hint`, or None without a hint. Raises OAuthRefusal."""
+    """Return the session id in `id_token_hint`, or None if there is no hint. Raises OAuthRefusal."""
     if "id_token_hint" not in fields:
         return None
     claims = read_id_token(fields["id_token_hint"], request.issuer(engine))

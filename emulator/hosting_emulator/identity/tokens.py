@@ -30,7 +30,8 @@ def mint_token(
 ) -> AccessToken:
     """Issue an access token.
 
-    Returns the token in the form of a token endpoint's response, with its expiry time added.
+    Returns the token in the form of a token endpoint's response, with the token's expiry time
+    added.
 
     `redeemed` is the grant for which the token is issued, if a user signed in with a browser.
     """

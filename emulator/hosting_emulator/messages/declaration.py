@@ -2,8 +2,9 @@
 
 A message is a frozen struct. The server encodes messages, and the SDK decodes them with the same
 classes. Each member has a description in its metadata. The OpenAPI document is generated from these
-descriptions. If a member's default is None, the JSON omits a None instead of sending null. A reader
-ignores unknown members, and refuses a message that lacks a required member.
+descriptions. If a member's default is None, the JSON omits the member when its value is None,
+instead of sending null. A reader ignores unknown members, and refuses a message that lacks a
+required member.
 """
 
 from __future__ import annotations

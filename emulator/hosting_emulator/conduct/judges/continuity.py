@@ -43,7 +43,7 @@ class _Continuity(ConductJudge):
         self._goes_on.keep((credentials, _is_first(response)), None)
 
     def _unknown_at(self, last: ExchangeView) -> str | None:
-        """Describe an unknown field or value of the last response, or return None if there is none.
+        """Describe an unknown field or value in the last response, or return None if there is none.
 
         A field or value after which the client has continued elsewhere is ignored.
         """
@@ -185,7 +185,7 @@ def _is_first(response: ExchangeView) -> bool:
 def _unknown_things(resource: str, document: Any) -> dict[str, str]:
     """Describe the fields and values that neither the contract nor our default assumptions name.
 
-    The result contains at most one unknown field, and at most one unknown value of each field.
+    The result contains at most one unknown field, and at most one unknown value for each field.
     """
     unknown: dict[str, str] = {}
     for member in objects_in(resource, document):

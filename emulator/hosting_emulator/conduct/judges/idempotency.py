@@ -77,7 +77,7 @@ class KeyChanged(ConductJudge):
 
     def __init__(self) -> None:
         self._intents: Recent[Hashable, _Intent] = Recent()
-        #: The uncertain changes of each flag, by user and path, and then by request.
+        #: The uncertain changes to each flag, by user and path, and then by request.
         self._flags: Recent[Hashable, dict[Hashable, _Intent]] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -110,7 +110,7 @@ class KeyChanged(ConductJudge):
             if exchange.succeeded and len(intent.settled_keys) < _MOST_KEYS:
                 intent.settled_keys.add(key)
         if exchange.call == _SET_FLAG and exchange.succeeded:
-            # This change of the flag supersedes all other uncertain changes of the same flag.
+            # This change to the flag supersedes all other uncertain changes to the same flag.
             for request_identity, flag_intent in self._flags.pop(flag_key, {}).items():
                 if request_identity != exchange.request_identity:
                     flag_intent.uncertain.clear()
@@ -230,15 +230,16 @@ def _key_reused(first: ExchangeView, exchange: ExchangeView, *, may_be_free: boo
 
 
 class KeyOutlivesIntent(ConductJudge):
-    """Detects a flag change with the key of an earlier change, although the flag has changed since.
+    """Detects a flag change sent with the key of an earlier change, although the flag has changed
+    since.
 
-    There is no finding if the client had not received the response to the change in between.
+    There is no finding if the client had not yet received the response to the intervening change.
     """
 
     def __init__(self) -> None:
         #: By user and key, the first exchange whose response the client received.
         self._received = _Views()
-        #: By user and path, the last change of the flag.
+        #: By user and path, the last change to the flag.
         self._changes = _Views()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:

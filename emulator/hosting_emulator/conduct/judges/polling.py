@@ -16,8 +16,8 @@ _OperationKey = tuple[bytes, str]
 #: The maximum number of responses to remember for one operation and worker. A later poll
 #: may follow any of these responses.
 _MOST_ADVICE = 20
-#: The minimum number of early polls to report if several workers poll one operation. Fewer polls
-#: may be the first polls of different workers.
+#: If several workers poll one operation, early polls are reported only once there are this many.
+#: Fewer polls may be the first polls of different workers.
 _FIRST_POLLS = 6
 #: Up to this many early polls on new connections may be the first polls of programs that just started.
 _STARTED_PROGRAMS = 2
@@ -43,8 +43,8 @@ class _Advice:
 class PolledTooEarly(ConductJudge):
     """Detects polls that come earlier than the last response advised.
 
-    The advice of a response is known only to the worker that received the response. Polls in a world with
-    a `skip` clock are not judged, because each poll moves such a clock.
+    The advice in a response is known only to the worker that received the response. Polls in a
+    world with a `skip` clock are not judged, because each poll moves such a clock.
     """
 
     def __init__(self) -> None:
@@ -162,10 +162,11 @@ def _ignored_advice(
 
 
 def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | None:
-    """Return the advice that a poll from a pool of workers ignored, or None if it followed any advice.
+    """Return the advice that a poll from a pool of workers ignored, or None if it ignored no
+    advice.
 
-    Workers that share connections may each have received any of the responses. Therefore it is enough if
-    the poll followed the advice of one response.
+    Workers that share connections may each have received any of the responses. Therefore it is
+    enough if the poll followed the advice in any one response.
     """
     followed = [item for item in advice if item.is_followed(poll)]
     if followed:
@@ -173,7 +174,8 @@ def _ignored_by_pool(advice: list[_Advice], poll: ExchangeView) -> _Advice | Non
         if poll.operation is not None:
             advice.remove(followed[0])
         return None
-    # Consider earlier responses too, because some pools, such as that of Node's fetch, alternate connections.
+    # Consider earlier responses too, because some pools, such as that of Node's fetch, alternate
+    # between connections.
     for item in reversed(advice):
         if poll.knows_response(item.response) != "no":
             return item

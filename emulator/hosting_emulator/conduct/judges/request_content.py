@@ -116,7 +116,7 @@ class Cursors(ConductJudge):
         project = str(exchange.entry.project)
         parameter = exchange.world.assumptions.cursor_parameter
         cursor = exchange.query.get(parameter)
-        # Look for the refusal's detail in the notes of the exchange, because a variation or a fault may
+        # Look for the refusal's detail in the exchange's notes, because a variation or a fault may
         # have changed the detail in the response.
         is_refused = exchange.status >= 400 and bad_cursor(parameter).detail in exchange.entry.why
         source = self._projects.get(cursor or "")

@@ -38,17 +38,16 @@ class NotRetryable(ConductJudge):
 
     A read counts as a retry only if the refused request was the client's previous request. A
     mutation also counts if other requests came in between. After another mutation has succeeded or
-    an operation has ended, a repeated mutation does not count, because the mutation may now be
-    possible.
+    an operation has ended, a repeated mutation does not count, because it may now succeed.
     """
 
     def __init__(self) -> None:
-        #: The last request of each client, by credentials.
+        #: The last request from each client, by credentials.
         self._last: Recent[bytes, ExchangeView] = Recent()
         #: The last refusal of each mutation.
         self._refused: Recent[Hashable, ExchangeView] = Recent()
         self._workers = Workers(notices_crossing=True)
-        #: The number of consecutive times that a request was refused for good.
+        #: How many times in a row each request was refused for good.
         self._repeats: Recent[Hashable, int] = Recent()
 
     def observe(self, exchange: ExchangeView) -> Iterable[Finding]:
@@ -158,13 +157,13 @@ class RetriedTooSoon(ConductJudge):
     """Detects retries that ignore Retry-After (429 and 503), and many retries without a pause.
 
     A wait is known only to the worker that received the response. Therefore a request counts as a
-    retry only if the client was told to wait before an identical request. The first request of
-    another worker is not a retry.
+    retry only if the response to an earlier, identical request told the client to wait. The first
+    request of another worker is not a retry.
     """
 
     def __init__(self) -> None:
-        #: The last response that required a wait, by credentials, request and connection. The connection
-        #: None stands for any connection.
+        #: The last response that required a wait, by credentials, request and connection. A
+        #: connection of None stands for any connection.
         self._waits: Recent[tuple[bytes, Hashable, ConnectionUse | None], _Wait] = Recent()
         #: The number of requests that came too soon, by credentials and request.
         self._repeats: Recent[Hashable, int] = Recent()

@@ -105,7 +105,8 @@ class MisplacedSecrets(ConductJudge):
         yield from _secrets_in_url(exchange)
         for name, value in exchange.entry.raw_headers:
             header = name.decode("latin-1").lower()
-            # Skip the header that may contain a token, and headers that are too short for a secret.
+            # Skip the header that may contain a token, and headers that are too short to contain a
+            # secret.
             if len(value) < _SHORTEST_SECRET or header == "authorization":
                 continue
             rule = "secret-in-referer" if header == "referer" else "secret-in-header"

@@ -30,7 +30,7 @@ class Workers:
         self._last: Recent[bytes, ExchangeView] = Recent()
         self._counts: Recent[bytes, int] = Recent()
         self._doubtful: Recent[bytes, list[Finding]] = Recent()
-        #: Credentials with which two requests were sent at about the same time, on two open connections.
+        #: The credentials that two requests used at about the same time, on two open connections.
         self._crossed: Recent[bytes, None] = Recent()
 
     def count(self, exchange: ExchangeView) -> int:
