@@ -119,7 +119,7 @@ class App:
     # --- Responses of the default world to requests that cannot be parsed -------------------------
 
     def docs_url(self) -> str:
-        """Return the base URL of the documentation to which problems link."""
+        """Return the base URL of the documentation that problems link to."""
         docs_url = self._default_engine.world.assumptions.docs_url
         if docs_url == "own":
             return self.site.own_url + DOCS_PATH

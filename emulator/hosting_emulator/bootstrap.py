@@ -86,7 +86,7 @@ _log = logging.getLogger("hosting_emulator")
 #: Real seconds that open connections have to finish when the emulator stops. Connections that are
 #: still open are then cancelled, and have the same time again to end.
 _GRACE_S = 0.2
-#: The interval between two checks of the data directory's files, in real seconds.
+#: The interval between checks of the data directory's files, in real seconds.
 _CHECK_FILES_S = 0.5
 #: Real seconds for which threads may still run after everything has been stored.
 _THREADS_GRACE_S = 2.0
@@ -206,7 +206,7 @@ class Emulator:
         )
 
     def _replacement_refusal(self) -> StartError:
-        """Return the refusal to replace a stored world without `--replace`."""
+        """Return the error that refuses to replace a stored world without `--replace`."""
         settings = self._settings
         option = "--import"
         if settings.state is None:
@@ -327,7 +327,7 @@ class Emulator:
         return self._directory.problem
 
     async def _check_files(self) -> None:
-        """Detect files of the data directory that are deleted while the emulator uses them."""
+        """Detect files in the data directory that are deleted while the emulator uses them."""
         assert self._directory is not None
         while True:
             await asyncio.sleep(_CHECK_FILES_S)

@@ -27,10 +27,10 @@ FULL_VERSION = f"{__version__}+{BUILD_ID}"
 
 
 def name_builds(other: str, version: str = __version__) -> tuple[str, str] | None:
-    """Return names that distinguish another build (`VERSION+BUILD`) from this build.
+    """Return names that tell another build (`VERSION+BUILD`) from this one, or None if both are the same.
 
-    Returns None if both are the same build. If the versions differ, the names are the versions. If
-    the other build has no id, only the versions are compared.
+    If the versions differ, the names are the versions. If the other build has no id, only the
+    versions are compared.
     """
     other_version, _, other_build = other.partition("+")
     if other_version != version:

@@ -1,4 +1,4 @@
-"""Builds the default world at a start: from a scenario, from an exported state, or from the settings."""
+"""Builds the default world when an emulator starts: from a scenario, an exported state, or the settings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_state(path: Path, seed: str | None) -> World:
 def build_scenario_world(scenario: Scenario, settings: Settings, seed: str) -> World:
     """Build the world of a scenario, with the clock and the assumptions in the settings.
 
-    A reset of the world drops the clock and the assumptions of the settings. `seed` applies to a
+    Resetting the world drops the clock and the assumptions from the settings. `seed` applies to a
     scenario without a seed. Raises ScenarioError, ClockRefused or AssumptionRefused.
     """
     # Imported here because few starts have a scenario, and the import takes 20 ms.
@@ -73,10 +73,7 @@ def world_source(settings: Settings) -> WorldSource:
 
 
 def clock_of(settings: Settings) -> tuple[ClockMode | None, float | None]:
-    """Return the clock's mode and rate in the settings.
-
-    Each value is None if the settings do not contain it.
-    """
+    """Return the clock's mode and rate from the settings. A value that is not set is None."""
     mode, _, rate = (settings.clock or "").partition(":")
     rate_value = None
     if rate:

@@ -21,7 +21,7 @@ from hosting_emulator.storage.recovery import recover
 class Inspection:
     """The state of a data directory.
 
-    `held` means that an emulator uses the directory, so no world was read. `refused` contains a
+    `held` means that an emulator is using the directory, so no world was read. `refused` contains a
     message with the reason and the remedy for each world that `start` would refuse to load.
     `notices` are messages about damage that `start` would tolerate. `exposed` are files with
     secrets that other users can read.
@@ -78,7 +78,7 @@ def _exposed_files(path: Path, worlds: Path) -> list[Path]:
 
 
 def _mode(path: Path) -> int:
-    """Return a file's mode, or 0 if the file has disappeared, because a running emulator removes files."""
+    """Return a file's mode, or 0 if the file no longer exists. A running emulator can remove files."""
     with suppress(FileNotFoundError):
         return path.lstat().st_mode
     return 0

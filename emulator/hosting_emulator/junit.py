@@ -1,4 +1,4 @@
-"""JUnit XML, which build servers display: a report with suites of test cases and their counts."""
+"""Builds JUnit XML, which build servers display: a report with suites of test cases and their counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.etree import ElementTree as Xml
 
 #: Characters that XML does not allow, not even escaped.
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: The names of a suite's counts, and the element by which each count recognizes a test case.
+#: The names of a suite's counts, each with the element that marks the test cases to count.
 _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
@@ -47,7 +47,7 @@ def suite(name: str, cases: Sequence[Xml.Element], **attributes: object) -> Xml.
 
 def report(name: str, suites: Sequence[Xml.Element]) -> str:
     """Return a report as an XML document, which ends with a newline."""
-    # The schema of Jenkins has no count of skipped cases here, and refuses unknown attributes.
+    # Jenkins's schema allows no count of skipped cases here, and refuses unknown attributes.
     counts = {
         count: sum(int(suite.get(count, 0)) for suite in suites)
         for count in ("tests", "failures", "errors")

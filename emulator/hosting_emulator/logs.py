@@ -1,4 +1,4 @@
-"""Logging of a running emulator to stderr, as text or as JSON.
+"""Logs what a running emulator does to stderr, as text or as JSON.
 
 All loggers are children of the logger `hosting_emulator`. Warnings and errors concern the emulator
 itself. At level info there is also a line for each request (logger `requests`), and for each
@@ -50,9 +50,9 @@ _REQUEST_FIELDS = (
     "duration_us",
     "why",
 )
-#: Messages of asyncio about a response to a disconnected client, which is not a problem.
+#: Messages from asyncio about a response to a client that has disconnected. This is not a problem.
 _DISCONNECT_MESSAGES = ("SSL connection is closed", "socket.send() raised exception.")
-#: The width of the column for calls, which fits the longest name of a call.
+#: The width of the column for calls. The longest call name fits in this width.
 _CALL_WIDTH = 27
 _RESET = "\x1b[0m"
 _DIM = "\x1b[2m"
@@ -62,9 +62,9 @@ _YELLOW = "\x1b[33m"
 
 
 def log_to_stderr(settings: Settings) -> None:
-    """Send this process's log records to stderr, at the level and in the format of the settings.
+    """Send this process's log records to stderr, at the level and in the format given in the settings.
 
-    Records of other packages below level warning are never written.
+    Records from other packages are never written if they are below level warning.
     """
     handler = logging.StreamHandler(sys.stderr)
     if settings.log_format == "json":
@@ -161,7 +161,7 @@ class TextLines(logging.Formatter):
         return f"{head}  {_printable(record.getMessage())}"
 
     def _request_line(self, record: logging.LogRecord, fields: dict[str, Any]) -> str:
-        """Return a line for a request: first the columns of fixed width, then the longer columns."""
+        """Return a line for a request: first the fixed-width columns, then the longer columns."""
         head = f"{_clock_time(record)}  {fields['world']:<10}  #{fields['n']:<5}"
         target = fields["path"]
         if fields["query"]:
@@ -206,7 +206,7 @@ def _color_of(fields: dict[str, Any]) -> str:
 
 
 def _clock_time(record: logging.LogRecord) -> str:
-    """Return the time of a record in the machine's time zone, to the millisecond."""
+    """Return a record's time in the machine's time zone, to the millisecond."""
     moment = datetime.fromtimestamp(record.created).astimezone()
     return f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03}"
 

@@ -41,7 +41,9 @@ _PORT = "a port from 0 to 65535, such as 4711"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of a start. If `data_dir` is None, nothing is stored. If `port` is 0, a free port is used.
+    """The settings with which an emulator is started. If `data_dir` is None, nothing is stored.
+
+    If `port` is 0, a free port is used.
 
     `clock` is `real`, `frozen`, `skip` or `scaled:RATE`. None means `real`. `at` is the RFC 3339
     timestamp at which world time starts. `clock`, `at`, `seed` and `assumptions` apply to a new

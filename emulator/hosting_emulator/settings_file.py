@@ -1,8 +1,8 @@
 """Reads the settings file beside an app, so that commands and tests need no options.
 
-The settings file is `hosting-emulator.yaml`, or the table `[tool.hosting-emulator]` of
-`pyproject.toml`. The keys of the file are the names of the options of `start`. This module only
-reads the file. `settings_model` checks the values, and is loaded only if there is a file.
+The settings file is `hosting-emulator.yaml`, or the table `[tool.hosting-emulator]` in
+`pyproject.toml`. The keys in the file are the option names of `start`. This module only reads the
+file. `settings_model` checks the values, and is loaded only if there is a file.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SettingsFile:
 
 
 def read_settings_file(folder: Path = Path()) -> SettingsFile:
-    """Read the settings file of a folder without checking its values.
+    """Read a folder's settings file without checking the values in it.
 
     Raises ValueError with a one-line message.
     """

@@ -21,7 +21,7 @@ from hosting_emulator.contract.suggestions import unknown
 from hosting_emulator.settings import EPHEMERAL, Setting, Settings
 from hosting_emulator.settings_file import SettingsFile
 
-#: The maximum number of characters of a value in a message.
+#: The maximum length of a value in a message, in characters.
 _SHOWN_CHARACTERS = 60
 
 

@@ -1,4 +1,4 @@
-"""Checks the settings before a start creates or opens anything. A refused setting raises StartError."""
+"""Checks the settings before the emulator creates or opens anything. A refused setting raises StartError."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check_beginning(settings: Settings) -> None:
 
 
 def check_origins(settings: Settings) -> None:
-    """Refuse an invalid origin of a web app. Raises StartError."""
+    """Refuse a web app origin that is invalid. Raises StartError."""
     for origin in settings.allowed_origins:
         if not host_of_origin(origin):
             raise StartError(
@@ -48,7 +48,10 @@ def check_origins(settings: Settings) -> None:
 
 
 def check_ports(settings: Settings) -> None:
-    """Refuse ports that are in use. Another process may still take a free port before the start."""
+    """Refuse ports that are in use.
+
+    Another process may still take a free port before the emulator opens it.
+    """
     family = socket.AF_INET
     if ":" in settings.host:
         family = socket.AF_INET6
@@ -74,9 +77,10 @@ def cannot_listen(host: str, port: int, error: OSError) -> StartError:
 
 
 def control_token(settings: Settings) -> str | None:
-    """Return the token that the control API requires, or None if only this machine can reach the API.
+    """Return the token that the control API requires, or None if no token is required.
 
-    Raises StartError for a token that is invalid in a header.
+    A token is required if one is set, or if other machines can reach the API. Raises StartError for
+    a token that is invalid in a header.
     """
     if settings.control_token is not None:
         token = settings.control_token

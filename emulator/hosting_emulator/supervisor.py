@@ -40,9 +40,9 @@ _LIMIT_GRACE_S = 0.5
 #: Real seconds to wait for killed processes. Only a process that is stuck in the kernel needs
 #: longer.
 _PATIENCE_S = 5.0
-#: Real seconds for which to remember that a signal reached the whole process group.
+#: How long to remember that a signal reached the whole process group, in real seconds.
 _MEMORY_S = 5.0
-#: The interval between two checks for remaining processes, in real seconds.
+#: The interval between checks for remaining processes, in real seconds.
 _STEP_S = 0.02
 #: Real seconds that a signal may take to reach all processes of a group on a busy machine.
 _DELIVERY_S = 0.15
@@ -123,12 +123,12 @@ class RunMessages:
 class ChildCommand:
     """Runs one command, or several commands in turn, under a new supervisor process. Raises OSError.
 
-    `output` selects the input and output of the command: those of this process (`ours`), the null
-    device (`null`), or captured output without input (`kept`). A command whose output is captured
-    runs in its own session, so no signal of this terminal reaches the command. Several objects can
-    run such commands at the same time, and one object can run several commands one after the other
-    (see `finish`). If the output is not captured, no process of the command is left after `close`.
-    If this process dies suddenly, the supervisor ends the processes of the command.
+    `output` selects the command's input and output: those of this process (`ours`), the null device
+    (`null`), or captured output without input (`kept`). A command whose output is captured runs in
+    its own session, so no signal of this terminal reaches the command. Several objects can run such
+    commands at the same time, and one object can run several commands one after the other (see
+    `finish`). If the output is not captured, no process of the command is left after `close`. If
+    this process dies suddenly, the supervisor ends the processes of the command.
     """
 
     def __init__(self, output: Literal["ours", "null", "kept"] = "ours") -> None:
@@ -321,7 +321,10 @@ def end_orphans(not_ours: set[int]) -> None:
 
 
 def _latin(text: str) -> str:
-    """Return a string of the operating system as Latin-1 text for JSON, because it may not be valid text."""
+    """Return a string from the operating system as Latin-1 text for JSON.
+
+    The string may not be valid Unicode.
+    """
     return os.fsencode(text).decode("latin-1")
 
 
@@ -425,7 +428,10 @@ class Supervisor:
             os.kill(self._command, number)
 
     def _wait_for_signal(self, number: int) -> None:
-        """Wait for a signal to the process group, whose processes receive the signal one after the other."""
+        """Wait up to _DELIVERY_S until a signal to the process group has reached this process.
+
+        The group's processes receive it one after the other.
+        """
         until = time.monotonic() + _DELIVERY_S
         while not self._seen[number]:
             left_s = until - time.monotonic()
@@ -452,8 +458,8 @@ class Supervisor:
     def _is_done(self) -> bool:
         """Kill processes that are late, and report a run whose processes are gone.
 
-        Returns whether nothing is left to do, because no run is active and no order can arrive, or
-        because a killed process is stuck.
+        Returns True if nothing is left to do (no run is active and no order can arrive), or if a
+        killed process is stuck.
         """
         if self._kill_at is None:
             return False

@@ -36,9 +36,8 @@ def default_url() -> str:
 def read_address(url: str | None) -> tuple[str, str | None]:
     """Parse the address of an emulator or of a world.
 
-    Return the control URL, and the name of the world or None if no world is named. If `url` is
-    empty or None, the URL and the name come from the environment. Raises ValueError for an invalid
-    address.
+    Return the control URL, and the world's name (None if no world is named). If `url` is empty or
+    None, the URL and the name come from the environment. Raises ValueError for an invalid address.
     """
     default_world = None
     text = url

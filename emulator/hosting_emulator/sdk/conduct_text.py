@@ -1,4 +1,4 @@
-"""The findings about a client's conduct as text, for reports and assertions."""
+"""Formats the findings about a client's conduct as text, for reports and assertions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ def conduct_text(report: ConductReport, *, color: bool = False) -> str:
 
 
 def _rule_text(findings: Sequence[ConductFinding], count: int) -> list[str]:
-    """Return the findings of one rule as lines. `count` is the total number of the rule's findings."""
+    """Return the findings about one rule as lines of text.
+
+    `count` is the total number of the rule's findings.
+    """
     first = findings[0]
     shown = findings[:_OF_A_RULE]
     severity = paint(_SEVERITY_COLORS[first.severity], first.severity)
@@ -77,7 +80,7 @@ def _rule_text(findings: Sequence[ConductFinding], count: int) -> list[str]:
 
 
 def headline(findings: Iterable[ConductFinding]) -> str:
-    """Return a line with the ids of the broken rules, most severe first, for summaries."""
+    """Return one line for a summary: the ids of the broken rules, most severe first."""
     rules = dict.fromkeys(finding.rule for finding in worst_first(findings))
     return f"conduct: {', '.join(rules)}"
 
@@ -85,7 +88,7 @@ def headline(findings: Iterable[ConductFinding]) -> str:
 def finding_lines(findings: Sequence[ConductFinding]) -> list[str]:
     """Return findings as lines with severity, rule, requests and message, most severe first.
 
-    After 10 findings, one more line gives the number of the others.
+    After 10 findings, one more line gives the number of remaining findings.
     """
     lines: list[str] = []
     for finding in worst_first(findings)[:_OF_A_RULE]:

@@ -1,4 +1,4 @@
-"""A kept-alive HTTP connection to an emulator that several threads can share.
+"""A kept-alive HTTP connection to an emulator. Several threads can share the connection.
 
 Network errors are raised as errors with a one-line message. This module must not interpret a body.
 A request is retried only if a second attempt cannot have an additional effect.
@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 
 from hosting_emulator.sdk.errors import EmulatorUnreachable, UnexpectedResponse
 
-#: These methods are idempotent, so repeating a request has no further effect. A PATCH of the control
-#: API only sets named values.
+#: These methods are idempotent, so repeating a request has no further effect. A PATCH in the
+#: control API only sets named values.
 _REPEATABLE = frozenset({"GET", "PUT", "PATCH"})
 
 
@@ -111,7 +111,7 @@ class ControlConnection:
 def open_response(
     address: str, target: str, headers: Mapping[str, str], timeout_s: float
 ) -> tuple[HTTPConnection, HTTPResponse]:
-    """Send a GET on a new connection. Return the connection and the response with an unread body."""
+    """Send a GET on a new connection. Return the connection and a response whose body has not been read."""
     connection = connection_to(address, timeout_s)
     with clear_errors(connection, address):
         connection.request("GET", target, headers=dict(headers))
@@ -119,7 +119,7 @@ def open_response(
 
 
 def connection_to(url: str, timeout_s: float) -> HTTPConnection:
-    """Return a connection to the server of an `http` or `https` URL, which opens at first use."""
+    """Return a connection to the server of an `http` or `https` URL. It opens at first use."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if parts.scheme == "https":

@@ -1,6 +1,6 @@
 """An emulator and its worlds.
 
-`ControlClient` is a client of an emulator's process, and `HostingEmulator` is a handle of one
+`ControlClient` is a client of an emulator's process, and `HostingEmulator` is a handle for one
 world. Both classes are in one module because each gives access to the other.
 """
 
@@ -39,12 +39,13 @@ from hosting_emulator.sdk.snapshots import WorldSnapshot
 from hosting_emulator.sdk.transport import Transport, path_of, without_none
 from hosting_emulator.sdk.world_handle import ignore_missing
 
-#: The default lifetime of a token, so that tokens stay valid in tests that advance time a lot.
+#: The default lifetime of a token. It is long, so that tokens stay valid in tests that advance time
+#: a lot.
 _TEN_YEARS_S = 10 * 365 * 86_400
 
 
 class TokenOptions(TypedDict, total=False):
-    """Options of an access token, besides its user.
+    """Options for an access token, other than its user.
 
     `organization` is an alias or an id. The default is the user's first organization.
     `expires_in_seconds` is the lifetime in seconds of world time. `interactive` (default: true)
@@ -57,7 +58,7 @@ class TokenOptions(TypedDict, total=False):
 
 
 class ApiKeyOptions(TypedDict, total=False):
-    """Options of a user API key, besides its user.
+    """Options for a user API key, other than its user.
 
     `organization` is an alias or an id. The default is the user's first organization.
     """
@@ -87,7 +88,7 @@ class ControlClient(Transport):
     """
 
     def health(self) -> messages.Health:
-        """Return the version of the emulator, which shows that it is up."""
+        """Return the emulator's version and storage status. A response shows that the emulator is up."""
         return self.fetch(messages.Health, "GET", "health")
 
     def info(self) -> messages.Info:
@@ -95,7 +96,7 @@ class ControlClient(Transport):
         return self.fetch(messages.Info, "GET", "info")
 
     def contract(self, name: str) -> Any:
-        """Return a table or document of the contract as JSON.
+        """Return a table or document from the contract as JSON.
 
         `name` is the last segment of the document's path, such as `problems`, `fault-kinds` or
         `conduct-rules`.
@@ -110,7 +111,7 @@ class ControlClient(Transport):
         return self.fetch_list(messages.WorldSummary, "GET", "worlds")
 
     def world(self, name: str = "default") -> HostingEmulator:
-        """Return a handle of a world.
+        """Return a handle for a world.
 
         No request is sent until the handle is used, so the world need not exist yet.
         """
@@ -133,10 +134,10 @@ class ControlClient(Transport):
         skip_rules: Sequence[str] = (),
         replaces: WorldsObservation | None = None,
     ) -> WorldsObservation:
-        """Start to observe all worlds, or only the named `worlds` and their copies.
+        """Start observing all worlds, or only the named `worlds` and their copies.
 
-        The observation does not judge the rules in `skip_rules`. If `replaces` is given,
-        that observation ends in the same request.
+        The observation does not judge the rules in `skip_rules`. If `replaces` is given, the same
+        request ends that observation.
         """
         body: dict[str, Any] = {"worlds": None, "skip_rules": list(skip_rules)}
         if worlds is not None:
@@ -151,7 +152,7 @@ class ControlClient(Transport):
         return self.fetch_list(messages.ScenarioName, "GET", "scenarios")
 
     def scenario(self, name: str) -> messages.ScenarioText:
-        """Return a scenario of the library with its name, description and `text`."""
+        """Return a library scenario with its name, description and `text`."""
         return self.fetch(messages.ScenarioText, "GET", path_of("scenarios", name))
 
     def run_scenario(
@@ -165,8 +166,9 @@ class ControlClient(Transport):
     ) -> messages.StoryReport:
         """Run a scenario's story, and return its report.
 
-        The story runs in a temporary world or, if `world` is given, replaces that world. Without
-        `replace`, replacing a stored world that has changed raises ControlRefused (409).
+        The story runs in a temporary world or, if `world` is given, in that world, whose state is
+        replaced. Without `replace`, replacing a stored world that has changed raises ControlRefused
+        (409).
         """
         body = without_none(world=world, vary=vary, only=only, **scenario)
         if replace and world is not None:
@@ -175,7 +177,7 @@ class ControlClient(Transport):
 
 
 class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", None]):
-    """A handle of a world: its URL, its tokens, its content, and its events.
+    """A handle for a world: its URL, tokens, content and events.
 
     Get a handle from `connect` or `fresh`, from a client's `world`, or from the pytest plugin. If
     the emulator refuses a request, `ControlRefused` is raised with a one-line message. If no
@@ -237,11 +239,11 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
         Closing the handle does not change the world. `url` is the address of an emulator or of a
         world, or a client to share. Without `url`, HOSTING_EMULATOR_URL and HOSTING_EMULATOR_WORLD
-        apply. If HOSTING_EMULATOR_URL is not set either, the SDK uses the emulator of
-        `hosting-emulator exec`, or looks for an emulator on this machine, by default at
-        http://127.0.0.1:4620. Without `control_token`,
-        HOSTING_EMULATOR_CONTROL_TOKEN applies. Raises ControlRefused (404) if the world does not
-        exist, and ValueError for an invalid address.
+        apply. If HOSTING_EMULATOR_URL is not set either, the SDK uses the emulator that
+        `hosting-emulator exec` started, or looks for an emulator on this machine, by default at
+        http://127.0.0.1:4620. Without `control_token`, HOSTING_EMULATOR_CONTROL_TOKEN applies.
+        Raises ControlRefused (404) if the world does not exist, and ValueError for an invalid
+        address.
         """
         with _reach(url, control_token) as (control, named, own):
             if url is not None and named is not None and world not in (None, named):
@@ -265,10 +267,10 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         """Create a world that is deleted when the handle is closed.
 
         `url` and `control_token` have the same meaning as in `connect`. By default, the world has
-        the records of a new default world, and a frozen clock. `scenario` is the name of a library
-        scenario, the path of a file, or a document. Error messages refer to a document by
+        the same records as a new default world, and a frozen clock. `scenario` is the name of a
+        library scenario, the path of a file, or a document. Error messages call a scenario document
         `document_name`. `state` is an exported state. Raises ValueError for an invalid argument.
-        Raises ControlRefused for an invalid scenario. The message gives the position of the mistake.
+        Raises ControlRefused, with the position of the mistake, for an invalid scenario.
         """
         if scenario is not None and state is not None:
             raise ValueError("give either scenario or state, not both")
@@ -279,7 +281,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
             return cls(control, world, throw_away=True, own_connection=own)
 
     def fork(self, name: str | None = None, *, commit: int | None = None) -> HostingEmulator:
-        """Copy this world like `copy`. Closing this world also deletes the copy."""
+        """Copy this world as `copy` does. Closing this world also deletes the copy."""
         copied = self.copy(name, ephemeral=True, commit=commit)
         fork = HostingEmulator(self.control, copied, throw_away=True)
         self._forks.append(fork)
@@ -331,7 +333,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         self._homes = {project.id: project.organization_id for project in summary.projects}
         return summary
 
-    if not TYPE_CHECKING:  # the values of a summary are fetched only when one is first needed
+    if not TYPE_CHECKING:  # the summary is fetched only when one of its values is first needed
 
         def __getattr__(self, name: str) -> Any:
             if name not in HostingEmulator.__annotations__:
@@ -352,7 +354,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
 
     @property
     def project(self) -> str:
-        """The id of the world's first project, which is `shop` in the default world.
+        """The id of the world's first project. In the default world, this is the project `shop`.
 
         Raises NoSuchName if the world has no project.
         """
@@ -375,7 +377,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return next(iter(ids.values()))
 
     def url(self, path: str, /, *, project: str | None = None) -> str:
-        """Return the whole URL for a path of this world, such as `/v1/projects/{project}/domains`.
+        """Return the full URL for a path in this world, such as `/v1/projects/{project}/domains`.
 
         `project` is the alias of a project. The default is the first project. `{project}` in the
         path is replaced with the id of the project, and `{organization}` with the id of the
@@ -401,7 +403,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return self.url(f"{parts.path}?{parts.query}")
 
     def token(self, user: str | None = None, **options: Unpack[TokenOptions]) -> str:
-        """Return an access token for a user, by alias or id.
+        """Return an access token for a user, who is given by alias or id.
 
         By default, the token is valid for ten years of world time, and every call for the same user
         returns the same token. `mint_token` always creates a new token. Raises ControlRefused (404)
@@ -430,7 +432,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return headers if key is None else {**headers, "Idempotency-Key": key}
 
     def api_key(self, user: str | None = None, **options: Unpack[ApiKeyOptions]) -> str:
-        """Create a user API key like `create_api_key`, and return its value."""
+        """Create a user API key as `create_api_key` does, and return its value."""
         return self.create_api_key(user, **options).value
 
     def create_api_key(
@@ -438,7 +440,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     ) -> messages.NewApiKey:
         """Create a user API key that is valid for 90 days of world time.
 
-        The key is created directly, without a call of the public API.
+        The key is created directly, without a call to the public API.
         """
         body = without_none(**options, user=user)
         return self._fetch(messages.NewApiKey, "POST", "api-keys", body=body)
@@ -454,9 +456,9 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return self._fetch_list(messages.AssumptionRow, "GET", "assumptions")
 
     def set_assumptions(self, values: Mapping[str, Any]) -> list[messages.AssumptionRow]:
-        """Change some assumptions by name, and return all assumptions.
+        """Change the assumptions named in `values`, and return all assumptions.
 
-        Issues an `AssumptionWarning` for a value that contradicts a sentence of the contract.
+        Issues an `AssumptionWarning` for a value that contradicts a sentence in the contract.
         """
         rows = self._fetch_list(messages.AssumptionRow, "PATCH", "assumptions", body=values)
         _warn([row.warning for row in rows if row.name in values and row.warning])
@@ -495,7 +497,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def vary(
         self, seed: VaryLike, only: str | Sequence[str] | None = None
     ) -> messages.VariationState:
-        """Vary responses by a seed, at all variation points or only at the points in `only`."""
+        """Vary responses according to `seed`, at all variation points or only at the points in `only`."""
         text, points = read_vary(seed, only)
         body = without_none(seed=text, only=points)
         return self._fetch(messages.VariationState, "PUT", "variation", body=body)
@@ -540,12 +542,12 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         return WorldSnapshot(self._transport, self.name, state, self.restore)
 
     def restore(self, snapshot: WorldSnapshot) -> messages.WorldSummary:
-        """Restore the state, clock, faults and assumptions of a snapshot, but not the request log."""
+        """Restore the state, clock, faults and assumptions from a snapshot, but not the request log."""
         return self._replace("POST", "snapshots", snapshot.id, "restore", body={})
 
     @property
     def history(self) -> list[messages.CommitEntry]:
-        """At most 1,000 of the latest stored commits with their causes, oldest first."""
+        """The latest stored commits with their causes, oldest first, at most 1,000."""
         return self.commits(1000)[::-1]
 
     def commits(self, limit: int = 100) -> list[messages.CommitEntry]:
@@ -579,7 +581,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
         last: int | str | None = None,
         name: str | None = None,
     ) -> messages.RecordedScenario:
-        """Convert the session of this world into a scenario whose story passes.
+        """Convert this world's session into a scenario whose story passes.
 
         `first` and `last` limit the session to a span. Each limit is the number of a request, or a
         commit such as `"commit:40"`. If `path` is given, the scenario is also written to this file.
@@ -603,7 +605,7 @@ class HostingEmulator(WorldFaults, AbstractContextManager["HostingEmulator", Non
     def export(
         self, path: str | Path | None = None, *, with_seed: bool = False
     ) -> messages.JsonObject:
-        """Return the whole state as one document, which is also written to `path` if that is given.
+        """Return the whole state as one document, and also write it to `path` if `path` is given.
 
         `hosting-emulator start --import PATH` and `fresh(state=…)` import the document. With
         `with_seed`, the document includes the world's seed, so that an imported world continues

@@ -40,14 +40,14 @@ class EmulatorUnreachable(ControlError):
 
 
 class UnexpectedResponse(ControlError):
-    """The server at the address responds, but it is not the control API of an emulator."""
+    """The server at `address` responds, but does not serve an emulator's control API."""
 
     def __init__(self, address: str, reason: str) -> None:
         super().__init__(f"the server at {address} is not a hosting emulator: {reason}")
 
 
 class UnreadableMessage(ControlError):
-    """The emulator sent a message that lacks members which this version of the SDK needs."""
+    """The emulator sent a message without some members that this version of the SDK needs."""
 
     def __init__(self, address: str, kind: type[Any], reason: str) -> None:
         super().__init__(

@@ -15,7 +15,7 @@ class EventStream(AbstractContextManager["EventStream", None]):
     """The events of a world as they occur. Iteration blocks until the next event.
 
     Call `close` when done, or use a `with` statement. The stream ends when the world is deleted or
-    the emulator stops. If the connection breaks off, EmulatorUnreachable is raised.
+    the emulator stops. If the connection is lost, EmulatorUnreachable is raised.
     """
 
     def __init__(self, address: str, connection: HTTPConnection, response: HTTPResponse) -> None:
@@ -46,7 +46,7 @@ class EventStream(AbstractContextManager["EventStream", None]):
                 yield self._read(event)
 
     def _lines(self) -> Iterator[str]:
-        """Yield each line until the stream ends. Raises EmulatorUnreachable if the connection breaks off."""
+        """Yield each line until the stream ends. Raises EmulatorUnreachable if the connection is lost."""
         while True:
             try:
                 line = self._response.readline()

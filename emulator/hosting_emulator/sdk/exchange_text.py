@@ -1,4 +1,4 @@
-"""The text of an exchange, for a line of the log and for reports."""
+"""Formats an exchange as text, for log lines and reports."""
 
 from __future__ import annotations
 

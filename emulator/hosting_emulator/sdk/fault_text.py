@@ -1,4 +1,4 @@
-"""The text of a fault or outcome, for reports and lists."""
+"""Formats a fault or outcome as text, for reports and lists."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: The fields of a fault that are not effects: filters of requests, conditions, and its state.
+#: The fields of a fault that are not effects: request filters, conditions and state.
 _MATCHES = (
     "call",
     "project",
@@ -62,7 +62,8 @@ def fault_words(fault: Mapping[str, Any]) -> FaultWords:
     """
     effects = []
     for member in fault:
-        # Treat any other member as an effect, so that kinds of a newer emulator are also shown.
+        # Treat any other member as an effect, so that fault kinds from a newer emulator are also
+        # shown.
         if member not in (*_MATCHES, *_CONDITIONS, *_COUNTS):
             options = fault[member]
             effects.append(" ".join([member, *_pairs(options, options)]))

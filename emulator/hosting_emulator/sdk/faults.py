@@ -124,15 +124,15 @@ class WorldFaults(WorldHandle):
     ) -> ArmedFault:
         """Arm a fault in this world. The end of a `with` block disarms the fault.
 
-        The options of the effect are arguments: `fault("abort", code="rate_limited", times=2)`. The
-        form used in scenarios also works: `fault(abort={"code": "rate_limited"}, times=2)`. Reports
-        name a fault that never acted, unless it is `optional`. Raises ControlRefused for an invalid
-        fault. The message describes the mistake.
+        The effect's options are keyword arguments: `fault("abort", code="rate_limited", times=2)`.
+        The scenario form also works: `fault(abort={"code": "rate_limited"}, times=2)`. Reports name
+        a fault that never acted, unless it is `optional`. Raises ControlRefused, with a description
+        of the mistake, for an invalid fault.
         """
         return self.arm(_entry(locals(), "effect"))
 
     def arm(self, fault: Mapping[str, Any]) -> ArmedFault:
-        """Arm a fault in the form used in scenarios: one effect, filters of requests, and conditions."""
+        """Arm a fault written as in a scenario: one effect, request filters and conditions."""
         return self._armed("faults", self._ask("POST", "faults", body=fault))
 
     @property
@@ -172,14 +172,14 @@ class WorldFaults(WorldHandle):
         """Arm an outcome, which decides how the next operation (or the next `times`) will end.
 
         The end of a `with` block disarms the outcome. For example, `outcome("fail",
-        phase="deploying", project="blog")` makes an operation fail. The form used in scenarios also
-        works: `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. Raises ControlRefused for an
-        invalid outcome. The message describes the mistake.
+        phase="deploying", project="blog")` makes an operation fail. The scenario form also works:
+        `outcome(reconcile={"attempts": 2, "then": "exhaust"})`. Raises ControlRefused, with a
+        description of the mistake, for an invalid outcome.
         """
         return self.add_outcome(_entry(locals(), "kind"))
 
     def add_outcome(self, outcome: Mapping[str, Any]) -> ArmedFault:
-        """Arm an outcome in the form used in scenarios."""
+        """Arm an outcome written as in a scenario."""
         return self._armed("outcomes", self._ask("POST", "outcomes", body=outcome))
 
     @property
@@ -212,13 +212,14 @@ class WorldFaults(WorldHandle):
 def _entry(arguments: Mapping[str, Any], kind_parameter: str) -> dict[str, Any]:
     """Convert the arguments of `fault` or `outcome` to the form used in scenarios.
 
-    `kind_parameter` is the name of the argument for the kind. If that argument is None, the options
-    already have the form used in scenarios.
+    `kind_parameter` is the name of the argument that holds the kind. If that argument is None, the
+    options already have the form used in scenarios.
     """
     rule = dict(arguments)
     del rule["self"]
     kind = rule.pop(kind_parameter)
-    # Names such as `for_`, `from_` and `while_` end with an underscore because of Python keywords.
+    # Names such as `for_`, `from_` and `while_` end with an underscore, because they would
+    # otherwise be Python keywords.
     options = rule.pop("options")
     options = without_none(**{name.rstrip("_"): value for name, value in options.items()})
     entry = without_none(**{name.rstrip("_"): value for name, value in rule.items()})

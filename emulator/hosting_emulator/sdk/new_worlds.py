@@ -57,14 +57,14 @@ class WorldRequest(TypedDict, total=False):
 
 
 class WorldOptions(TypedDict, total=False):
-    """Options of a fresh world. An option takes precedence over the scenario.
+    """Options for a fresh world. An option takes precedence over the scenario.
 
     `clock` is `frozen`, `real`, `skip`, `scaled:60` or a mapping with `mode` and `rate`. `vary` is
     the seed of the variation. With `vary_only`, responses vary only at these points. `vary` can
     also be a mapping with a seed and points, such as {"seed": 7, "only": ["page-size"]}. Without
     `vary`, HOSTING_EMULATOR_VARY and HOSTING_EMULATOR_VARY_ONLY apply. `ttl` is a span such as
     `6h`. After this much time without a request, the world is deleted, because its creator may have
-    been killed. With None, the world has no time limit.
+    been killed. If `ttl` is None, the world has no time limit.
     """
 
     clock: ClockLike | None
@@ -142,7 +142,7 @@ def _scenario_choice(scenario: ScenarioLike, document_name: str) -> ScenarioChoi
 
 
 def is_file_name(text: str) -> bool:
-    """Return whether a string is a file name. A name in the library has no slash and no suffix."""
+    """Return whether a string is a file name. The name of a library scenario has no slash and no suffix."""
     return "/" in text or os.sep in text or text.endswith((".yaml", ".yml", ".json"))
 
 
@@ -191,7 +191,7 @@ def read_rate(text: str) -> float:
 def read_vary(
     vary: VaryLike, only: str | Sequence[str] | None = None
 ) -> tuple[str, list[str] | None]:
-    """Return the seed of a variation, and the names of its points or None for all points.
+    """Return a variation's seed, and the names of its points (None for all points).
 
     In a string, points are separated by commas or spaces. Raises ValueError with a one-line
     message.

@@ -1,4 +1,4 @@
-"""An observation of a running emulator, which records the requests to its worlds."""
+"""An observation, which records the requests to the worlds of a running emulator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
     The observation divides the life of each world into chapters. A chapter starts when the world is
     created, or when the observation starts. A chapter ends when the world is deleted, reset or
     replaced. After a reset or replacement, a new chapter starts. Ended chapters stay available, but
-    the emulator drops the oldest states and exchanges to limit memory.
+    the emulator drops the oldest states and exchanges to limit memory use.
     """
 
     def __init__(self, transport: Transport, id_: str) -> None:
@@ -29,10 +29,10 @@ class WorldsObservation(AbstractContextManager["WorldsObservation", None]):
             self.close()
 
     def report(self, *, final: bool = False, wait_s: float = 0) -> messages.ObservationReport:
-        """Return a report on every chapter with its verdict.
+        """Return a report on every chapter, including the verdict on each.
 
         `final` means that the clients have finished. `wait_s` is the maximum wait for requests that
-        are still in progress, in real seconds, up to 60.
+        are still in progress, in real seconds. It is limited to 60.
         """
         wait_ms = max(0, min(60_000, round(wait_s * 1000)))
         query = {"final": str(final).lower(), "wait_ms": wait_ms}

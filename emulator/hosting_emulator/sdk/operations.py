@@ -13,7 +13,7 @@ def id_of_operation(operation: OperationLike) -> str:
     """Return an operation's id. Raises ValueError for a document without an id."""
     if isinstance(operation, str):
         return operation
-    if not isinstance(operation, Mapping):  # for example a response object of an HTTP client
+    if not isinstance(operation, Mapping):  # for example, an HTTP client's response object
         kind = type(operation).__name__
         raise ValueError(
             f"this {kind} is not an operation: give the id or the JSON of an operation"

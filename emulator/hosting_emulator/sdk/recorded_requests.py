@@ -15,7 +15,7 @@ class RecordedRequest(messages.Exchange, frozen=True, kw_only=True, dict=True):
     """A request that reached the world, and its response.
 
     Headers and bodies are redacted, and bodies are truncated to 16 KiB. Headers and bodies are
-    fetched at first use, which raises ControlRefused (404) if the log no longer contains the
+    fetched at first use. The fetch raises ControlRefused (404) if the log no longer contains the
     request.
     """
 

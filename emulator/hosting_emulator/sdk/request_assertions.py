@@ -18,7 +18,7 @@ _NEAREST = 3
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCount:
-    """The allowed numbers of requests. None means no limit."""
+    """The minimum and maximum number of requests. None means no limit."""
 
     at_least: int | None
     at_most: int | None
@@ -68,7 +68,7 @@ def check_made(
     world_name: str,
     base_url: str,
 ) -> None:
-    """Raise AssertionError unless the expected number of requests matches.
+    """Raise AssertionError unless the number of matching requests is as expected.
 
     If there is a maximum, also raise AssertionError if the log no longer holds all requests that
     could match.
@@ -130,7 +130,7 @@ def check_none_failed(held: HeldRequests) -> None:
 
 
 def _table(held: HeldRequests, marked: set[int], world_name: str, base_url: str) -> list[str]:
-    """Return the latest requests as lines. A `>` marks each request whose number is in `marked`."""
+    """Return the latest requests as lines of text. A `>` marks each request whose number is in `marked`."""
     if not held.requests:
         return [f"no request has reached this world; its base URL is {base_url}"]
     title = f"made in world {world_name}"
@@ -176,7 +176,7 @@ def _nearest_lines(matcher: RequestMatcher, requests: Iterable[RecordedRequest])
 
 
 def times_text(times: int | None) -> str:
-    """Return a number of times in words: `once`, `twice`, `1,000 times`."""
+    """Return a count as text: `once`, `twice`, `1,000 times`."""
     return {1: "once", 2: "twice"}.get(times or 0, f"{times:,} times")
 
 

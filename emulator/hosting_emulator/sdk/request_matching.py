@@ -24,7 +24,7 @@ from hosting_emulator.sdk.request_filters import (
 )
 
 _FLAGS = {"replayed": "replayed", "lost": "lost", "failed": "refused or lost"}
-#: Members of a request whose filter has a different name.
+#: Request members whose filters have different names.
 _MEMBERS = {"user": "principal", "key": "idempotency_key"}
 
 
@@ -136,7 +136,7 @@ class RequestMatcher:
 def known_call(name: str | None) -> str | None:
     """Return the call_id for the name of a call, or None for None.
 
-    Raises ValueError with the nearest name for an unknown name.
+    For an unknown name, raises ValueError and suggests the nearest name.
     """
     if name is None:
         return None
@@ -190,9 +190,9 @@ def _flag_text(name: str, value: object) -> str:
 
 
 def _call_filter(call: TextFilter) -> Any:
-    """Return a filter with the call_id in place of the name of a call.
+    """Return a filter in which a call's name is replaced with its call_id.
 
-    Raises ValueError with the nearest name for an unknown name.
+    For an unknown name, raises ValueError and suggests the nearest name.
     """
     if not isinstance(call, str) or call == "none" or _is_pattern(call):
         return call
@@ -218,7 +218,7 @@ def _is_pattern(value: str) -> bool:
 
 
 def _operation_ids(value: Any) -> Any:
-    """Return a filter in which the id of an operation replaces each document of an operation."""
+    """Return a filter in which each operation's document is replaced with the operation's id."""
     if isinstance(value, Mapping):
         id_ = value.get("id")
         if isinstance(id_, str):

@@ -71,11 +71,11 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
         return max(0, page.total - self._offset(page))
 
     def from_now(self) -> Requests:
-        """Return the requests that will be made from now on.
+        """Return a view of the requests that are made from now on.
 
-        Resetting or replacing the world clears the log. The result then contains only the requests
-        since the log was cleared. Assertions about a maximum fail after a clear, because
-        earlier requests are unknown.
+        Resetting or replacing the world clears the log. The view then contains only the requests
+        since the log was cleared. Assertions about a maximum fail after a clear, because earlier
+        requests are unknown.
         """
         page = self.page(limit=1)
         later = copy(self)
@@ -145,7 +145,8 @@ class Requests(WorldHandle, Sequence[RecordedRequest]):
     def resend(self, n: int, *, same_key: bool = False) -> messages.WholeExchange:
         """Send request `n` again with a new Idempotency-Key or, with `same_key`, its original key.
 
-        Raises ControlRefused (409) if the log contains only a part of the request.
+        Raises ControlRefused (409) if the request was not logged in full, or if it redeemed a
+        ticket.
         """
         body = {"same_key": same_key}
         return self._fetch(messages.WholeExchange, "POST", "requests", n, "resend", body=body)

@@ -21,7 +21,7 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def count_text(count: int, thing: str) -> str:
-    """Return a count with its noun in singular or plural, such as `1 request` or `2 requests`."""
+    """Return a count with its noun in the singular or plural, such as `1 request` or `2 requests`."""
     if count == 1:
         return f"1 {thing}"
     return f"{count:,} {thing}s"

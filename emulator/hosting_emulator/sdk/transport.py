@@ -29,7 +29,7 @@ M = TypeVar("M", bound=messages.ControlMessage)
 #: emulator sends at least an empty event every 15 s.
 _SILENCE_S = 45.0
 _EVENTS = "text/event-stream"
-#: Encodes any mapping as a JSON object, not only a dict.
+#: Encodes any mapping, not only a dict, as a JSON object.
 _encode = json.JSONEncoder(separators=(",", ":"), default=dict).encode
 
 
@@ -86,23 +86,23 @@ class Transport:
     delete = partialmethod(ask, "DELETE")
 
     def fetch(self, kind: type[T], method: str, path: str, body: Any = None) -> T:
-        """Send a request like `ask`, and return the response as a message of type `kind`.
+        """Send a request as `ask` does, and return the response as a message of type `kind`.
 
-        Raises UnreadableMessage if the response lacks a member that the type requires.
+        Raises UnreadableMessage if the response lacks a member that `kind` requires.
         """
         __tracebackhide__ = True
         message: T = self._send(kind, method, path, body)
         return message
 
     def fetch_list(self, kind: type[M], method: str, path: str, body: Any = None) -> list[M]:
-        """Send a request like `ask`, and return the response's items as messages of type `kind`."""
+        """Send a request as `ask` does, and return the response's items as messages of type `kind`."""
         __tracebackhide__ = True
         return self.fetch(messages.ItemList[kind], method, path, body).items  # type: ignore[valid-type]
 
     def read(self, kind: type[M], document: messages.JsonObject) -> M:
         """Convert the JSON of a response to a message of type `kind`.
 
-        Raises UnreadableMessage if the JSON does not have the members of this type.
+        Raises UnreadableMessage if the JSON does not fit `kind`.
         """
         try:
             return convert(document, kind)
@@ -144,7 +144,7 @@ class Transport:
     def _read(self, response: Response, kind: Any) -> Any:
         """Return the body of a response as type `kind`.
 
-        Raises ControlError if the response is a problem, or if its body is not of this type.
+        Raises ControlError if the response is a problem, or if its body does not fit `kind`.
         """
         __tracebackhide__ = True
         if 200 <= response.status < 300:

@@ -29,7 +29,7 @@ class WorldHandle:
         return f"<{type(self).__name__} of {self.name!r}>"
 
     def control_path(self, *parts: str | int, **query: Any) -> str:
-        """Return the control API path of this world, or of a resource in it, with the query."""
+        """Return the control API path of this world, or of a resource in it, with `query` appended."""
         path = path_of("worlds", self.name, *parts)
         parameters = {name: value for name, value in query.items() if value is not None}
         if not parameters:
@@ -55,7 +55,7 @@ class WorldHandle:
 
 @contextmanager
 def ignore_missing() -> Iterator[None]:
-    """Ignore a ControlRefused (404), which means that the resource is already deleted."""
+    """Ignore a ControlRefused (404), which means that the resource was already deleted."""
     try:
         yield
     except ControlRefused as refused:

@@ -52,8 +52,8 @@ from hosting_emulator.world.value import World
 
 _log = logging.getLogger("hosting_emulator.storage")
 WORLD_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
-#: When a stop has taken this many real seconds, no more snapshots are started. Worlds without a
-#: final snapshot keep their journals.
+#: When a stop has taken this many real seconds, only necessary snapshots are still started. Worlds
+#: without a final snapshot keep their journals.
 FOLDING_AT_STOP_S = 0.25
 
 
@@ -169,7 +169,7 @@ class DataDirectory:
     def _prepare_journals(self, recovery: Recovery) -> None:
         """Repair the ends of the journals, so that new lines can be appended.
 
-        With the durability `disk`, also rewrites each journal.
+        If the durability is `disk`, also rewrites each journal.
         """
         for journal in recovery.journals:
             journal.repair()
@@ -236,9 +236,9 @@ class DataDirectory:
         return recovery
 
     def keep(self, world: World, *, fresh: bool) -> Keeper:
-        """Return the keeper that stores a world. A fresh world is stored immediately.
+        """Return the keeper that stores a world. With `fresh`, the world is new and is stored immediately.
 
-        On failure, raises OSError and deletes the files of a fresh world.
+        On failure, raises OSError and, with `fresh`, deletes the world's files.
         """
         folder = self._folder(world.name)
         files.make_private_folder(folder)
@@ -293,7 +293,10 @@ class DataDirectory:
         del self._keepers[name]
 
     def close(self) -> None:
-        """Write final snapshots for up to FOLDING_AT_STOP_S seconds, close all files and release the lock."""
+        """Write final snapshots, close all files and release the lock.
+
+        After FOLDING_AT_STOP_S real seconds, only necessary snapshots are still started.
+        """
         folding_ends_at = time.monotonic() + FOLDING_AT_STOP_S
         self.check_files()
         try:
@@ -314,8 +317,8 @@ class DataDirectory:
     def check_files(self) -> None:
         """Rewrite files that were deleted since the last check, and report them.
 
-        Files that cannot be rewritten, or that another process has replaced, are also reported. The
-        same report is not repeated.
+        Files that cannot be rewritten, or that another process has replaced, are also reported. A
+        report that is the same as the previous one is not repeated.
         """
         try:
             repaired = self._repair_directory()
@@ -340,7 +343,7 @@ class DataDirectory:
             self._complain(problem)
 
     def _repair_directory(self) -> list[str]:
-        """Rewrite missing files outside the folders of worlds. Raises OSError.
+        """Rewrite missing files outside the world folders. Raises OSError.
 
         Returns descriptions of the rewritten files.
         """

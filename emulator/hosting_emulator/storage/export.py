@@ -37,11 +37,12 @@ def export_state(world: World, *, with_seed: bool = False) -> dict[str, Any]:
 
 
 def import_state(document: Any, name: str, after_commit: int, seed: str | None = None) -> World:
-    """Return the world that a document contains, under the name `name`.
+    """Return the world that a document contains, renamed to `name`.
 
-    The world's commit number is above `after_commit`. The world's seed is `seed` or, if `seed` is
-    None, the document's seed. If the document contains no seed, the world gets a new seed. Raises
-    StateRefused if the document is invalid. The message names the invalid table and row.
+    The world's commit number is greater than `after_commit`. The world's seed is `seed` or, if
+    `seed` is None, the document's seed. If the document contains no seed, the world gets a new
+    seed. Raises StateRefused if the document is invalid. The message names the invalid table and
+    row.
     """
     if not isinstance(document, Mapping) or document.get("kind") != STATE_KIND:
         raise StateRefused(f'this is not an exported state: it has no "kind": "{STATE_KIND}"')

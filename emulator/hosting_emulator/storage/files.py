@@ -3,8 +3,8 @@
 A file can be read only by its owner. A crash leaves either the complete old file or the complete
 new file.
 
-The umask and the mode of an existing file do not matter. Symbolic links and pipes are refused. A
-data directory may come from someone else, and no link in it may lead to a file elsewhere.
+Neither the umask nor the mode of an existing file matters. Symbolic links and pipes are refused. A
+data directory may come from someone else, so its links must not lead to files elsewhere.
 """
 
 from __future__ import annotations
@@ -63,16 +63,17 @@ def refuse_link(path: Path) -> None:
 
 
 def _set_mode(file: Path | int, mode: int) -> None:
-    # Ignore errors, because some file systems have no modes and control access by mount options.
+    # Ignore errors, because some file systems have no modes, and control access through mount
+    # options.
     if os.stat(file).st_mode & 0o777 != mode:  # noqa: PTH116 - also of a descriptor
         with suppress(PermissionError, NotImplementedError):
             os.chmod(file, mode)  # noqa: PTH101
 
 
 def write_atomically(path: Path, data: bytes | Iterable[bytes], *, sync: bool = True) -> None:
-    """Write `data` to a temporary file, and rename this file to `path`. Raises OSError.
+    """Write `data` to a temporary file, then rename that file to `path`. Raises OSError.
 
-    `data` can be an iterable of pieces. If the iterable raises an error, the old file remains
+    `data` can be an iterable of byte strings. If the iterable raises an error, the old file remains
     unchanged. Without `sync`, the new file survives a crash of the process, but may not survive a
     crash of the machine.
     """
@@ -102,7 +103,7 @@ def sync_directory(path: Path) -> None:
     """Sync a directory, so that a rename in it survives a crash of the machine.
 
     Some systems cannot open or sync a directory. A failed sync raises no error, because callers
-    would conclude from an error that the rename has not happened.
+    would take an error to mean that the rename did not happen.
     """
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The files in a world's folder: their names, format, checksums, marker and progress.
+"""The files in a world's folder: their names, format and checksums, the marker file and the progress file.
 
 A format defines the shape of the documents in snapshots, journals and exports. Each snapshot,
 journal and export contains the number of its format. Increase FORMAT whenever the stored documents
@@ -54,7 +54,7 @@ class FormatRefused(StateRefused):
 
 @contextmanager
 def locate(path: object, advice: str = "") -> Iterator[None]:
-    """Add the path and advice to the message of a StateRefused that is raised in the `with` block.
+    """Add `path` and `advice` to the message of any StateRefused raised in the `with` block.
 
     `advice` says what to do about a damaged file. An intact file in another format gets its own
     fixed advice instead. If `advice` is empty, no advice is added.
@@ -89,7 +89,7 @@ def checked_line(kind: bytes, payload: bytes) -> bytes:
 
 
 def payload_of(line: bytes, kind: bytes) -> bytes | None:
-    """Return the JSON in a line, or None if the line is damaged or of another kind.
+    """Return the JSON in a line, or None if the line is damaged or not of `kind`.
 
     `line` must not include the newline.
     """
@@ -101,11 +101,10 @@ class Marker(msgspec.Struct, frozen=True):
     """The content of `world.json`, which marks the folder of a world.
 
     Without the marker, a folder that lost its snapshot would look like a folder that never had a
-    snapshot. `boot` is the id of the machine's boot during which commits were written but not
-    synced. Unsynced commits can be lost only when this boot ends. `boot` is empty if all commits
-    are synced. `lineage` distinguishes the world from other worlds with the same name, such as an
-    earlier world. A lineage is drawn when a world is first stored, and is the same for all files of
-    the world.
+    snapshot. `boot` is the id of the boot during which commits were written but not synced. These
+    commits can be lost only if the machine stops. `boot` is empty if all commits are synced.
+    `lineage` distinguishes the world from other worlds with the same name, such as an earlier
+    world. It is drawn when a world is first stored, and all files of the world share it.
     """
 
     boot: str = ""
@@ -180,9 +179,10 @@ class Progress:
 
     The file is mapped into memory, so storing a number costs no more than a memory write. The
     numbers survive the end of the process, but not always a crash of the machine. The next start
-    uses the numbers to detect that the end of a journal is missing. A journal that ends with a
-    complete line does not show that later lines are missing. The next start continues the world's
-    time from the stored time. Each number has a checksum, which also covers the lineage.
+    uses the numbers to detect that the end of a journal is missing. A journal that was cut off
+    after a complete line does not itself show that later lines are missing. The next start
+    continues the world's time from the stored time. Each number has a checksum, which also covers
+    the lineage.
     """
 
     def __init__(self, folder: Path, lineage: str) -> None:

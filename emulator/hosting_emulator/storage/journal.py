@@ -68,9 +68,9 @@ def decode_line(line: bytes) -> StoredCommit:
 
 
 def _read_rows(table: str, documents: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the JSON documents of a table to records by key.
+    """Convert a table's JSON documents to records, by key.
 
-    A row that the commit deleted has None instead of a record.
+    A row that the commit deleted is None.
     """
     rows: dict[str, Any] = {}
     for key, document in documents.items():
@@ -81,7 +81,7 @@ def _read_rows(table: str, documents: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Journal:
-    """An open journal file. `size` is the file's length in bytes, up to the last complete line.
+    """An open journal file. `size` is the file's length in bytes, up to the end of the last complete line.
 
     `broken` is the reason why the journal accepts no more lines, or None if it accepts lines. A
     broken journal may end with an incomplete line. `unsynced` describes a failed sync, or is None
@@ -186,12 +186,12 @@ class JournalLines:
     def __init__(self, path: Path, *, last: bool) -> None:
         """Read a journal file. Raises StateRefused if the file is damaged. Raises OSError.
 
-        With `last`, an incomplete line at the end of the file is dropped and not refused.
+        With `last`, an incomplete line at the end of the file is dropped rather than refused.
         """
         self.path = path
         self.notice: str | None = None
         data = path.read_bytes()
-        self._end = len(data)  # the end of the file without an incomplete line
+        self._end = len(data)  # the length without an incomplete last line
         self._ends_whole = True
         *lines, tail = data.split(b"\n")
         if tail:
@@ -226,7 +226,7 @@ class JournalLines:
             self._end -= len(tail)
 
     def repair(self) -> None:
-        """Add a missing last newline, or remove an incomplete last line. Raises OSError."""
+        """Add a missing final newline, or remove an incomplete last line. Raises OSError."""
         if not self._ends_whole:
             with self.path.open("ab") as file:
                 file.write(b"\n")
@@ -246,7 +246,7 @@ class JournalLines:
 def read_leniently(path: Path, world: tuple[str, str]) -> Iterator[tuple[int, StoredCommit | None]]:
     """Yield the number and commit of each line. The commit of a damaged line is None.
 
-    For a journal of another world, yields only the number of the first line, with None.
+    For a journal that belongs to another world, yields only the first line's number, with None.
     """
     lines = [line for line in path.read_bytes().split(b"\n") if line]
     for number, line in enumerate(lines, 1):

@@ -55,7 +55,7 @@ ROWS_FOLDED_AT_STOP = 10_000
 def empty_trash(trash: Path, complain: Callable[[str], None]) -> None:
     """Delete the emulator's files in the folder of a deleted or unfinished world, then the folder.
 
-    A failure is reported to `complain`.
+    Calls `complain` with a message on failure.
     """
     try:
         files.refuse_link(trash)
@@ -197,7 +197,7 @@ class DiskKeeper(Keeper):
         return is_complete and self._journal.condition() == "intact"
 
     def repair(self) -> bool:
-        """Rewrite the world if some of its files were deleted. Return whether the world was rewritten.
+        """Rewrite the world's files if some of them were deleted. Return whether the world was rewritten.
 
         If the folder contains files of another world, keeps these files, refuses all further
         changes and raises OSError.
@@ -274,7 +274,7 @@ class DiskKeeper(Keeper):
     def close(self, *, fold: bool = True) -> None:
         """Write a final snapshot, if it is quick or necessary, and close the files.
 
-        If `fold` is false, writes a snapshot only if a snapshot is necessary. Raises OSError if the
+        If `fold` is false, writes a snapshot only if one is necessary. Raises OSError if the
         snapshot cannot be written.
         """
         self._closing.set()
@@ -352,7 +352,7 @@ class DiskKeeper(Keeper):
                 sync=self._durability == "disk",
             )
             for path in self._folder.glob("journal-*.ndjson"):
-                # a fold that ends now may already have deleted the file
+                # a fold that is just ending may already have deleted the file
                 path.unlink(missing_ok=True)
         except OSError as error:
             self._complain(f"{self._folder}: the journal could not be restarted: {error}")
@@ -382,7 +382,7 @@ class DiskKeeper(Keeper):
         self._compaction = self._executor.submit(self._fold, world, [old])
 
     def _fold(self, world: World, journals: Sequence[Path]) -> None:
-        """Replace journals with a snapshot of a world that contains all of their commits."""
+        """Replace `journals` with a snapshot of `world`, which contains all of their commits."""
         try:
             self._write_snapshot(world, self._closing.is_set)
             for journal in journals:

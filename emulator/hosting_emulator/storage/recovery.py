@@ -113,9 +113,9 @@ def _check_progress(
 ) -> list[str]:
     """Raise StateRefused if a world lacks commits that its progress file counts.
 
-    `boot` is the id of the machine's boot during which commits were not synced, or an empty string
-    if all commits are synced. After a reboot, the loss of unsynced commits is expected, so the
-    function returns a notice instead of raising an error.
+    `boot` is the id of the boot during which commits were written but not synced, or an empty
+    string if all commits are synced. After a reboot, the loss of unsynced commits is expected, so
+    the function returns a notice instead of raising an error.
     """
     is_same_boot = boot in ("", boot_id())
     missing = ""
@@ -205,7 +205,7 @@ def _unused_ending(folder: Path) -> str:
 def _readable(folder: Path, complain: Complain) -> StoredState | None:
     """Return the readable state of a world, or None if no usable state can be read.
 
-    Calls `complain` with each part that is left out.
+    Calls `complain` with a message about each part that is left out.
     """
     if not (folder / SNAPSHOT).exists():
         complain(f"{SNAPSHOT} is missing, and no commit can be read without it")

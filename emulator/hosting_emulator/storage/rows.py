@@ -30,7 +30,7 @@ Row = tuple[str, str, Any]
 
 
 def rows_of(world: World) -> Iterator[Row]:
-    """Yield all rows, in the order of the tables and sorted by key.
+    """Yield all rows in table order, sorted by key within each table.
 
     Remembered responses that can expire come after the other remembered responses, in the order in
     which they were stored. With this order, a restart does not change which response is evicted

@@ -115,8 +115,8 @@ def write_snapshot(
 def read_snapshot(path: Path, *, complain: Callable[[str], None] | None = None) -> StoredState:
     """Return the stored state in a snapshot file.
 
-    Raises StateRefused, with the file and row, if the snapshot is invalid. Raises OSError if the
-    file cannot be read.
+    If the snapshot is invalid, raises StateRefused with a message that names the file and row.
+    Raises OSError if the file cannot be read.
 
     With `complain`, a wrong checksum is reported instead of refused, and the rows are used.
     """
