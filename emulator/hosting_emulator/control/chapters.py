@@ -98,7 +98,7 @@ def _find_chapter(context: Context, observation_id: str, index: str) -> Chapter:
 
 
 def _chapter_engine(chapter: Chapter) -> Engine:
-    """Return an engine with a chapter's world and the exchanges of the chapter.
+    """Return an engine with a chapter's world and exchanges.
 
     If the chapter has ended, the engine's clock shows the time at the end of the chapter.
     """

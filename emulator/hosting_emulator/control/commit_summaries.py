@@ -40,7 +40,7 @@ def _changes(commit: Commit) -> Iterator[str]:
 
 
 def _intervention_fields(commit: Commit) -> Iterator[str]:
-    """Yield the fields of an intervention as written on a command line."""
+    """Yield an intervention's fields as they are written on a command line."""
     manual_change = commit.manual_change or {}
     interventions = manual_change.get("intervene") or {}
     for fields in interventions.values():

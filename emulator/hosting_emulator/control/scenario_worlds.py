@@ -12,7 +12,7 @@ from hosting_emulator.world.value import World
 
 
 def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World:
-    """Return a fresh world with the name `name` for the scenario that a request names.
+    """Return a fresh world called `name` for the scenario that a request names.
 
     Raises ControlRefusal.
     """
@@ -24,7 +24,7 @@ def fresh_world(context: Context, chosen: Chosen, name: str, seed: str) -> World
 
 
 def build_scenario(scenario: Scenario, name: str, seed: str) -> World:
-    """Return a world with the name `name` for a scenario.
+    """Build a world called `name` from a scenario.
 
     Raises ControlRefusal 400 if the world cannot be built.
     """

@@ -52,7 +52,7 @@ def put_world(context: Context, world: World, title: str, reason: EndReason = "r
 
 
 def check_replaceable(context: Context, name: str) -> None:
-    """Raise ControlRefusal 409 for a stored world that has changed since its start."""
+    """Raise ControlRefusal 409 if a world is stored on disk and has changed since its start."""
     engine = context.worlds.get(name)
     if engine is None or not engine.keeper.is_on_disk:
         return

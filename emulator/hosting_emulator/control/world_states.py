@@ -99,5 +99,6 @@ async def import_world(state: JsonObject, name: str, seed: str | None = None) ->
     """
     with refused_as(400, "State refused", StateRefused):
         world = await in_thread(import_state, state, name, 0, seed)
-    # Anchor the clock now, because a scaled clock must not advance by the time since the export.
+    # Anchor the clock now, because a scaled clock must not advance by the time
+    # that has passed since the export.
     return anchored(world, world.at_ms, machine_ms())

@@ -18,7 +18,7 @@ _FEW: Final = CROWD // 20
 
 
 class CrowdWatch:
-    """Counts the connections of a server in one event loop, and returns memory after a crowd has left."""
+    """Counts a server's connections in one event loop, and returns memory after a crowd has left."""
 
     def __init__(self) -> None:
         self._open = 0

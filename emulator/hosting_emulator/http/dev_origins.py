@@ -1,8 +1,8 @@
 """Serves dev origins, which redeem tickets and show a page in place of the developer's site.
 
-The Host header of a request names the dev origin. Dev origins are served over TLS at a separate
-port. Dev origins are also served over plain HTTP at the main port, because some runtimes do not
-resolve names under `.localhost`. A client that cannot choose the Host header can redeem a ticket at
+The Host header of a request names the dev origin. Dev origins are served over TLS on a separate
+port. Dev origins are also served over plain HTTP on the main port, because some runtimes do not
+resolve names under `.localhost`. A client that cannot choose the Host header can redeem a ticket on
 the main port, because the ticket itself identifies the dev origin.
 """
 

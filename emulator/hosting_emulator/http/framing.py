@@ -92,12 +92,12 @@ class RequestFraming:
         #: The data of the latest request that arrived in one piece. If a polling client sends the
         #: same data again, the data needs no further checks.
         self._repeatable = b""
-        #: The beginning of an incomplete head or line, and the number of its bytes that have been
+        #: The beginning of an incomplete head or line, and how many of its bytes have been
         #: searched.
         self._held = bytearray()
         self._searched = 0
         self._line_ends = 0
-        #: The number of bytes of a body or chunk that have not arrived yet.
+        #: How many bytes of a body or chunk have not arrived yet.
         self._missing = 0
         self._is_chunked = False
         #: The pattern that the next line of a chunked body must match.

@@ -116,7 +116,7 @@ class HttpProtocol(web.RequestHandler):
     # --- For handlers -----------------------------------------------------------------------------
 
     def begin_request(self, request: web.BaseRequest) -> None:
-        """Record that the handler of a request has started."""
+        """Record that a request's handler has started."""
         self._latest_request = request
         self._latest_number = self.response_count + 1
         if self._refusal is not None:
@@ -139,7 +139,7 @@ class HttpProtocol(web.RequestHandler):
         passage.departure = next_position()
 
     def refuse_connections(self, duration_s: float) -> None:
-        """Make the server refuse new connections for this many real seconds."""
+        """Make the server refuse new connections for `duration_s` real seconds."""
         self._functions.refuse_connections(duration_s)
 
     @contextmanager

@@ -50,7 +50,7 @@ _FILTER_NAMES: Final = tuple(RequestFilters.__annotations__)
 
 @dataclass(frozen=True, slots=True)
 class EndpointParameter:
-    """A parameter of an endpoint that is read from the query.
+    """An endpoint's parameter that is read from the query.
 
     `kind` is the parameter's type: RequestFilters, Words, Text, bool, or an integer with bounds.
     `default` is `Parameter.empty` if the parameter has no default.

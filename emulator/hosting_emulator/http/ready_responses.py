@@ -158,7 +158,7 @@ class FaultyResponse(ReadyResponse):
         await self._request.writer.write_eof()
 
     async def wait(self, within_s: float | None = None) -> None:
-        """Wait until the client has left, or until this many real seconds have passed."""
+        """Wait until the client has left, or until `within_s` real seconds have passed."""
         await protocol_of(self._request).wait_for_client_to_leave(within_s)
 
     async def wait_for_world_time(self, ms: int) -> None:
@@ -181,5 +181,5 @@ class FaultyResponse(ReadyResponse):
         transport.abort()
 
     def refuse(self, for_s: float) -> None:
-        """Make the server refuse new connections for this many real seconds."""
+        """Make the server refuse new connections for `for_s` real seconds."""
         protocol_of(self._request).refuse_connections(for_s)

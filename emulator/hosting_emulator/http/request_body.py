@@ -35,7 +35,7 @@ async def read_body(
     assumptions: Assumptions = DEFAULTS,
     upload: UploadLimits | None = None,
 ) -> tuple[bytes, Refused | None]:
-    """Return the body of a request, and the refusal of the request or None.
+    """Return a request's body, and its refusal or None if the body is accepted.
 
     A body is refused if it is malformed or longer than `limit` bytes.
 
@@ -88,7 +88,7 @@ async def _read_rest(content: StreamReader, limit: int) -> bytes:
 
 
 async def _read_slowly(request: web.BaseRequest, limit: int, upload: UploadLimits) -> bytes:
-    """Read a body within the limits of a fault.
+    """Read a body within the limits that a fault sets.
 
     A fault can break off a body that has already arrived completely.
     """

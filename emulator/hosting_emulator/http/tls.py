@@ -29,8 +29,8 @@ from hosting_emulator.storage.files import make_private, make_private_folder, wr
 CA_CERTIFICATE: Final = "ca.pem"
 CA_KEY: Final = "ca.key"
 _NAME: Final = "hosting-emulator, local development"
-#: The lifetime of an authority, and the minimum remaining lifetime at a start. A start replaces an
-#: authority with a shorter remaining lifetime.
+#: The lifetime of an authority, and the minimum that must remain of it at a start. A start
+#: replaces an authority with a shorter remaining lifetime.
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 _LEAST_REMAINING: Final = timedelta(days=30)
 #: The lifetime of a server's certificate. Some systems refuse lifetimes of more than 825 days.
@@ -40,7 +40,7 @@ _MOST_CONTEXTS: Final = 256
 _LONGEST_HOST: Final = 253
 #: The names in the certificate for clients that request no other host.
 _OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
-#: The host name in a certificate for the wrong host. No client connects to this host.
+#: The host name in a certificate that names the wrong host. No client connects to this host.
 _WRONG_HOST: Final = "wrong-host.localhost"
 _LOOPBACK_NETWORKS: Final = ("127.0.0.0/8", "::1/128")
 
