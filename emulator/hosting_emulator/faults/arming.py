@@ -44,7 +44,7 @@ from hosting_emulator.world.fault_records import Fault, Rule
 from hosting_emulator.world.streams import next_number
 from hosting_emulator.world.value import Change, World
 
-#: The reasons why the kinds of some stages have no commit phase.
+#: For each of these stages, the reason why kinds with the stage have no commit phase.
 _PHASE_REASONS: Mapping[Stage | None, str] = {
     "delivery": "{} has no phase: the whole request is handled twice",
     "read": "{} has no phase: a read is not committed, and only the response to the read changes",
@@ -114,7 +114,7 @@ def _check_stage(kind: str, options: Mapping[str, Any], rule: Rule, world: World
 
 
 def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -> Rule:
-    """Return the rule in a document, before names and durations are resolved."""
+    """Return the rule in a document, with its names and durations still unresolved."""
     fields = {name: value for name, value in document.items() if name not in (kind, "while")}
     if category is OUTCOME:
         fields.setdefault("times", 1)
@@ -130,7 +130,7 @@ def _read_rule(document: Mapping[str, Any], kind: str, category: RuleCategory) -
 
 
 def _check_outcome(kind: str, options: Mapping[str, Any], rule: Rule, world: World) -> None:
-    """Raise DocumentRefused if an outcome cannot act on operations of the rule's calls."""
+    """Raise DocumentRefused if an outcome cannot act on operations that the rule's calls start."""
     outcome = convert(options, outcome_kinds()[kind])
     calls = (rule.call,) if rule.call else OUTCOME.calls
     check_outcome(outcome, rule, calls, world.assumptions)

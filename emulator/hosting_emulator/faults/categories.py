@@ -48,7 +48,7 @@ class RuleCategory:
         return outcome_kinds()
 
     def unknown_id_message(self, id_: str, armed_ids: Iterable[str]) -> str:
-        """Return a message which says that an id is not armed, and lists the armed ids."""
+        """Return a message that says that nothing is armed under an id, and lists the armed ids."""
         ids = ", ".join(armed_ids)
         if not ids:
             return f"there is no {self.noun} {id_!r}; no {self.noun} is armed"

@@ -107,7 +107,7 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
             continue
         armed = replace(armed, seen=armed.seen + 1)
         applies = is_chosen(change, armed, subject)
-        # An outcome with a condition counts a hit only later, when the outcome acts.
+        # An outcome with a condition counts its hit later, when it acts.
         acts = applies and outcome.while_ is None
         change.put(OUTCOMES, armed.id, replace(armed, hits=armed.hits + acts))
         if applies:
@@ -116,9 +116,9 @@ def next_outcome(change: Change, subject: FaultSubject) -> OperationOutcome | No
 
 
 def applicable_outcome(world: World, armed: Fault, call: str) -> OperationOutcome | None:
-    """Return the OperationOutcome of an armed outcome for an operation of `call`.
+    """Return the OperationOutcome of an armed outcome for an operation that `call` starts.
 
-    Returns None if the outcome can never act on an operation of `call`.
+    Returns None if the outcome can never act on such an operation.
     """
     outcome = outcome_of(armed).operation_outcome(armed.id, call, armed.rule.while_)
     if outcome is None or find_obstacle(outcome, call, world.assumptions) is not None:

@@ -54,11 +54,11 @@ _OTHER_WORDS = {
     "canceled": "cancel",
     "cancelled": "cancel",
 }
-#: The command line's options for fields whose option has another name.
+#: The command-line options for the fields whose option has a different name.
 _OPTIONS = {"principal": "--user", "pauses": "--pause", "phase": "--after-commit"}
 #: Values of the field `phase`, which users sometimes write as field names.
 _COMMIT_PHASES = ("before_commit", "after_commit")
-#: Fields that name the kind in other tools.
+#: Names of the field that contains the kind in other tools.
 _WORDS_FOR_KIND = ("effect", "kind", "type", "action", "fault", "outcome")
 
 
@@ -95,7 +95,7 @@ def option_hint(name: str, category: RuleCategory) -> str:
 
 
 def _kind_hint(value: Any, category: RuleCategory) -> str:
-    """Return a hint on how a document names its kind, with the kind in `value` as an example."""
+    """Return a hint on how a document names its kind. The example is the kind in `value`, if any."""
     kind = "connection_reset" if category is FAULT else "fail"
     if isinstance(value, str) and value in category.kinds:
         kind = value

@@ -51,7 +51,7 @@ def matches(rule: Rule, subject: FaultSubject) -> bool:
 def differing_fields(rule: Rule, subject: FaultSubject) -> Iterator[str]:
     """Yield the fields of a rule that a request does not match.
 
-    A rule without `call` matches calls of the API, but no other endpoint.
+    A rule without `call` matches API calls, but no other endpoint.
     """
     if rule.call != subject.call and (rule.call is not None or subject.call in DOORS):
         yield "call"
@@ -79,7 +79,7 @@ def differing_fields(rule: Rule, subject: FaultSubject) -> Iterator[str]:
 
 
 def _values(rule: Rule, subject: FaultSubject, name: str) -> Mapping[str, Sequence[Any]]:
-    """Return the request's headers, query parameters or body fields to compare with the rule's."""
+    """Return the request's headers, query parameters or body fields, for comparison with the rule."""
     if name == "header":
         return {header: subject.headers(header, ()) for header in rule.header or ()}
     if name == "query":
@@ -114,7 +114,7 @@ def _value_matches(value: Any, pattern: Any) -> bool:
 def _members(body: bytes, paths: Iterable[str]) -> Mapping[str, Sequence[Any]]:
     """Return the values at `paths`, such as `items.0`, in a JSON body.
 
-    If the body is not JSON, return all fields of the body read as a form.
+    If the body is not JSON, parse it as a form, and return all fields of the form.
     """
     try:
         document = read_json(body)

@@ -15,7 +15,7 @@ from hosting_emulator.faults.matching import FaultSubject, differing_fields, req
 from hosting_emulator.world.fault_records import Fault
 from hosting_emulator.world.value import World
 
-#: Values with these names may be secrets, so reports do not show the values.
+#: Values with these names may be secrets, so reports do not show them.
 _SECRET = re.compile("token|secret|key|ticket|code|password|auth|cookie|verifier", re.IGNORECASE)
 _LONGEST_VALUE = 60
 #: A different call counts as much as differences in three other fields.
@@ -85,7 +85,7 @@ def find_differences(world: World, entry: Fault, subject: FaultSubject) -> tuple
 
 
 def _expected_value(entry: Fault, name: str) -> Any:
-    """Return the value of a rule's field, or a text that stands for a field that is not set."""
+    """Return the value of a rule's field, or a text to show if the field is not set."""
     if name == "credentials" and entry.rule.credentials is None:
         return "a valid token or key"
     return getattr(entry.rule, name) or "any call of the API"

@@ -40,7 +40,7 @@ _CLAIM_HELD = (
 def check_outcome(
     outcome: OutcomeKind, rule: Rule, calls: Sequence[str], assumptions: Assumptions
 ) -> None:
-    """Raise DocumentRefused if an outcome cannot act on the operations of any of these calls."""
+    """Raise DocumentRefused if an outcome cannot act on operations that any of these calls start."""
     if outcome.reacts and rule.while_ is not None:
         _check_condition(rule.while_)
     applicable: dict[str, OperationOutcome] = {}
@@ -93,13 +93,13 @@ def _check_transition(outcome: OperationOutcome, call: str) -> None:
 
 
 def _step_in(call: str, phase: str) -> Step:
-    """Return the step with this phase in the plan of a call's operations, which must have one."""
+    """Return the step with this phase in the plan that a call's operations follow. It must exist."""
     return next(step for step in plan_for(call) if step.phase == phase)
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """The reason why an outcome cannot act on the operations of a call, and the option to change."""
+    """Why an outcome cannot act on the operations that a call starts, and the option to change."""
 
     option: str
     reason: str
@@ -108,7 +108,7 @@ class Obstacle:
 def find_obstacle(
     outcome: OperationOutcome, call: str, assumptions: Assumptions
 ) -> Obstacle | None:
-    """Return the obstacle that keeps an outcome from acting on operations of a call.
+    """Return the obstacle that keeps an outcome from acting on operations that a call starts.
 
     Return None if there is no obstacle.
     """
@@ -125,7 +125,7 @@ def find_obstacle(
 
 
 def _unheld_reason(outcome: OperationOutcome, call: str, assumptions: Assumptions) -> str | None:
-    """Return the reason why an outcome cannot hold operations of a call for `hold_ms`.
+    """Return the reason why an outcome cannot hold a call's operations for `hold_ms`.
 
     Returns None if the outcome can hold operations, or has no `hold_ms`.
     """
@@ -182,7 +182,7 @@ def outcome_note(
 
 
 def _exclusion(outcome: OutcomeKind, rule: Rule, call: str, assumptions: Assumptions) -> str | None:
-    """Return the reason why an outcome cannot act on operations of a call, or None if it can."""
+    """Return why an outcome cannot act on operations that a call starts, or None if it can."""
     operation_outcome = outcome.operation_outcome("", call, rule.while_)
     if operation_outcome is None:
         return f"operations of {call} have no phase {outcome.at}"

@@ -1,4 +1,4 @@
-"""Refuses a rule with which a fault or an outcome could never act."""
+"""Refuses rules under which a fault or an outcome could never act."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator.world.fault_records import Rule
 
 #: The maximum number of calls that a message lists.
 _MOST_CALLS = 3
-#: The fields of a rule that limit the calls that it can match.
+#: The fields of a rule that limit which calls the rule can match.
 _CALL_FIELDS = ("call", "method", "project", "path")
 
 
@@ -45,7 +45,7 @@ def possible_calls(rule: Rule, calls: Iterable[CallSpec]) -> list[CallSpec]:
 
 
 def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:
-    """Return whether a request to a call can match a field of a rule."""
+    """Return whether a request that makes a call can match a field of a rule."""
     if getattr(rule, field) is None:
         return True
     if field == "call":
@@ -60,7 +60,7 @@ def _may_match(rule: Rule, field: str, spec: CallSpec) -> bool:
 def _check_endpoint(rule: Rule) -> None:
     """Raise DocumentRefused if a rule sets a field that requests to its `call` do not have.
 
-    The `call` is an endpoint outside the API.
+    `call` is an endpoint outside the API.
     """
     fields = ["principal", "organization", "credentials"]
     if rule.call != REDEEM_TICKET:

@@ -57,7 +57,7 @@ def _unfinished_reason(world: World, outcome: Fault) -> str | None:
 
 
 def waiting_operation(world: World, outcome: Fault) -> Operation | None:
-    """Return the latest operation to which an outcome applies, preferably an unfinished operation.
+    """Return the latest unfinished operation to which an outcome applies, or else the latest finished one.
 
     Returns None if the outcome has changed an operation, or applies to none.
     """

@@ -15,10 +15,11 @@ def check_window(window: str, *, shortest: str) -> None:
 
 
 def current_window_ms(fault: Fault, window_ms: int, now_ms: int) -> int:
-    """Return the start of the window that contains `now_ms`, in world time.
+    """Return the start of the current window, in milliseconds of world time.
 
-    Windows follow each other without a gap, starting with the first request. The returned start is
-    later than `now_ms` if requests have already reserved a later window.
+    Windows follow each other without a gap, starting with the first request. The current window
+    contains `now_ms`, unless requests have already reserved a later window, which is then the
+    current window.
     """
     if not fault.window_count:
         return now_ms

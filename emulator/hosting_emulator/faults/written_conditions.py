@@ -14,7 +14,7 @@ from hosting_emulator.world.condition_records import Condition
 
 
 def read_condition(document: Any, path: str) -> Condition:
-    """Return the condition in a document. `path` is the document's path for error messages.
+    """Return the condition in a document. `path` names the document in error messages.
 
     Raises DocumentRefused for an invalid condition.
     """

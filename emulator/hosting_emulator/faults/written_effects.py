@@ -25,7 +25,7 @@ def check_field_names(document: Mapping[str, Any], category: RuleCategory) -> No
 def _unknown_field(document: Mapping[str, Any], name: str, category: RuleCategory) -> str:
     hint = field_hint(document, name, category)
     if isinstance(document[name], Mapping):
-        # Report an unknown kind, because the value looks like the options of a kind.
+        # Report an unknown kind, because the value looks like a kind's options.
         if not hint:
             hint = f"; the kinds are {', '.join(category.kinds)}"
         return f"there is no {category.noun} {name!r}{hint}"

@@ -27,7 +27,7 @@ class TimeHasPassed(ClockRefused):
 
 
 def read(clock: ClockRecord, machine_ms: int) -> int:
-    """Return the world time when the machine's clock shows `machine_ms`."""
+    """Return the world time at the moment when the machine's clock shows `machine_ms`."""
     if clock.mode in ("frozen", "skip"):
         return clock.world_ms
     elapsed = max(0, machine_ms - clock.machine_ms)

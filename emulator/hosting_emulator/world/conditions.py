@@ -135,7 +135,7 @@ def _part_text(name: str, expected: Any) -> str:
 
 
 def _expected_values(condition: Condition) -> dict[str, Any]:
-    """Return the values that a condition expects, by the names of the condition's fields."""
+    """Return the values that a condition expects, by field name."""
     values = msgspec.structs.astuple(condition)
     fields = zip(condition.__struct_encode_fields__, values, strict=True)
     return {name: expected for name, expected in fields if expected is not None}

@@ -15,7 +15,7 @@ from hosting_emulator.world.population_parts import (
     WorldPart,
 )
 
-#: The sections of a description whose parts have an alias.
+#: The sections of a description that contain items with an alias.
 SECTIONS = tuple(table.name for table in ALIASED_TABLES.values())
 
 DEFAULT_POPULATION = WorldPart(

@@ -31,7 +31,7 @@ def put_deployment(
 ) -> None:
     """Write an operation's deployment.
 
-    The commit and the digests of the deployment are taken from the 64 bytes of `digests`.
+    The commit and the digests of the deployment are taken from the 64 bytes in `digests`.
     """
     text = digests.hex()
     artifact_digest = None

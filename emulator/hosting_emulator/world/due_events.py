@@ -1,4 +1,4 @@
-"""Runs due events. The passing of time changes a world only through these events.
+"""Runs due events. The passage of time changes a world only through these events.
 
 Each event takes effect at its due time, even if the event is run later. The state of a world
 therefore does not depend on how often the world is read.

@@ -140,7 +140,7 @@ class Fault(WorldRecord, frozen=True, gc=False):
     considered, and `hits` counts the requests on which the fault acted. If the kind limits
     requests, `window_count` counts the requests in the window that begins at the world time
     `window_began_ms`. With `skips_replays`, the fault does not match replayed responses. The counts
-    are part of the world, so a restart keeps the counts, and a fork counts separately.
+    are part of the world, so a restart keeps them, and a fork counts separately.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Indexes that find a record by alias, digest or project without a scan of the table.
+"""Indexes that find a record by alias, digest or project without scanning the table.
 
 Indexes are derived from the tables and updated with each change. Indexes are never stored.
 """
@@ -28,7 +28,7 @@ from hosting_emulator.world.tables import (
 #: `session:<digest>`, `last_ticket:<principal>`, `deployments:<project>` and
 #: `removed_deployments:<project>`. The digest in `session:<digest>` is the digest of a dev origin's
 #: cookie. The key `removed_deployments` holds the number of removed deployments of all projects.
-#: The key `reacting` holds the ids of the operations whose outcomes react to changes of the world.
+#: The key `reacting` holds the ids of the operations whose outcomes react to changes in the world.
 Indexes: TypeAlias = "HashTrieMap[str, Any]"
 NO_INDEXES: Indexes = HashTrieMap()
 
@@ -94,17 +94,17 @@ def with_reacting(ids: frozenset[str], key: str, new: Operation | None) -> froze
 
 
 def reacting_operations(indexes: Indexes) -> frozenset[str]:
-    """Return the ids of the operations whose outcomes react to changes of the world."""
+    """Return the ids of the operations whose outcomes react to changes in the world."""
     ids: frozenset[str] = indexes.get(_REACTING, frozenset())
     return ids
 
 
 #: The deployments of a project are kept in chunks of this size. A change copies one chunk, and a
 #: page of the list reads two or three chunks. One tuple for each project would be simpler, but
-#: adding a deployment to a million would then take 10 ms instead of 1 µs. The benchmark with a
-#: million deployments allows each call at most 1.2 times its usual cost. The key
-#: `deployments:<project>` holds the number of deployments, and `deployments:<project>:<number>`
-#: holds a chunk.
+#: adding a deployment to a project with a million would then take 10 ms instead of 1 µs. The
+#: benchmark with a million deployments allows each call at most 1.2 times its cost with a hundred.
+#: The key `deployments:<project>` holds the number of deployments, and
+#: `deployments:<project>:<number>` holds a chunk.
 CHUNK_SIZE = 32
 DeploymentChunk: TypeAlias = tuple[Deployment, ...]
 
@@ -121,7 +121,7 @@ def _update_deployments(indexes: Indexes, key: str, old: Any, new: Deployment) -
         last_chunk = (*indexes.get(last_key, ()), new)
         return indexes.insert(name, total + 1).insert(last_key, last_chunk)
     numbers = range((total + CHUNK_SIZE - 1) // CHUNK_SIZE)
-    # Most changes are in the last chunk. Guess the chunk of an older deployment by its id. The
+    # Most changes are in the last chunk. Guess the chunk of an older deployment from its id. The
     # guess can be wrong, because rows that are read from disk can come in any order.
     likely = numbers[-1]
     if new.id < indexes[f"{name}:{likely}"][0].id:
@@ -160,7 +160,7 @@ def deployment_chunks(
 
 
 def latest_deployments(indexes: Indexes, project_id: str, most: int) -> list[Deployment]:
-    """Return at most `most` deployments of a project that were not removed, latest first."""
+    """Return at most `most` of a project's deployments that have not been removed, latest first."""
     count = deployment_count(indexes, project_id)
     start = max(0, count - most - removed_count(indexes, project_id))
     chunks = deployment_chunks(indexes, project_id, start, count)

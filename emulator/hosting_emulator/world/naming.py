@@ -79,7 +79,7 @@ def id_of(world: World, table: Table[AliasedRecord], name: str) -> str:
 
 
 def alias_of(world: World, table: Table[Any], id_: str | None) -> str:
-    """Return the alias of a record, or its id if the record no longer exists.
+    """Return the alias of a record, or the record's id if the record no longer exists.
 
     Return `no organization` if there is no id.
     """
@@ -96,7 +96,7 @@ def in_order(world: World, table: Table[AliasedRecord]) -> list[AliasedRecord]:
 
 
 def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | None:
-    """Return the only record of a table, or None if the table does not have exactly one record.
+    """Return the only record in a table, or None if the table does not have exactly one record.
 
     Commands and documents that name no record act on the only record.
     """
@@ -107,9 +107,9 @@ def only_record(world: World, table: Table[AliasedRecord]) -> AliasedRecord | No
 
 
 def default_user(world: World) -> User | None:
-    """Return the user for requests that name no user.
+    """Return the user who makes a request that names no user.
 
-    Return the user with the alias `owner`. If there is no such user, return an owner of the first
+    This is the user with the alias `owner`. If there is no such user, return an owner of the first
     organization that has an owner, or None if no organization has an owner.
     """
     user_id = world.indexes.get("user:owner")

@@ -71,7 +71,7 @@ def begin(
     expected_generation: int | None = None,
     outcome: OperationOutcome | None = None,
 ) -> Operation:
-    """Accept a new operation of a kind.
+    """Accept a new operation of the given kind.
 
     The operation takes the project's claim, or waits until the claim is free.
     """
@@ -105,7 +105,7 @@ def begin(
 
 
 def profile_for(kind: str, assumptions: Assumptions) -> str:
-    """Return the profile of a new operation of a kind."""
+    """Return the profile for a new operation of the given kind."""
     if kind == INITIALIZE:
         return assumptions.source_profile
     if kind == APPLY_DOMAINS:
@@ -116,7 +116,7 @@ def profile_for(kind: str, assumptions: Assumptions) -> str:
 def schedule_next(
     change: Change, operation: Operation, remaining_ms: int | None = None
 ) -> Operation:
-    """Schedule the next step of an operation, if the operation's profile is driven by time.
+    """Schedule the next step of an operation, if its profile is driven by time.
 
     `remaining_ms` is the time until the next step, in milliseconds of world time. If `remaining_ms`
     is None, the profile or the outcome determines this time.
@@ -222,7 +222,7 @@ def condition_holds(world: World, operation: Operation) -> bool:
 
 
 def count_hit(change: Change, outcome_id: str) -> bool:
-    """Count that an armed outcome acted. Return False if the outcome can no longer act."""
+    """Count a hit for an armed outcome. Return False if the outcome can no longer act."""
     armed = change.get(OUTCOMES, outcome_id)
     if armed is None or is_spent(armed, change.now_ms):
         return False
@@ -241,7 +241,7 @@ def _hold(change: Change, operation: Operation, outcome: OperationOutcome) -> Op
 
 
 def _continue_held(change: Change, operation: Operation) -> Operation:
-    """Continue an operation that an outcome held. The operation stays stuck during a reconciliation."""
+    """Resume an operation that an outcome held. The operation stays stuck during a reconciliation."""
     reconciliation = operation.reconciliation
     if reconciliation is not None and reconciliation.state in ("required", "running"):
         reconciliation = replace(reconciliation, was_stuck=False)
@@ -290,8 +290,8 @@ def finish(
 ) -> Operation:
     """End an operation as succeeded, failed or cancelled, and pass the claim on.
 
-    `ending` describes the cause of the end. An operation that ends while it waits for the claim
-    stays in the queue, and is skipped when the claim becomes free.
+    `ending` says why the operation ended. An operation that ends while it waits for the claim stays
+    in the queue, and is skipped when the claim becomes free.
     """
     lifecycles.OPERATION.move(operation.state, state)
     project = change.row(PROJECTS, operation.project_id)
@@ -340,9 +340,9 @@ def _result(change: Change, operation: Operation, project: Project) -> dict[str,
 
 
 def _pass_claim_on(change: Change, project: Project) -> None:
-    """Give a project's claim to the first operation that still waits for the claim.
+    """Give a project's claim to the first operation that is still waiting for it.
 
-    If no operation waits, free the claim.
+    If no operation is waiting, free the claim.
     """
     next_holder = None
     head = project.queue_head
@@ -452,7 +452,7 @@ def _without_event(change: Change, operation: Operation) -> Operation:
 
 
 def _enter(change: Change, operation: Operation, entered: Step, **changes: Any) -> Operation:
-    """Move an operation and its deployment to a step of the operation's plan."""
+    """Move an operation and its deployment to a step in the operation's plan."""
     now = format_timestamp(change.now_ms)
     if entered.state != operation.state:
         lifecycles.OPERATION.move(operation.state, entered.state)

@@ -42,7 +42,7 @@ def leave_behind(
 
 
 def find_impossible_effect(kind: str, effects: PartialEffects) -> str | None:
-    """Return why operations of a kind cannot leave `effects` behind, or None if they can."""
+    """Return why operations of this kind cannot leave `effects` behind, or None if they can."""
     if effects == PartialEffects():
         return "name an effect that the operation leaves behind: hosts, source, deployment or dns"
     if len(set(effects.hosts)) < len(effects.hosts):

@@ -1,4 +1,4 @@
-"""Plans of operations, with the duration of each step and the choice of the next step.
+"""Operation plans: how long each step lasts, and which step comes next.
 
 This module only reads operations. The module `operations` changes operations.
 """
@@ -14,8 +14,8 @@ from hosting_emulator.world.records import Operation, OperationOutcome, PartialE
 
 INITIALIZE = "initialize_managed_source"
 APPLY_DOMAINS = "apply_project_domains"
-#: The kind of an operation that only holds a project's claim. An intervention, and not a call,
-#: starts such an operation.
+#: The kind of an operation that only holds a project's claim. Such an operation is started by an
+#: intervention, not by a call.
 HELD = "held_by_intervention"
 
 
@@ -45,7 +45,7 @@ PLAIN_PLAN = (
 
 
 def plan_for(kind: str) -> tuple[Step, ...]:
-    """Return the plan of a new operation of a kind."""
+    """Return the plan for a new operation of the given kind."""
     if kind == INITIALIZE:
         # Operations of this kind create a deployment.
         return DEPLOYING_PLAN
@@ -118,7 +118,7 @@ def leaves_in(plan: Sequence[Step], phase: str, effects: PartialEffects) -> bool
 
 
 def find_early_effect(step: Step, effects: PartialEffects) -> str | None:
-    """Return why an operation that ends at `step` cannot leave `effects` behind, or None."""
+    """Return why an operation that ends at `step` cannot leave `effects` behind, or None if it can."""
     if step.state == "queued":
         return "a queued operation has not begun its work, so it leaves nothing behind"
     if effects.deployment and not lifecycles.DEPLOYMENT.may(step.deployment, effects.deployment):
@@ -130,7 +130,7 @@ def find_early_effect(step: Step, effects: PartialEffects) -> str | None:
 def phases_that_may_become(plan: Sequence[Step], outcome_step: str) -> tuple[str, ...]:
     """Return the phases of a plan in which an operation can take a step of an outcome.
 
-    A final state such as `failed` is possible only in a phase whose state can change to this final
+    A final state such as `failed` is possible only in a phase whose state can change to that final
     state. Every other step is possible in all phases except the last.
     """
     is_final = outcome_step in lifecycles.OPERATION.finals

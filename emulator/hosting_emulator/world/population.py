@@ -311,7 +311,7 @@ def _deployments(start_ms: int, part: ProjectPart) -> list[tuple[int, Deployment
 
 
 def _usual_status(number: int) -> Any:
-    """Return the status of a deployment whose project's description gives only a count.
+    """Return the status of a deployment if the project's description gives only a number of deployments.
 
     `number` is the index of the deployment, starting at 0.
     """

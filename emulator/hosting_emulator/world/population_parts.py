@@ -1,7 +1,7 @@
 """The format in which the organizations, users and projects of a world are described.
 
-The section `world` of a scenario, a world file and the intervention `add` are parsed into the
-types in this module. The module `population_checks` checks the consistency of a description.
+A scenario's section `world`, a world file and the intervention `add` are all parsed into the types
+in this module. The module `population_checks` checks the consistency of a description.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ class ProjectPart(PopulationPart):
     handle: Annotated[str, whole("^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] | None = None
 
 
-#: The patterns of an API key's value and of the value's stored form. A stored form contains the
-#: digest and can contain the last characters of the value.
+#: The patterns for an API key's value and for its stored form. A stored form contains the digest
+#: and can contain the last characters of the value.
 KEY_VALUE = f"[a-z]{{2,8}}_[A-Za-z0-9_-]{{{SECRET_LENGTH}}}"
 STORED_KEY = "sha256:[0-9a-f]{64}(:[A-Za-z0-9_-]{4})?"
 

@@ -1,4 +1,4 @@
-"""Runs the outcomes that react to changes of the world.
+"""Runs the outcomes that react to changes in the world.
 
 An outcome with a condition reacts when a change to the world makes the condition start or stop
 holding.
@@ -36,13 +36,13 @@ def _react_once(change: Change) -> bool:
 
 
 def _reacting_operations(change: Change) -> list[Operation]:
-    """Return the operations in a change whose outcomes react, oldest first."""
+    """Return the operations whose outcomes react to a change, oldest first."""
     # Sort by id, because ids sort by creation time.
     return [change.row(OPERATIONS, id_) for id_ in sorted(change.reacting)]
 
 
 def _act(change: Change, world: World, operation: Operation) -> bool:
-    """Start an operation's outcome if its condition holds, or end a hold if the condition fails.
+    """Start an operation's outcome if the condition holds, or end a hold if the condition does not.
 
     Return whether the outcome acted.
     """

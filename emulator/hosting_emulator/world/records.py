@@ -194,9 +194,9 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "wh
 
     With the condition `while_`, the first step happens as soon as the condition holds during the
     `phase`. An empty `phase` stands for every phase in which an operation can take the first step.
-    A first step `stuck` still happens at the end of the `phase`, and lasts while the condition
-    holds. `hold_ms` limits the time from the start of the phase until a `stuck` operation is
-    released. `leaves` contains the effects that the operation leaves behind if it fails or is
+    If the first step is `stuck`, it still happens at the end of the `phase`, and lasts while the
+    condition holds. `hold_ms` limits the time from the start of the phase until a `stuck` operation
+    is released. `leaves` contains the effects that the operation leaves behind if it fails or is
     cancelled.
     """
 
@@ -215,7 +215,7 @@ class OperationOutcome(WorldRecord, frozen=True, gc=False, rename={"while_": "wh
 
 
 class Ending(WorldRecord, frozen=True, gc=False):
-    """The cause of an operation's end.
+    """Why an operation ended.
 
     `by` is `plan` if the operation completed its plan. `by` is `generation` if the source
     generation that the operation expected was no longer current. If an outcome or an intervention
@@ -234,10 +234,10 @@ class Operation(WorldRecord, frozen=True, gc=False):
     `step` is the index of the operation's current step in its plan. `event` is the key of the
     operation's next scheduled event. `profile` is the profile under which the operation was
     accepted, even if the world's assumptions now name a different profile. `stuck_by` names the
-    outcome or the intervention that stopped a stuck operation. `remaining_ms` is the time that was
-    left until the next step of a stuck operation, or None if no step was scheduled. `ending` is
-    None until the operation ends. For an operation that a new world starts with, `ending` is
-    always None.
+    outcome or the intervention that stopped a stuck operation. For a stuck operation,
+    `remaining_ms` is the time that was left until the next step, or None if no step was scheduled.
+    `ending` is None until the operation ends. For an operation that was created with the world,
+    `ending` is always None.
     """
 
     id: str
@@ -368,7 +368,7 @@ class RememberedResponse(WorldRecord, frozen=True, gc=False):
 
 
 class TimelineEntry(WorldRecord, frozen=True, gc=False):
-    """An entry of a scenario's timeline, with its result.
+    """An entry in a scenario's timeline, with its result.
 
     The entry happens when its scheduled event is due, or after `after_calls` more calls have
     succeeded. If `call` is set, only successes of that call count. `document` is an intervention, a
@@ -390,7 +390,7 @@ class TimelineEntry(WorldRecord, frozen=True, gc=False):
 
 
 class ScheduledEvent(WorldRecord, frozen=True, gc=False):
-    """An entry of the schedule. `subject` is the key of the record that changes at `due_ms`."""
+    """An entry in the schedule. `subject` is the key of the record that changes at `due_ms`."""
 
     due_ms: int
     sequence: int
@@ -399,7 +399,7 @@ class ScheduledEvent(WorldRecord, frozen=True, gc=False):
 
 
 class ClockRecord(WorldRecord, frozen=True, gc=False):
-    """The relation of world time to the machine's clock.
+    """How world time relates to the machine's clock.
 
     World time was `world_ms` when the machine's clock showed `machine_ms`. The identity provider's
     clock, which dates tokens, is ahead of world time by `token_skew_ms`. The clock for the Date
@@ -416,7 +416,7 @@ class ClockRecord(WorldRecord, frozen=True, gc=False):
 
 
 class Variation(WorldRecord, frozen=True, gc=False):
-    """The variation of a world's responses where the contract leaves freedom, drawn from `seed`.
+    """How a world's responses vary where the contract leaves freedom. All choices are drawn from `seed`.
 
     `only` lists the variation points at which responses vary, or is None for all points. The
     variation does not change the assumptions in `chosen`, because a user set them. `assumed` maps

@@ -84,7 +84,7 @@ def varied_time(variation: Variation | None, id_: str) -> str | None:
 
 
 def id_counter(id_: str) -> str:
-    """Return the counter in an id from `new_id`. The counter does not depend on the seed or time."""
+    """Return the counter in an id from `new_id`. The counter does not depend on the seed or the time."""
     return id_[10:16] + ALPHABET[ALPHABET.index(id_[16]) >> 3]
 
 

@@ -1,8 +1,8 @@
 """The world as a value, and the change that a call makes to it.
 
-A `World` never changes. A call writes to a `Change`, which reads unwritten rows from the
-world. Applying the change creates the next world. Dropping the change has no effect. A refused
-or failing call therefore cannot alter anything. Forks, snapshots and resets only copy a reference.
+A `World` never changes. A call writes to a `Change`, which reads all other rows from the world.
+Applying the change creates the next world. Dropping the change has no effect. A refused or failing
+call therefore cannot alter anything. Forks, snapshots and resets only copy a reference.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
     `entries` holds a pair (key, record) under each number from `first` (inclusive) to `last`
     (exclusive). A response that was deleted or replaced stays in the queue until it becomes the
     first entry, and is then removed. The first entry is therefore always in the table. The class
-    `Queue` of rpds is not used, because reading the first entry of a `Queue` can take linear time.
+    `Queue` from rpds is not used, because reading the first entry of a `Queue` can take linear
+    time.
     """
 
     first: int = 0
@@ -89,7 +90,7 @@ class ResponseQueue(msgspec.Struct, frozen=True, gc=False):
     def updated(
         self, written: Mapping[str, RememberedResponse | None], rows: Rows
     ) -> ResponseQueue:
-        """Return the queue after responses were written.
+        """Return the queue as it is after responses have been written.
 
         `rows` are the table's rows after the write.
         """
@@ -114,8 +115,8 @@ class World(msgspec.Struct, frozen=True, gc=False):
     `seed` and `name` determine the random streams and the signing key. `at_ms` is the latest world
     time at which anything happened. Every request reads the assumptions, the clock and the
     variation, so these three are also fields. `has_faults_or_timeline` tells whether the world has
-    faults or timeline entries that a request must consult. `variation` is None if responses do not
-    vary.
+    faults or timeline entries, against which each request must be checked. `variation` is None if
+    responses do not vary.
     """
 
     name: str
@@ -156,7 +157,7 @@ class World(msgspec.Struct, frozen=True, gc=False):
 def empty_world(name: str, seed: str) -> World:
     """Return a world without rows.
 
-    The caller must add the required rows of CLOCK, ASSUMPTIONS and ORIGIN.
+    The caller must add the required rows to CLOCK, ASSUMPTIONS and ORIGIN.
     """
     return World(
         name=name,
@@ -207,7 +208,7 @@ def apply(world: World, writes: Writes, *, commit: int, at_ms: int) -> World:
 
 
 def _written(before: Rows, written: Mapping[str, Any]) -> Rows:
-    """Return a table's rows with writes applied. A None in `written` deletes the row."""
+    """Return a table's rows with writes applied. A value of None in `written` deletes the row."""
     if isinstance(before, dict):
         rows = dict(before)
         for key, record in written.items():
@@ -225,7 +226,7 @@ def _written(before: Rows, written: Mapping[str, Any]) -> Rows:
 def _rescheduled(
     schedule: Schedule, key: str, old: ScheduledEvent | None, new: ScheduledEvent | None
 ) -> Schedule:
-    """Return a schedule in which the event `new` replaces `old`. None means that there is no event."""
+    """Return a schedule in which the event `new` replaces `old`. Either event can be None."""
     if old is not None:
         index = bisect_left(schedule, (old.due_ms, old.sequence, key))
         schedule = schedule[:index] + schedule[index + 1 :]
@@ -245,10 +246,10 @@ class Transition:
 
 
 class Change:
-    """The writes of a call or of a run of due events, before they are applied to a world.
+    """The rows that a call or due events write, before they are applied to a world.
 
-    `transitions` lists the transitions of operations in order. `reacting` holds the ids of the
-    operations under this change whose outcomes react to changes of the world.
+    `transitions` lists the transitions of operations in order. `reacting` is kept up to date with
+    the writes, and holds the ids of the operations whose outcomes react to changes in the world.
     """
 
     __slots__ = ("_schedule", "assumptions", "now_ms", "reacting", "transitions", "world", "writes")

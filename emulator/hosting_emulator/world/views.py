@@ -69,7 +69,7 @@ def _render(
 
 
 def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any:
-    """Return a word, or a list of words, as spelled by an assumption."""
+    """Return a word, or a list of words, in the spelling that an assumption selects."""
     default_words = getattr(DEFAULTS, assumption)
     assumed_words = getattr(assumptions, assumption)
     if assumed_words == default_words:
@@ -84,7 +84,7 @@ def _assumed_words(value: Any, assumption: str, assumptions: Assumptions) -> Any
 def _field_plan(resource: str) -> tuple[tuple[str, bool, str], ...]:
     """Return (name, is optional, assumption) for each field of a resource, required fields first.
 
-    The assumption selects the words of the field, and is empty for a field without such words.
+    The assumption selects the words for the field's values, and is empty if no assumption does so.
     """
     plan = []
     for field in sorted(RESOURCES[resource].fields, key=lambda field: field.optional):
@@ -159,8 +159,8 @@ def deployments_page(
 ) -> bytes:
     """Return a page of deployments as JSON bytes.
 
-    Deployments are stored with the fields of the contract. Under the default assumptions, the page
-    is encoded directly from the records, which is fast.
+    Deployments are stored with the contract's fields. Under the default assumptions, the page is
+    therefore encoded directly from the records, to save time.
     """
     page: dict[str, Any] = {"items": records}
     if next_cursor is not None or assumptions.last_page_cursor == "null":

@@ -27,7 +27,7 @@ def add(
     projects: Sequence[ProjectPart] = (),
     keys: Sequence[KeyPart] = (),
 ) -> str:
-    """A world gets more organizations, users, projects and API keys, written as in a world file."""
+    """Organizations, users, projects and API keys, written as in a world file, are added to a world."""
     part = WorldPart([*organizations], [*users], [*projects], keys=[*keys])
     world = change.applied()
     present = describe_world(world)

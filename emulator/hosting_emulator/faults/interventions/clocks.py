@@ -29,7 +29,7 @@ Skew = Annotated[
 
 @intervention
 def skew_clock(change: Change, tokens: Skew | None = None, date: Skew | None = None) -> str:
-    """The clock of the identity provider (`tokens`) or of the Date headers (`date`) gets a skew.
+    """The clock of the identity provider (`tokens`) or of the Date headers (`date`) is skewed.
 
     A skew is a duration by which the clock is ahead of world time, such as 5m, or behind world
     time, such as -2h. A skew of 0s sets the clock right. If the clock of the identity provider

@@ -155,7 +155,7 @@ def _find_deployment(change: Change, project: Project, deployment_id: str) -> De
 
 
 def _present_deployments(change: Change, project: Project) -> list[Deployment]:
-    """Return the deployments of a project that were not removed, latest first."""
+    """Return a project's deployments that have not been removed, latest first."""
     # Include the rows of this change, because several interventions may share a change.
     indexes = change.applied().indexes
     return latest_deployments(indexes, project.id, deployment_count(indexes, project.id))
@@ -180,7 +180,7 @@ def _find_ready(change: Change, project: Project, deployment_id: str | None) -> 
 
 
 def _oldest(change: Change, project: Project, count: int) -> list[Deployment]:
-    """Return the `count` oldest deployments of a project that have ended.
+    """Return the `count` oldest of a project's deployments that have ended.
 
     Raises DocumentRefused if fewer deployments have ended.
     """

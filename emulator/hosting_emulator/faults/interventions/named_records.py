@@ -30,7 +30,7 @@ from hosting_emulator.world.tables import (
 )
 from hosting_emulator.world.value import Change
 
-#: The tables of the records that a field can name by alias or id, by record type.
+#: Maps each type of record that a field can name by alias or id to the table of these records.
 TABLES_BY_RECORD: Mapping[Any, Table[Any]] = {
     table.kind: table for table in ALIASED_TABLES.values()
 }
@@ -72,7 +72,7 @@ def find_named_record(
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The table of an owner, and the member of a subject that contains the owner's id."""
+    """The table of an owner, and the member of the owned record that contains the owner's id."""
 
     table: Table[Any]
     member: str
@@ -156,7 +156,7 @@ def _find_ticket(change: Change, ticket_id: str | None, user: str | None) -> Tic
 def _find_key(
     change: Change, name: str | None, user: str | None, organization: str | None
 ) -> ApiKey:
-    """Return an active API key by its id, or the only active key with a name.
+    """Return the active API key with this id, or the only active key with this name.
 
     Raises DocumentRefused if no key is named, or if there is no such active key.
     """
@@ -174,7 +174,7 @@ def _find_key(
 
 
 def _find_key_by_name(change: Change, name: str) -> ApiKey:
-    """Return the only active key with a name, or the newest key if none is active.
+    """Return the only active key with this name, or the newest key if none is active.
 
     Raises DocumentRefused if there is no key with this name, or if several keys are active.
     """

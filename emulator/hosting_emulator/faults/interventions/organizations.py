@@ -30,7 +30,7 @@ from hosting_emulator.world.value import Change
 
 @intervention
 def set_plan(change: Change, organization: Organization, plan: Plan) -> str:
-    """An organization gets another plan."""
+    """An organization is moved to another plan."""
     change.put(ORGANIZATIONS, organization.id, replace(organization, plan=plan))
     return f"{organization.alias} is on the {plan} plan"
 
@@ -41,7 +41,7 @@ def set_credits(
     organization: Organization,
     credits: Annotated[int, Meta(ge=0, le=1_000_000_000)],
 ) -> str:
-    """An organization gets this number of credits."""
+    """An organization's credits are set to this number."""
     change.put(ORGANIZATIONS, organization.id, replace(organization, credits=credits))
     return f"{organization.alias} has {credits} credits"
 

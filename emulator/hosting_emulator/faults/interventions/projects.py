@@ -151,7 +151,7 @@ def set_database(
     data_mode: DataMode | None = None,
     suspend_timeout_seconds: Annotated[int, Meta(ge=-1, le=604_800)] | None = None,
 ) -> str:
-    """A project's database gets another state or other properties.
+    """The state or other properties of a project's database are changed.
 
     An absent database has no placement. With the `data_mode` shared, both environments share a
     database.

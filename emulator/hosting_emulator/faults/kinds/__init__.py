@@ -62,9 +62,9 @@ _EXPLORE_ORDER = (
     "slow_response",
 )
 
-#: The stage of a kind that does not act at the commit. The stages are the TLS handshake, the upload
-#: of the request's body, the delivery of the request, a read of the world's state, and the response
-#: that the call has returned.
+#: The stage of a kind that acts neither directly before nor directly after the commit. The stages
+#: are the TLS handshake, the upload of the request's body, the delivery of the request, a read of
+#: the world's state, and the response that the call has returned.
 KindStage: TypeAlias = Literal["handshake", "upload", "delivery", "read", "response"]
 Stage: TypeAlias = KindStage | CommitPhase
 #: The stages of faults that have no commit phase and let other faults act.
@@ -133,20 +133,20 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Base class of all kinds of faults. A kind overrides the methods for its effects.
 
     A kind with `delays` lets later faults act on the same request. A kind with `replaces_response`
-    replaces the call's response with another response. A kind with `sends_nothing` sends no byte of
+    replaces the call's response with another response. A kind with `sends_nothing` sends no part of
     a response, so the call is not made if the fault acts before the commit. A kind with
-    `delivers_response` lets the client receive a whole response. Explore tries each kind with
-    `is_explored`.
+    `delivers_response` lets the client receive a whole response. The command `explore` tries each
+    kind with `is_explored`.
 
-    A kind with `needs_running_clock` lets requests wait until a moment of world time. Such a kind
-    acts only while the clock of the world runs.
+    A kind with `needs_running_clock` makes requests wait until a certain world time. Such a kind
+    acts only while the world's clock runs.
 
     A kind with the stage `upload` acts while the request's body is read, and only on a request with
-    a body. A kind with the stage `handshake` acts before there is a request. A kind with the
-    stage `delivery` determines how often the request is handled. A kind with the stage `read` shows
+    a body. A kind with the stage `handshake` acts before there is a request. A kind with the stage
+    `delivery` determines how often the request is handled. A kind with the stage `read` shows
     another state in the response to a read. A kind with the stage `response` changes the response
-    that the call returned. Kinds with the stages `delivery`, `read` and `response` have no commit
-    phase, and let other faults act.
+    that the call returned. A kind with the stage `delivery`, `read` or `response` has no commit
+    phase, and lets other faults act.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -215,7 +215,7 @@ class FaultKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     @classmethod
     def explore_options(cls, detail: str, body_bytes: int, late_ms: int) -> dict[str, Any]:
-        """Return the options that explore uses for a response with `body_bytes` bytes.
+        """Return the options that `explore` uses for a response with a body of `body_bytes` bytes.
 
         If the kind delays responses, the last byte arrives `late_ms` real milliseconds late.
         `detail` is the second part of the name that explore uses, such as `forbidden` in
@@ -234,7 +234,7 @@ def fault_kinds() -> Mapping[str, type[FaultKind]]:
 
 
 def explored_kinds() -> tuple[str, ...]:
-    """Return the names of the kinds that explore tries, in the order of the trials."""
+    """Return the names of the kinds that `explore` tries, in the order in which it tries them."""
     names = [name for name, kind in fault_kinds().items() if kind.is_explored]
     return tuple(_ordered(names, _EXPLORE_ORDER))
 
@@ -258,7 +258,7 @@ def commit_phase_of(fault: Fault) -> CommitPhase | None:
 
 
 def has_phase(kind: str) -> bool:
-    """Return whether faults of a kind act in a commit phase.
+    """Return whether faults of this kind act in a commit phase.
 
     A kind without a commit phase alters the response, delivers the request twice, or shows another
     state in the response to a read.
@@ -267,7 +267,7 @@ def has_phase(kind: str) -> bool:
 
 
 def needs_running_clock(kind: str) -> bool:
-    """Return whether faults of a kind act only while the world's clock runs."""
+    """Return whether faults of this kind act only while the world's clock runs."""
     fault_kind = fault_kinds().get(kind)
     return fault_kind is not None and fault_kind.needs_running_clock
 

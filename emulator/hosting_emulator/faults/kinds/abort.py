@@ -11,7 +11,7 @@ from hosting_emulator.world.fault_records import Fault
 
 
 class Abort(FaultKind, frozen=True):
-    """Return a problem with any code. The default status is the usual status of the code.
+    """Return a problem with any code. By default, the code determines the status.
 
     The call set_project_powered_by_flag returns only the error statuses that the contract lists. A
     fault for this call alone cannot set another status.

@@ -26,8 +26,8 @@ from hosting_emulator.world.records import OperationOutcome, PartialEffects
 OperationPhase = Literal["queued", "building", "deploying", "verifying"]
 Text = Annotated[str, Meta(min_length=1)]
 
-#: The phase of a kind that can act in any phase under a condition, or None if the document sets no
-#: phase.
+#: The phase that a document sets for a kind that can act in any phase under a condition, or None if
+#: the document sets no phase.
 OptionalPhase = OperationPhase | None
 
 #: The order of the kinds in lists. Kinds that are missing here follow in alphabetical order.
@@ -62,9 +62,9 @@ class OutcomeKind(
     """Base class of all kinds of outcomes.
 
     `queued` and `running` set how long the operation stays in these states. The `steps` happen one
-    after the other, and begin at the end of the phase `at`. With a condition, every first step
-    except `stuck` happens as soon as the condition holds. The class `OperationOutcome` describes
-    the details.
+    after the other, and begin at the end of the phase `at`. With a condition, any first step except
+    `stuck` happens as soon as the condition holds. The docstring of `OperationOutcome` gives the
+    details.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}
@@ -107,7 +107,7 @@ class OutcomeKind(
     ) -> OperationOutcome | None:
         """Return the outcome for an operation that a call starts.
 
-        Return None if operations of this call do not have the phase of the outcome.
+        Return None if the operation never enters the outcome's phase.
         """
         if not self.reacts:
             condition = None
