@@ -38,7 +38,7 @@ def state_json(state: FaultState | OutcomeState) -> dict[str, Any]:
 
 
 def armed_text(fault: Mapping[str, Any]) -> str:
-    """Return the message that confirms that a fault or outcome was armed."""
+    """Return a message that confirms that a fault or outcome was armed."""
     words = _words(fault)
     parts = filter(None, (words.effect, words.matches, words.conditions, fault.get("phase")))
     world = click.get_current_context().params["world"]
@@ -145,7 +145,7 @@ def occasion_options(things: str, times_help: str) -> opt.Decorator[Any]:
 
 
 def rule_members(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are set, keyed by their field names in a fault or an outcome."""
+    """Return the options that are set, by the names of their fields in a fault or an outcome."""
     members = dict(options)
     members["from"] = members.pop("from_")
     members["while"] = dict(members.pop("while_")) or None
@@ -168,7 +168,7 @@ def _kinds_text(kinds: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ManagementTexts:
-    """The texts of the commands that list and remove faults or outcomes.
+    """The texts in the commands that list and remove faults or outcomes.
 
     `match_header` is the header of the column that shows what a rule matches. `match_all` is the
     text in this column if a rule matches everything. `describe_kinds` is the address of the

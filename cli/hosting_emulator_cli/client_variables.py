@@ -1,4 +1,4 @@
-"""The environment variables by which `env`, `exec` and `explore` direct a client to a world."""
+"""The environment variables with which `env`, `exec` and `explore` direct a client to a world."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _choose_project(
 
 
 def no_project_failure(world: HostingEmulator, name: str = "yet") -> Failure:
-    """Return a Failure for a project that does not exist. The message lists the projects."""
+    """Return a Failure for a missing project. The message lists the world's projects."""
     names = ", ".join(project.handle for project in world.summary.projects) or "none"
     return Failure(f"world {world.name} has no project {name}; its projects are: {names}")
 
@@ -106,8 +106,8 @@ def command_variables(
 ) -> dict[str, str]:
     """Return the environment variables for a command.
 
-    Each pair in `exports` contains the name of a variable and its new name. The token is valid for
-    ten years of world time. EXEC_URL_VARIABLE cannot be renamed, because the pytest plugin and the
+    Each pair in `exports` contains a variable's name and its new name. The token is valid for ten
+    years of world time. EXEC_URL_VARIABLE cannot be renamed, because the pytest plugin and the
     SDK use this variable to find the emulator that judges the command.
     """
     values = world_variables(world, world.token(user))

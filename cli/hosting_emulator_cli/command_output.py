@@ -20,7 +20,7 @@ _FOREIGN_CODE = re.compile(
 
 
 def excerpt(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return at most twelve lines of an output, which normally are its last lines.
+    """Return at most twelve lines of an output, normally the last ones.
 
     If the last traceback has a frame in the user's own code, the excerpt contains the last such
     frame. If the frame is above the last lines, the excerpt starts with the frame and a line `…`.

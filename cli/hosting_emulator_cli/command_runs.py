@@ -1,4 +1,4 @@
-"""The parsing of the command line that `exec` and `explore` share."""
+"""Parses the arguments and options that `exec` and `explore` share."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, HostingEmulator
 
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
-#: A source of names: the address of a table, or of a function that returns a table, as
-#: `module:attribute`; or a function that receives a client and the world that the command line
-#: selects.
+#: A source of names. A string is the address, as `module:attribute`, of a table or of a function
+#: that returns a table. A function receives a client and the world that the command line selects,
+#: and returns the names.
 Source = str | Callable[["ControlClient", "HostingEmulator"], Iterable[str]]
-#: The longest time that a completion waits for an emulator, in real seconds.
+#: The longest time that completion waits for an emulator, in real seconds.
 _PATIENCE_S = 1.0
 
 

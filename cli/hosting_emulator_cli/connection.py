@@ -34,7 +34,7 @@ def default_url() -> str:
 def connected(
     url: str, control_token: str | None, *, timeout_s: float = 30
 ) -> Iterator[ControlClient]:
-    """Open a client for the emulator at `url`. Errors of the client become a Failure."""
+    """Open a client for the emulator at `url`. An error in the client becomes a Failure."""
     from hosting_emulator.sdk import ControlError
 
     client = open_client(url, control_token, timeout_s=timeout_s)
@@ -60,7 +60,7 @@ def open_client(url: str, control_token: str | None, *, timeout_s: float) -> Con
 
 
 def typed_here(line: str) -> str:
-    """Add `--world` or `--url` to a command line if a variable of this shell changes the default.
+    """Add `--world` or `--url` to a command line if this shell's variables change the default.
 
     The command line comes from the emulator, which does not know this shell's variables.
     """

@@ -1,4 +1,4 @@
-"""The report of `contract check` as text, as JUnit XML, and as a scenario."""
+"""Formats the report of `contract check` as text, as JUnit XML, and as a scenario."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_text(report: Report) -> str:
 
 
 def _sentence_lines(sentence: Any) -> list[str]:
-    """Format a sentence of the contract. Unless the verdict is `holds`, add the observations."""
+    """Format a sentence of the contract, with the observations unless the verdict is `holds`."""
     word, color = _MARKS[sentence["verdict"]]
     lines = [f"  {click.style(f'{word:<7}', fg=color)}  {sentence['sentence']}"]
     if sentence["verdict"] != "holds":
@@ -71,7 +71,7 @@ def check_summary(report: Report) -> str:
 
 
 def check_scenario(report: Report) -> str:
-    """Return a scenario whose world responds like the server, as YAML with a final newline."""
+    """Return a scenario whose world responds like the server. The YAML ends with a newline."""
     about = f"Behaves like {report['base_url']} where the contract is silent."
     lines = ["name: observed", f"description: {json.dumps(about)}", ""]
     if report["assumptions"]:
@@ -88,7 +88,7 @@ def _assumption_lines(report: Report) -> list[str]:
 
 
 def failed_check_junit(message: str) -> str:
-    """Return a JUnit report for a check that could not run, with a final newline."""
+    """Return a JUnit report on a check that could not run. The XML ends with a newline."""
     error = junit.element("error", message=message)
     case = junit.case(_JUNIT_NAME, "the check", error)
     return junit.report(_JUNIT_NAME, [junit.suite(_JUNIT_NAME, [case])])

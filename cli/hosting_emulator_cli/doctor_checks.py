@@ -56,7 +56,7 @@ _RESOLVER_S = 5.0
 
 @dataclass(frozen=True)
 class CheckFinding:
-    """A line of the report of `doctor`.
+    """A line in the report that `doctor` prints.
 
     `verdict` is `ok`, `note` or `problem`. `seen` is a sentence that describes the finding.
     `advice` says what to do, or is None if there is nothing to do.
@@ -69,7 +69,7 @@ class CheckFinding:
 
 
 def finding(check: str, kind: str, **facts: object) -> CheckFinding:
-    """Return the finding of this kind for a check. `facts` replace the placeholders in its texts."""
+    """Return a check's finding of this kind. `facts` replace the placeholders in the texts."""
     text = FINDINGS[check][kind]
     advice = text.advice
     if advice is not None:
@@ -111,8 +111,8 @@ def examine(
 ) -> list[CheckFinding]:
     """Run all checks, even if one fails. Raises BadParameter if `url` is not an address.
 
-    If `port` is None, the port of `url` is checked if `url` names this machine, and the default
-    port if not. If `tls_port` is None, no TLS port is checked. If `data_dir` is None, the running
+    If `port` is None, the port in `url` is checked, or the default port if `url` names no port on
+    this machine. If `tls_port` is None, no TLS port is checked. If `data_dir` is None, the running
     emulator's data directory is checked, or the directory that `start` would use. `is_url_chosen`
     means that the command line or the environment sets `url`.
     """
@@ -147,7 +147,7 @@ def examine(
 
 
 def _directory_of(probe: EmulatorProbe) -> Path | None:
-    """Return an emulator's data directory, or None if it does not exist on this machine."""
+    """Return the probed emulator's data directory, or None if it does not exist on this machine."""
     if probe.data_dir and Path(probe.data_dir).is_dir():
         return Path(probe.data_dir)
     return None
@@ -198,7 +198,7 @@ def _release(version: str) -> list[int]:
 
 
 def check_settings(start: click.Command) -> tuple[list[CheckFinding], Path]:
-    """Return findings about the settings of `start`, and the data directory in these settings."""
+    """Return findings about the settings that `start` would use, and the data directory."""
     try:
         ctx = start.make_context("start", [])
     except click.ClickException as error:
@@ -243,7 +243,7 @@ def _value_text(param: click.Parameter, value: object) -> object:
 
 
 def ask(url: str, control_token: str | None = None) -> EmulatorProbe:
-    """Ask the program at a base URL for its version and its details."""
+    """Ask the program at a base URL for its version and details."""
     version = None
     with open_client(url, control_token, timeout_s=_PATIENCE_S) as client:
         try:
@@ -318,7 +318,7 @@ def check_ports(
 def check_port(check: str, port: int, probe: EmulatorProbe | None = None) -> CheckFinding:
     """Check a port on this machine by listening on it.
 
-    `probe` is the result of an earlier request to this port, if there was one.
+    `probe` is the result of an earlier query to this port, if there was one.
     """
     option = f"--{check.replace(' ', '-')}"
     facts: dict[str, object] = {"port": port, "option": option}
@@ -420,7 +420,7 @@ def _judge_secrets(path: Path, inspection: Inspection) -> CheckFinding:
 
 # --- Certificates --------------------------------------------------------------------------------
 
-#: At the next start with `--tls-port`, an authority that expires within this time is replaced.
+#: A start with `--tls-port` replaces an authority that expires within this time.
 _RENEWED_BEFORE = timedelta(days=30)
 
 
@@ -572,7 +572,7 @@ def check_proxies(environ: Mapping[str, str]) -> CheckFinding:
 
 
 def _matches_address(entry: str) -> bool:
-    """Return whether an entry of NO_PROXY excludes 127.0.0.1."""
+    """Return whether an entry in NO_PROXY excludes 127.0.0.1."""
     if entry in ("*", _HERE):
         return True
     try:

@@ -1,4 +1,4 @@
-"""The findings of `doctor` by check, each with a verdict, a message and advice.
+"""The findings that `doctor` can report, by check. Each has a verdict, a message and advice.
 
 The texts contain placeholders in braces, which `doctor_checks` replaces with values.
 """

@@ -1,4 +1,4 @@
-"""Formats exchanges of the request log as text, as single lines or in full.
+"""Formats exchanges from the request log as text, as single lines or in full.
 
 Text from a client is escaped, so that it cannot control the terminal. `rich_views` draws the same
 exchanges in color.
@@ -36,7 +36,7 @@ def project_aliases(world: HostingEmulator) -> dict[str, str]:
 
 
 def printable_cells(exchange: ExchangeSummary, aliases: Mapping[str, str]) -> ExchangeCells:
-    """Return the printable cells of an exchange's line. `aliases` maps project ids to aliases."""
+    """Return an exchange's cells as printable text. `aliases` maps project ids to aliases."""
     from hosting_emulator.sdk.exchange_text import ExchangeCells, exchange_cells, trail_of
 
     cells = exchange_cells(exchange, aliases, trail_of(exchange))
@@ -53,7 +53,7 @@ def request_target(exchange: ExchangeSummary) -> str:
 
 
 def body_parts(message: Message) -> Iterator[BodyPart]:
-    """Yield the text of a body, followed by a remark if the text is truncated."""
+    """Yield the content of a body, followed by a remark if the content is truncated."""
     if not message.body_bytes:
         return
     if message.body is None:
@@ -70,7 +70,7 @@ def body_parts(message: Message) -> Iterator[BodyPart]:
 def exchange_line(
     exchange: ExchangeSummary, aliases: Mapping[str, str], *, has_reason: bool = True
 ) -> str:
-    """Format an exchange as one line, which is not aligned with the lines of other exchanges.
+    """Format an exchange as one line that is not aligned with the lines for other exchanges.
 
     `has_reason` determines whether the line includes the reason for the response.
     """
@@ -104,7 +104,7 @@ def exchange_table(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, s
 
 
 def put_exchanges(exchanges: Iterable[ExchangeSummary], aliases: Mapping[str, str]) -> None:
-    """Print exchanges in color on a terminal."""
+    """Print exchanges for a terminal, in color."""
     from hosting_emulator_cli.rich_views import line_view
 
     screen = out.console()

@@ -43,12 +43,12 @@ T = TypeVar("T")
 #: Real seconds between SIGTERM and SIGKILL. These signals end a command that is still running when
 #: the time in `--kill-after` is over.
 _GRACE_S = 2.0
-#: Signals within this many real seconds count as one signal. For example, `timeout` signals a
-#: process and then the process's group.
+#: Signals that arrive within this many real seconds count as one signal. For example, `timeout`
+#: signals a process and then the process's group.
 _ONE_PRESS_S = 0.1
 #: Real seconds to wait for requests in progress after the command has ended.
 _SETTLE_S = 2.0
-#: Real seconds to wait for an emulator whose ports a fault has closed.
+#: Real seconds to wait until an emulator whose ports a fault has closed is reachable again.
 _REACHABLE_S = 1.0
 #: Real seconds after Ctrl-C until a hint says that a second Ctrl-C kills the command.
 _HINT_S = 1.0
@@ -60,7 +60,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class CommandResult:
-    """The result of a run: its exit code, and the points at which responses varied.
+    """The result of a run: the exit code, and the points at which responses varied.
 
     `signalled` means that a signal asked this process to end. `undecided` means that the command
     succeeded, but a requested verdict or report is missing.
@@ -228,8 +228,8 @@ class _CommandRun:
     def _on_signal(self, number: int) -> None:
         """Forward a signal to the command.
 
-        If `patience_s` is finite, a second Ctrl-C kills the command. A command that does not end
-        within `patience_s` is killed too.
+        If `patience_s` is finite, a second Ctrl-C kills the command, and a command that is still
+        running `patience_s` seconds after the first signal is ended.
         """
         now = time.monotonic()
         is_second_press = self._signal is not None and now - self._signalled_at > _ONE_PRESS_S
@@ -248,7 +248,7 @@ class _CommandRun:
             self._end_later(child, number)
 
     def _end_later(self, child: ChildCommand, number: int) -> None:
-        """Schedule that the command is ended if it is still running after `patience_s`.
+        """Arrange for the command to be ended if it is still running after `patience_s`.
 
         On a terminal, a hint tells the user how to end the command sooner.
         """
@@ -345,9 +345,9 @@ class _CommandRun:
             mention(f"Other worlds that received requests were kept too: {names}")
 
     def _judge(self, verdict: RunVerdict, *, color: bool) -> None:
-        """Set the verdict on the command's conduct.
+        """Judge the command's conduct.
 
-        Print the findings, the errors of judges and the unfinished requests.
+        Print the findings, the judges' errors and the unfinished requests.
         """
         execution = self._execution
         is_strict = execution.conduct == "error"

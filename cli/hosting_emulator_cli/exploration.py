@@ -1,8 +1,8 @@
 """Explores a command: makes the runs, handles signals and writes the reports.
 
 Each run has its own process for the command and its own emulator. All emulators run in this process
-and share one event loop. The exploration and each run wait in their own threads, so that they do
-not block the event loop.
+and share one event loop. The exploration and each run have their own threads, so that they do not
+block the event loop while they wait.
 """
 
 from __future__ import annotations
@@ -129,9 +129,9 @@ class _Exploration:
         self._idle: list[ChildCommand] = []
         self._lock = threading.Lock()
         self._began = time.monotonic()
-        #: The conduct findings of the point's run, if only one point runs.
+        #: The conduct findings in the point's run, if only one point is run.
         self._conduct_text = ""
-        #: The emulator whose default world is copied for each run. No run uses this emulator.
+        #: The emulator whose default world is copied for each run. No command talks to it.
         self._pattern: Emulator
         self._run_settings = replace(options.settings, scenario=None, state=None)
         self._loop: asyncio.AbstractEventLoop
@@ -280,7 +280,7 @@ class _Exploration:
         )
 
     def _write_reports(self, exploration: report.Exploration) -> None:
-        """Print the report, and write the requested files.
+        """Write the requested files, and print the report.
 
         Raises Failure if a file cannot be written.
         """
@@ -373,7 +373,7 @@ class _Exploration:
 
     @contextmanager
     def _emulator(self) -> Iterator[tuple[Ready, ControlClient]]:
-        """Serve a copy of the pattern's default world on a free port during a `with` block."""
+        """Serve a copy of the pattern's default world on a free port within a `with` block."""
         from hosting_emulator.bootstrap import Emulator
 
         async def start() -> Emulator:
@@ -391,7 +391,10 @@ class _Exploration:
             asyncio.run_coroutine_threadsafe(emulator.stop(), self._loop).result()
 
     def _run_command(self, environment: dict[str, str], limit_s: float | None) -> TimedRun:
-        """Run the command until it ends. Raises Stopped if the exploration was stopped."""
+        """Run the command until it ends, but for at most `limit_s` real seconds.
+
+        If `limit_s` is None, there is no limit. Raises Stopped if the exploration was stopped.
+        """
         process = self._begin_command(environment)
         try:
             timed_run = process.finish(limit_s)
@@ -430,9 +433,9 @@ def _job_count(jobs: int | None) -> int:
 
 
 def _comparable_lines(timed_run: TimedRun, ready: Ready) -> list[str]:
-    """Return the non-empty lines of an output, so that the lines of different runs are comparable.
+    """Return the non-empty lines of a run's output in a form that can be compared between runs.
 
-    Placeholders replace the emulator's port and memory addresses, which differ between runs.
+    Memory addresses and the emulator's port, which differ between runs, become placeholders.
     """
     port = re.compile(rf"(?<![0-9]){ready.base_url.rpartition(':')[2]}(?![0-9])")
     text = port.sub("PORT", timed_run.output.decode("utf-8", "replace"))

@@ -10,7 +10,8 @@ from hosting_emulator_cli import output as out
 from hosting_emulator_cli.printable import printable
 from hosting_emulator_lab.explore import report, runs
 
-#: A function that shows a new result, and the number of points that have a result.
+#: A function that receives a new result and the number of points that have a result so far, and
+#: shows them.
 ShowResult = Callable[[runs.PointResult, int], None]
 
 

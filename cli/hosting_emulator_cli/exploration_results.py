@@ -1,4 +1,4 @@
-"""The file of `--results`, with which `explore` continues an interrupted exploration."""
+"""The file named by `--results`, from which `explore` continues an interrupted exploration."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _FORMAT = "hosting-emulator exploration 1"
 #: The settings that determine the world of a run.
 _WORLD_SETTINGS = ("seed", "clock", "at", "assumptions", "scenario", "state")
-#: The maximum size of a file on the command line, in bytes. Larger files are compared only by name.
+#: The maximum size in bytes of a file whose content is compared. Larger files are compared only by
+#: name.
 _LONGEST_FILE = 16 * 1024 * 1024
 
 
@@ -40,9 +41,9 @@ class ResultsFile:
     def load(self, planned: plan.Plan) -> str:
         """Load the stored results of a plan's points, and return a message about the results.
 
-        The results of another command or of a finished exploration are not loaded. The message is
-        empty if `--results` is not set or the file does not exist. Raises Failure if the file
-        cannot be read or contains no exploration.
+        Results are not loaded if they are from another command, another clean run or a finished
+        exploration. The message is empty if `--results` is not set or the file does not exist.
+        Raises Failure if the file cannot be read or contains no exploration.
         """
         if self._path is None:
             return ""

@@ -1,4 +1,4 @@
-"""Files that commands read and write. A file is written completely or not at all."""
+"""Reads and writes the files that commands use. A file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def write_whole(path: Path, text: str, *, mode: int = PLAIN) -> None:
     """Write a file completely, or leave the old file unchanged.
 
     A pipe or a device is written to directly. A PRIVATE file replaces a symbolic link, because
-    another user may have created the link. With another mode, a symbolic link is followed. Raises
-    Failure if the file cannot be written.
+    another user may have created the link. With any other `mode`, a symbolic link is followed.
+    Raises Failure if the file cannot be written.
     """
     try:
         if path.exists() and not path.is_file():
@@ -56,7 +56,7 @@ def _replace_file(path: Path, text: str, mode: int) -> None:
 
 
 def remove_report(path: Path | None) -> None:
-    """Remove the report of an earlier run, unless `path` is a pipe or a device. Raises Failure."""
+    """Remove the report from an earlier run, unless `path` is a pipe or a device. Raises Failure."""
     if path is None or not path.is_file():
         return
     try:
@@ -72,10 +72,10 @@ def check_folder_of(path: Path | None) -> None:
 
 
 def put_document(document: Any, output: Path | None, message: str) -> None:
-    """Print a string unchanged, or any other value as JSON.
+    """Print a document: a string unchanged, or any other value as JSON.
 
-    If `output` is a file, write the document to this file, and print `message` and the path. The
-    path `-` is stdout. Raises Failure if the file cannot be written.
+    If `output` is a file, write the document to this file instead, and print `message` and the path
+    on stderr. The path `-` is stdout. Raises Failure if the file cannot be written.
     """
     text = document
     if not isinstance(document, str):

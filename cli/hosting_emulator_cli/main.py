@@ -32,7 +32,7 @@ class Failure(click.ClickException):
 
 @contextmanager
 def failing(*errors: type[Exception], prefix: str = "") -> Iterator[None]:
-    """Turn these errors into a Failure whose message begins with `prefix`."""
+    """Turn errors of these types into a Failure whose message begins with `prefix`."""
     try:
         yield
     except errors as error:
@@ -51,9 +51,9 @@ def load(address: Any) -> Any:
 
 
 def near(word: str, choices: Iterable[str], otherwise: str = "choose from {}") -> str:
-    """Return the end of an error message, which suggests the closest choice.
+    """Return an ending for an error message that suggests the choice closest to `word`.
 
-    If no choice is close, the message ends with `otherwise`, in which `{}` stands for all choices.
+    If no choice is close, the ending is `otherwise`, in which `{}` stands for all choices.
     """
     from hosting_emulator.contract.suggestions import nearest
 
@@ -62,7 +62,7 @@ def near(word: str, choices: Iterable[str], otherwise: str = "choose from {}") -
 
 
 def examples(lines: str) -> str:
-    """Return example command lines for the end of a command's help.
+    """Format example command lines for the end of a command's help.
 
     Click does not rewrap these lines.
     """
@@ -70,7 +70,7 @@ def examples(lines: str) -> str:
 
 
 class CommandGroup(click.Group):
-    """A group whose help lists its commands in the order of their declaration.
+    """A group whose help lists its commands in the order in which they were declared.
 
     `lazy` maps command names to `module:attribute`. The module of a lazy command is imported when
     the command is needed.
@@ -81,7 +81,7 @@ class CommandGroup(click.Group):
         self._lazy = lazy or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands in the order of their declaration."""
+        """Return the names of the commands in the order in which they were declared."""
         return [*self._lazy, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -96,7 +96,7 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the arguments name.
 
-        Raises UsageError, which suggests a name, if there is no such command.
+        If there is no such command, raises UsageError with a message that suggests a name.
         """
         names = self.list_commands(ctx)
         if not ctx.resilient_parsing and args[0] not in names:
@@ -127,7 +127,7 @@ class RootGroup(CommandGroup):
             return 130
         except click.ClickException as error:
             # A group without a command prints its help. The class is compared by name, because
-            # Click exports the class only since version 8.2.
+            # Click has exported the class only since version 8.2.
             if type(error).__name__ == "NoArgsIsHelpError":
                 error.show()
             else:

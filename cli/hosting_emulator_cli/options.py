@@ -25,7 +25,7 @@ ONLY_VARIABLE = "HOSTING_EMULATOR_VARY_ONLY"
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
-#: The shell completions by the option's name and metavar.
+#: Shell completions by option name and metavar.
 _COMPLETIONS: dict[tuple[str, str | None], completion.Complete] = {
     ("--call", "CALL"): completion.CALLS,
     ("--call", "NAME"): completion.CALLS,
@@ -87,7 +87,7 @@ def choice(
 
 
 def options(*decorators: Decorator[Any]) -> Decorator[Any]:
-    """Combine the decorators of options into one decorator.
+    """Combine several option decorators into one decorator.
 
     The help lists the options in the order of the decorators.
     """
@@ -101,7 +101,7 @@ def options(*decorators: Decorator[Any]) -> Decorator[Any]:
 
 
 def read_words(read: str | Callable[[list[str]], Any]) -> Callable[..., Any]:
-    """Return a callback that passes all words of a repeatable option to `read`.
+    """Return a callback that passes all words given for a repeatable option to `read`.
 
     An option's value may contain several words, separated by commas or spaces.
     """
@@ -221,7 +221,7 @@ def with_client(command: F) -> F:
 
 
 def with_world(command: F) -> F:
-    """Add the options that select a world. The command receives a handle to it as `world`."""
+    """Add the options that select a world. The command receives the world's handle as `world`."""
 
     @with_client
     @functools.wraps(command)
@@ -246,9 +246,9 @@ def ask(
     ask_emulator: Callable[[ControlClient], Any],
     offline: str | Callable[[], Any] | None = None,
 ) -> Any:
-    """Return the running emulator's response, or the data of this installation.
+    """Return the running emulator's response, or data from this installation.
 
-    `offline` is a function that returns the data of this installation, or the address of such a
+    `offline` is a function that returns the data from this installation, or the address of such a
     function as `module:function`. If `offline` is not None, the emulator is queried only if the
     command line contains `--url` or `--world`. Environment variables do not count, because a shell
     may set them for all commands, even if no emulator is running.
@@ -256,7 +256,7 @@ def ask(
     if offline is not None and not is_typed("url", "world"):
         from msgspec import to_builtins
 
-        # Convert messages to JSON objects, like those in a response of the running emulator.
+        # Convert messages to JSON objects, like those in a response from the running emulator.
         return to_builtins(load(offline)())
     params = click.get_current_context().params
     with connected(params["url"], params["control_token"]) as client:
@@ -278,7 +278,7 @@ def _read_points(
     return points or None
 
 
-#: The parameters are `vary` and `vary_only`. Without `--only`, `vary_only` is None.
+#: The command's parameters are `vary` and `vary_only`. Without `--only`, `vary_only` is None.
 vary_options = options(
     option(
         "--vary",
@@ -308,7 +308,7 @@ vary_options = options(
 def address_options(*, port: int, port_help: str) -> Decorator[Any]:
     """Declare `--host`, `--port` and `--tls-port`. `port` is the default of `--port`.
 
-    The parameters have the same names as the settings.
+    The command's parameters have the same names as the settings.
     """
     return options(
         option(
@@ -379,8 +379,8 @@ at_option = option(
         "or skip clock, and `now` for other clocks."
     ),
 )
-#: Options for the content of a new state. Except for `assume`, the parameters have the names of
-#: settings.
+#: Options that determine the content of a new state. Except for `assume`, the command's parameters
+#: have the same names as the settings.
 world_options = options(
     scenario_option,
     option(

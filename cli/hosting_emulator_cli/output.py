@@ -1,4 +1,4 @@
-"""The output of commands: data on stdout, messages on stderr, JSON with `--json`."""
+"""Prints the output of commands: data on stdout, messages on stderr, JSON with `--json`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def as_json(value: Any) -> str:
 
 
 def plain_message(value: Any) -> Any:
-    """Convert a message of the control API to plain JSON values."""
+    """Convert a control API message to plain JSON values."""
     from msgspec import to_builtins
 
     return to_builtins(value)
@@ -103,7 +103,7 @@ def _write(
 
 
 def say_warnings(warnings: Iterable[str]) -> None:
-    """Print warnings on stderr, such as those from a world's summary or a story's report."""
+    """Print warnings on stderr, such as those in a world's summary or in a story's report."""
     for warning in warnings:
         say(f"Warning: {warning}")
 

@@ -19,13 +19,13 @@ def is_default(name: str) -> bool:
 def is_typed(*names: str) -> bool:
     """Return whether the command line sets one of these parameters.
 
-    A parameter that a variable or a file sets does not count.
+    A parameter does not count if a variable or a file sets it.
     """
     return any(source(name) is ParameterSource.COMMANDLINE for name in names)
 
 
 def origin_of(ctx: click.Context, param: click.Parameter) -> str | None:
-    """Return the variable or the file that sets a parameter, or None if it has another source."""
+    """Return the variable or file that sets a parameter, or None if neither sets it."""
     parameter_source = ctx.get_parameter_source(str(param.name))
     if parameter_source is ParameterSource.ENVIRONMENT:
         return f"the variable {param.envvar}"

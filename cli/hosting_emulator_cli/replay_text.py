@@ -1,4 +1,4 @@
-"""The report of a replay as text."""
+"""Formats the report on a replay as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hosting_emulator_cli.printable import printable
 if TYPE_CHECKING:
     from hosting_emulator_lab.replay import Recording, Replayed, ReplayReport
 
-#: The maximum number of characters of a value. Longer values are truncated.
+#: The maximum length of a value, in characters. Longer values are truncated.
 _SHOWN_CHARACTERS = 100
 
 

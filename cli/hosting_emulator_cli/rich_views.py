@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: In a terminal of at least this width, the call, project and user are aligned in columns.
 WIDE = 110
-#: The indentation of the reason below a line.
+#: The indentation, in characters, of the reason below a line.
 _INDENT = 6
 _BODY_STYLES = {"binary": "dim italic", "cut": "yellow italic"}
 _STEP_STYLES = {"refusal": "red", "fault": "magenta", "due": "cyan", "commit": "green"}
@@ -35,7 +35,7 @@ _STATE_STYLES = {"succeeded": "green", "failed": "red", "cancelled": "yellow", "
 
 @dataclass(frozen=True)
 class _ColumnWidths:
-    """The minimum widths of columns in characters. A column of width 0 is as wide as its text."""
+    """The minimum column widths in characters. A column of width 0 is as wide as its text."""
 
     call: int = 0
     project: int = 0
@@ -61,7 +61,7 @@ def line_view(exchange: ExchangeSummary, aliases: Mapping[str, str], room: int) 
 
 
 def _exchange_line(exchange: ExchangeSummary, cells: ExchangeCells, room: int) -> Text:
-    """Return an exchange's line, with columns if they fit into `room`."""
+    """Return the line for an exchange, aligned in columns if the columns fit into `room`."""
     if room >= WIDE:
         line = _line_in_columns(exchange, cells, _WIDE_COLUMNS)
         if line.cell_len <= room:
@@ -187,7 +187,10 @@ def process_panel(pairs: Iterable[tuple[str, object]]) -> Panel:
 
 
 def _grid(*rows: tuple[str, object, str]) -> Table:
-    """Lay out rows of a label, a value and the value's style. Empty values are left out."""
+    """Lay out rows that consist of a label, a value and the value's style.
+
+    Rows with an empty value are left out.
+    """
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     for label, value, style in rows:

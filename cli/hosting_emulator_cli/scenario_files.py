@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def choose_scenario(name: str) -> ScenarioChoice:
-    """Return a scenario's library name or its text, in the form that the control API expects.
+    """Return a scenario's library name or text, in the form that the control API expects.
 
     Raises Failure if the scenario's file cannot be read.
     """
@@ -24,7 +24,7 @@ def choose_scenario(name: str) -> ScenarioChoice:
 
 
 def scenario_text(name: str) -> tuple[str, str]:
-    """Return a scenario's text from the library or a file, and a file name for error messages.
+    """Return the text of a scenario in the library or a file, and a file name for error messages.
 
     Raises Failure if there is no such scenario, or if the file cannot be read.
     """
@@ -56,7 +56,7 @@ def read_scenario_file(path: str) -> tuple[str, str]:
 
 
 def read_world_file(path: str) -> dict[str, Any]:
-    """Return the `world` of a scenario file, or the content of a file that contains only a world.
+    """Return the `world` in a scenario file, or the content of a file that contains only a world.
 
     The key `extends` is left out. Raises Failure if the file contains no world.
     """
@@ -83,7 +83,7 @@ def library_names() -> list[str]:
 def library_text(name: str) -> str:
     """Return the text of a scenario in the library.
 
-    Raises Failure, which suggests a name, if there is no such scenario.
+    If there is no such scenario, raises Failure with a message that suggests a name.
     """
     from hosting_emulator_scenarios import FOLDER
 

@@ -19,21 +19,21 @@ from hosting_emulator_cli.parameter_sources import is_default, is_typed, origin_
 if TYPE_CHECKING:
     from hosting_emulator.settings import Settings
 
-#: The options whose key in the settings file differs from their name, with that key.
+#: The keys in the settings file of those options whose key differs from the option's name.
 _FILE_KEYS = {"assume": "assumptions", "allow-origin": "origins", "allow-host": "hosts"}
 #: The options that describe a world. Commands other than `start` read only these options from the
 #: settings file.
 _WORLD_OPTIONS = ("scenario", "seed", "clock", "at", "assume", "vary", "only", "user")
 #: For some command-line options, the options that they replace in the settings file.
 _REPLACED_OPTIONS = {"--import": ("scenario", "clock", "at", "assume"), "--scenario": ("at",)}
-#: The key of the original arguments in the `meta` of a Click context.
+#: The key under which a Click context's `meta` holds the original arguments.
 TYPED = "hosting_emulator_cli.typed"
 
 
 def settings_of(*, assume: Sequence[tuple[str, str]], **options: Any) -> Settings:
-    """Return the settings of an emulator.
+    """Return the settings with which an emulator is started.
 
-    `options` have the same names as the settings. `assume` contains the assumptions.
+    `options` contains the other settings by name, and `assume` contains the assumptions.
     """
     if not is_default("seed") and options["state"] is not None:
         options["state_seed"] = options["seed"]
@@ -65,7 +65,7 @@ def start_errors_named() -> Iterator[None]:
 
 
 def _words_of(value: Any) -> list[str]:
-    """Return the words by which an error message about a parameter's value can be recognized.
+    """Return words from a parameter's value by which an error message about it is recognized.
 
     For a pair such as NAME=VALUE, the word is the name.
     """
@@ -86,7 +86,7 @@ def _option_name(param: click.Parameter) -> str:
 
 
 def _setting_key(param: click.Parameter) -> str:
-    """Return the key of an option in the settings file."""
+    """Return the key that an option has in the settings file."""
     name = _option_name(param)
     return _FILE_KEYS.get(name, name)
 
@@ -128,7 +128,7 @@ class SettingsCommand(click.Command):
             raise Failure(f"{origin}: {error.format_message()}") from error
 
     def _replaced_options(self, args: Sequence[str]) -> set[str]:
-        """Return the options of the settings file that an option or a variable replaces."""
+        """Return the options in the settings file that an option or a variable replaces."""
         own_args = args[: [*args, "--"].index("--")]
         flags = {arg.partition("=")[0] for arg in own_args}
         if self.name == "start":  # only `start` also reads these options from variables

@@ -48,6 +48,6 @@ SHELLS: dict[str, Callable[[str, str], str]] = {
 
 
 def export_lines(variables: Mapping[str, str], shell: str) -> str:
-    """Return lines that set the variables, in the syntax of `shell`, which is a key of SHELLS."""
+    """Return lines that set the variables in the syntax of `shell`, which is a key in SHELLS."""
     write_line = SHELLS[shell]
     return "\n".join(write_line(name, value) for name, value in variables.items())

@@ -21,7 +21,7 @@ _DIFFERENCE_COLORS = {"-": "red", "+": "green"}
 
 
 def story_text(report: StoryResult) -> str:
-    """Format a report as text, with a line for each step and the step's differences below."""
+    """Format a report as text: a line for each step, with the step's differences below the line."""
     if "error" in report:
         errors = report["error"].splitlines()
         return "\n".join(f"{click.style('ERROR', fg='red')} {error}" for error in errors)
@@ -59,7 +59,7 @@ def _step_lines(step: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _response_lines(step: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a failed step's responses, each with its request, and the nearest requests."""
+    """Yield lines about a failed step: responses with their requests, and the nearest requests."""
     if step["passed"]:
         return
     for response in step.get("responses", ()):
@@ -121,7 +121,7 @@ def _variation_lines(variation: Mapping[str, Any]) -> Iterator[str]:
 def stories_summary(reports: Sequence[StoryResult], error_verb: str) -> str:
     """Count the passed and failed stories, and name the points that may explain failures.
 
-    `error_verb` is `read` or `run`: what could not be done with a scenario that has an error.
+    `error_verb` (`read` or `run`) says what could not be done with a scenario that has an error.
     """
     readable = [report for report in reports if "error" not in report]
     stories = [report for report in readable if report["steps"]]
@@ -185,7 +185,7 @@ def _story_cases(report: StoryResult, name: str) -> list[Element]:
 
 
 def _step_failure(step: Mapping[str, Any]) -> Element | None:
-    """Return a step's failure with responses and differences, or None if the step passed."""
+    """Return a failure with the step's responses and differences, or None if the step passed."""
     if step["passed"]:
         return None
     lines = [*_response_lines(step), *_difference_lines(step)]

@@ -1,4 +1,4 @@
-"""The types of option and argument values. Each error says in one line what would be valid.
+"""The types of option and argument values. Each error message says in one line what is valid.
 
 The emulator is imported only when a command reads a value.
 """
@@ -38,7 +38,7 @@ class TextType(click.ParamType):  # type: ignore[type-arg]  # generic since Clic
 
 
 class WholeNumber(click.IntRange):
-    """A whole number within a range. Errors name the range."""
+    """A whole number within a range. Error messages name the range."""
 
     name = "number"
 
@@ -72,7 +72,7 @@ class FilePath(click.Path):
 
 
 def read_seconds(text: str) -> float:
-    """Return a duration such as `30s`, `10m` or `PT10M` in seconds. Raises ValueError."""
+    """Convert a duration such as `30s`, `10m` or `PT10M` to seconds. Raises ValueError."""
     from hosting_emulator.contract.durations import parse_duration_ms
 
     return parse_duration_ms(text) / 1000
@@ -139,7 +139,7 @@ TIMESTAMP = TextType("timestamp", read_timestamp)
 RATE = TextType("rate", _rate)
 #: A name and a value. The value is parsed as JSON if possible, and remains a string if not.
 TYPED_VALUE = TextType("NAME=VALUE", _named_json_value)
-#: The types of option values by their metavar.
+#: The types of option values, by metavar.
 TYPES: dict[str | None, click.ParamType] = {  # type: ignore[type-arg]
     "FILE": FilePath(dir_okay=False, path_type=Path),
     "NAME|FILE": _FILE_NAME,

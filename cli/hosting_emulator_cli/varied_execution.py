@@ -16,7 +16,7 @@ from hosting_emulator_lab.delta_debugging import smallest
 MOST_RUNS = 40
 #: The exit codes of a command that could not be started.
 _NOT_STARTED = (126, 127)
-#: This text is shown instead of the points if no response of this emulator varied. For example,
+#: This text is shown instead of the points if no response from this emulator varied. For example,
 #: tests with the pytest plugin may use only worlds that the command creates.
 _OTHER_WORLDS = "no response of this emulator (worlds that the command creates also use the seed)"
 
@@ -28,7 +28,7 @@ RepeatLine = Callable[[Sequence[str] | None], str]
 def execute_varied(plan: Execution, repeat_line: RepeatLine, *, shrinking: bool) -> int:
     """Run a command with varied responses, and return its exit code.
 
-    If the command fails, print the seed, the points and the command line that repeats the run. If
+    If the command fails, print the seed, the points and a command line that repeats the run. If
     `shrinking` is true, also search for the points that make the command fail. Raises Failure.
     """
     first = execution.execute(plan)
@@ -52,7 +52,7 @@ class _PointSearch:
 
     def __init__(self, plan: Execution, repeat_line: RepeatLine) -> None:
         settings = replace(plan.settings, log_requests=False, log_level="warning")
-        #: The execution of each run of the search. The output of these runs is hidden.
+        #: What each run in the search executes. The output of these runs is hidden.
         self._plan = replace(
             plan, settings=settings, report="never", keep=None, quiet=True, silent=True
         )
@@ -91,14 +91,14 @@ class _PointSearch:
             beginning = "Without this variation, the command fails"
 
     def _failing_points(self, *sets: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Return the first set of points with which the command fails, or None if it always passes."""
+        """Return the first of `sets` with which the command fails, or None if it never fails."""
         for points in sets:
             if points and self._fails(points):
                 return points
         return None
 
     def _shrink(self, points: tuple[str, ...], beginning: str) -> tuple[str, ...]:
-        """Print and return the smallest set of these points with which the command still fails."""
+        """Print and return the smallest subset of `points` with which the command still fails."""
         result = smallest(points, self._fails, MOST_RUNS - self._run_count)
         self._run_count += result.tries + 1
         self._is_finished = result.finished
@@ -112,10 +112,10 @@ class _PointSearch:
         return result.items
 
     def _remaining_points(self, candidates: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the points to search next.
+        """Return the points among which to search next.
 
-        The result is empty if the command passes without the points already named, or if the search
-        has no runs left.
+        The result is empty if the command passes with variation at `candidates` only, or if the
+        search has no runs left.
         """
         may_continue = self._is_finished and self._run_count < MOST_RUNS
         if not may_continue or not candidates or not self._fails(candidates):

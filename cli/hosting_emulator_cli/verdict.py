@@ -1,7 +1,7 @@
-"""The verdict of `exec` on a command, based on an observation of all worlds of the emulator.
+"""The verdict of `exec` on a command, based on an observation of all worlds in the emulator.
 
 There is no verdict if a judge failed. With `--conduct error`, there is also none if no request was
-observed.
+observed. A chapter is a period in which a world's name referred to the same world.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 #: The exit code if there is no verdict.
 UNDECIDED = 2
-#: The maximum number of worlds to report on. Later worlds take precedence.
+#: The maximum number of chapters to report on. Later chapters take precedence.
 MOST_REPORTS = 5
-#: The maximum number of worlds to keep besides the main world. Later worlds take precedence.
+#: The maximum number of chapters to keep besides the main chapter. Later ones take precedence.
 MOST_KEPT = 20
 #: The maximum number of unfinished requests that a message names.
 _MOST_NAMED = 5
@@ -60,14 +60,14 @@ class RunVerdict:
 
     @property
     def is_bad(self) -> bool:
-        """Whether a judge reported a warning or an error."""
+        """Whether a judge reported a finding of severity warning or error."""
         from hosting_emulator.sdk.conduct_text import of_severity
 
         reports = (chapter.conduct for chapter in self._chapters)
         return any(of_severity(report, "warning").findings for report in reports)
 
     def conduct_text(self, *, color: bool = False) -> str:
-        """Return the findings in each world as text, or a sentence if there are no findings."""
+        """Return the findings in each chapter as text, or a sentence if there are no findings."""
         from hosting_emulator.sdk.conduct_text import conduct_text
 
         guilty = [chapter for chapter in self._chapters if chapter.conduct.findings]
@@ -99,13 +99,14 @@ class RunVerdict:
         return f"Requests without a response when the command ended: {', '.join(texts)}."
 
     def active_chapters(self) -> list[ChapterReport]:
-        """Return the worlds that received requests and whose state is kept, oldest first."""
+        """Return the chapters that received requests and whose state is kept, oldest first."""
         return [chapter for chapter in self._chapters if chapter.requests and not chapter.released]
 
     def main_chapter(self) -> ChapterReport:
-        """Return the default world, or the latest active world if only other worlds are active.
+        """Return the default world's current chapter, or the latest active chapter.
 
-        A world is active if it received requests and its state is kept.
+        A chapter is active if it received requests and its state is kept. The default world's
+        current chapter takes precedence if it received requests, or if no chapter is active.
         """
         default = next(
             chapter
@@ -118,7 +119,7 @@ class RunVerdict:
         return active[-1]
 
     def _all_conduct(self) -> ConductReport:
-        """Return one conduct report for several worlds without findings."""
+        """Combine the conduct reports of all chapters, which have no findings, into one report."""
         from msgspec.structs import replace
 
         reports: list[ConductReport] = [chapter.conduct for chapter in self._chapters]
@@ -132,7 +133,7 @@ class RunVerdict:
 
 
 def world_label(chapter: ChapterReport) -> str:
-    """Return a world's name and, if the world has ended, how it ended."""
+    """Return a chapter's label: the name of its world and, if the chapter has ended, the reason."""
     label = f"world {chapter.world}"
     if chapter.ended:
         label += f" ({chapter.ended})"
@@ -142,9 +143,9 @@ def world_label(chapter: ChapterReport) -> str:
 def report_texts(
     verdict: RunVerdict, observation: WorldsObservation, *, color: bool
 ) -> Iterator[str]:
-    """Yield a report on each world that received requests, or on the default world.
+    """Yield a report on each active chapter, or on the main chapter if none is active.
 
-    At most MOST_REPORTS worlds are reported.
+    Only the latest MOST_REPORTS chapters are reported.
     """
     from hosting_emulator.sdk.report_text import report_text, without_commands
 
@@ -164,10 +165,10 @@ def report_texts(
 def keep_worlds(
     verdict: RunVerdict, observation: WorldsObservation, path: Path
 ) -> tuple[Path, list[Path]]:
-    """Write the main world to `path`, and other worlds that received requests to files beside it.
+    """Write the main chapter's world to `path`, and the worlds of other active chapters beside it.
 
-    Returns the path of the main world and the paths of the other worlds. Raises Failure if a file
-    cannot be written.
+    Only the latest MOST_KEPT other chapters are kept. Returns the path of the main world and the
+    paths of the other worlds. Raises Failure if a file cannot be written.
     """
     main_chapter = verdict.main_chapter()
     others = [chapter for chapter in verdict.active_chapters() if chapter is not main_chapter]

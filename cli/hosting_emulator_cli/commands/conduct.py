@@ -146,8 +146,8 @@ def ask_conduct(
 ) -> ConductReport:
     """Return the report on a client's conduct in a world.
 
-    After the first call for a world, no later request is missed until the emulator stops. Raises
-    Failure if a rule to skip does not exist. The message of the Failure begins with `option`.
+    After the first call for a world, no later request is missed until the emulator stops. If a rule
+    to skip does not exist, raises Failure with a message that begins with `option`.
     """
     from hosting_emulator.sdk import ControlRefused
 
@@ -158,7 +158,7 @@ def ask_conduct(
 
 
 def with_rules_command(refused: ControlRefused) -> str:
-    """Return a refusal's text, with a command that lists the rules instead of the API's address."""
+    """Return a refusal's text, with the API's address replaced by a command that lists the rules."""
     address = "/_emulator/contract/conduct-rules lists"
     return str(refused).replace(address, "`hosting-emulator conduct rules` lists")
 

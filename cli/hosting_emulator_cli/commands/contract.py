@@ -75,7 +75,7 @@ def problems(**_: Any) -> Any:
 
 
 def _value_text(row: dict[str, Any]) -> str:
-    """Return an assumption's value as text, with the default if the default differs."""
+    """Return an assumption's value as text, together with the default if they differ."""
     value = cell_text(row["value"])
     if row["value"] == row["default"]:
         return value
@@ -157,7 +157,7 @@ def _read_allowed(words: list[str]) -> frozenset[str]:
 def _token_option(name: str, help: str) -> opt.Decorator[Any]:
     """Declare an option for an additional token.
 
-    The option's environment variable is HOSTING_ followed by the option's name in capitals.
+    The name of the environment variable is HOSTING_ followed by the option's name in capitals.
     """
     variable = name.removeprefix("--").replace("-", "_").upper()
     return opt.option(name, metavar="TOKEN", help=help, env=f"HOSTING_{variable}")

@@ -28,7 +28,7 @@ from hosting_emulator_cli.value_types import TextType, read_seconds
 
 
 def _read_patience(text: str) -> float:
-    """Return a duration in seconds, or infinity for `never`. Raises ValueError."""
+    """Convert a duration to seconds, and `never` to infinity. Raises ValueError."""
     if text == "never":
         return inf
     return read_seconds(text)
@@ -181,7 +181,7 @@ def exec_(
 
 
 def _outer_conduct() -> str | None:
-    """Return the `--conduct` of an outer `exec`, or None if no `exec` runs this command."""
+    """Return the value of `--conduct` in an outer `exec`, or None if no `exec` runs this command."""
     level = os.environ.get(EXEC_CONDUCT_VARIABLE)
     if level in CONDUCT:
         return level

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hosting_emulator_lab.explore.plan import FaultPoint
 
 _PLAN = "hosting_emulator_lab.explore.plan"
-#: The parameters whose options a command line must contain to repeat a run.
+#: The parameters whose options must be in a command line that repeats a run.
 _RUN_PARAMETERS = ("scenario", "state", "seed", "clock", "at", "assume", "user", "exports")
 #: The parameters whose options must not be passed to `exec`, because `exec` does not have them or
 #: gives them another meaning.
@@ -34,7 +34,7 @@ _EXPLORE_PARAMETERS = ("limit_s", "conduct")
 
 
 def _read_limit(text: str) -> float:
-    """Return a duration in seconds. Raises ValueError if the text has no unit or the value is 0."""
+    """Convert a duration to seconds. Raises ValueError if it has no unit or is 0."""
     if text.isascii() and text.isdigit():
         raise ValueError(f"{text!r} has no unit: write {text}s for seconds")
     limit_s = read_seconds(text)
@@ -260,7 +260,7 @@ def explore(
 
 
 def _typed_words(names: Iterable[str]) -> list[str]:
-    """Return the words that the user typed for these parameters, in the order of `names`."""
+    """Return the words that the user typed for the parameters in `names`, in this order."""
     words_by_name = typed_words()
     words: list[str] = []
     for name in names:

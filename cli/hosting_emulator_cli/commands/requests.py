@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ExchangeSummary, HostingEmulator
     from hosting_emulator_lab.replay import Recording
 
-#: The filters for requests. The parameters have the same names as in the SDK.
+#: The request filters. The command's parameters have the same names as those in the SDK.
 _filters = opt.options(
     opt.option(
         "--call",
@@ -339,7 +339,7 @@ def _read_recording(file: str) -> Recording:
 
 
 def _warn_of_assumptions(assume: Sequence[tuple[str, str]]) -> None:
-    """Print the warnings about assumptions.
+    """Print warnings about the assumptions in `assume`.
 
     Unknown assumptions are ignored here, because the emulator refuses them later.
     """

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hosting_emulator.sdk import ControlClient, HostingEmulator
     from hosting_emulator_cli.story_reports import StoryResult
 
-#: The default maximum number of stories that a search for the smallest scenario runs.
+#: The default limit on the number of stories that a search for the smallest scenario runs.
 _MOST_RUNS = 1_000
 #: Declares an argument that names one or more scenarios.
 _scenarios_argument = partial(
@@ -219,7 +219,7 @@ def _put_reports(
 ) -> int:
     """Run the stories of scenarios, print and write the reports, and return the exit code.
 
-    Raises Failure if there is only one scenario and it cannot be read.
+    Raises Failure if `names` contains only one scenario, which cannot be read.
     """
     from hosting_emulator_cli.story_reports import stories_junit, stories_summary, story_text
 
@@ -295,7 +295,7 @@ def record(
 
 
 def _scenario_name(file: Path) -> str:
-    """Derive a scenario's name from a file name: at most 40 lower-case letters, digits and hyphens.
+    """Derive a name of at most 40 lower-case letters, digits and hyphens from a file name.
 
     The name is `recorded` if the derived name would not begin with a letter.
     """

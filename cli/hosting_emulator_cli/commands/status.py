@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Real seconds between two attempts.
 POLL_S = 0.05
-#: The longest time for one attempt in real seconds, in case a program listens but does not respond.
+#: The time limit for one attempt, in real seconds, in case a program listens but does not respond.
 _ATTEMPT_S = 2.0
 #: The maximum width of a line about a trigger, in characters.
 _LINE = 78
@@ -66,7 +66,7 @@ def _process_facts(status: dict[str, Any]) -> list[tuple[str, object]]:
 
 
 def _triggers_text(worlds: Sequence[WorldSummary]) -> str:
-    """Format the triggers of all worlds with their counts.
+    """Format the triggers in all worlds, with the counts for each trigger.
 
     The text is empty if there are no triggers.
     """
@@ -143,10 +143,10 @@ def wait(timeout_s: float, url: str, control_token: str | None) -> int:
 
 
 def wait_until(attempt: Callable[[float], None], *, timeout_s: float) -> str | None:
-    """Call `attempt` until the call succeeds, and return None.
+    """Call `attempt` until it succeeds or `timeout_s` real seconds have passed.
 
-    After the timeout, return the message of the last Failure. `attempt` receives a time limit in
-    real seconds, and raises Failure if the attempt does not succeed.
+    Return None after a success, or the message of the last Failure after the timeout. `attempt`
+    receives a time limit in real seconds, and raises Failure if it does not succeed.
     """
     end = time.monotonic() + timeout_s
     while True:

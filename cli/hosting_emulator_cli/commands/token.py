@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _read_whole_seconds(text: str) -> int:
-    """Return a duration in seconds.
+    """Convert a duration to seconds.
 
     Raises ValueError if the duration is less than 1s or not a whole number of seconds.
     """

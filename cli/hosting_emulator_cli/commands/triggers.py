@@ -27,7 +27,7 @@ _trigger_columns = columns(
 
 
 def triggers_text(triggers: Sequence[Trigger]) -> str:
-    """Format triggers as a table, with results and reasons why triggers have not acted below it."""
+    """Format triggers as a table, followed by results and by reasons why triggers have not acted."""
     if not triggers:
         return "No fault, outcome or timeline entry is waiting in this world."
     lines = [trigger_detail(trigger) for trigger in triggers]
@@ -90,7 +90,7 @@ def _put_triggers(current: Sequence[Trigger], *, as_json: bool) -> None:
 
 
 def _put_update(current: Sequence[Trigger], *, as_json: bool, is_first: bool = True) -> None:
-    """Print the current triggers, as one line of JSON or as a table.
+    """Print the current triggers as one line of JSON or as a table.
 
     An empty line separates a table from the previous table.
     """

@@ -217,7 +217,7 @@ def add(
 
 
 def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the intervention that adds a thing, and the intervention's fields.
+    """Return the intervention that adds something of this kind, and the intervention's fields.
 
     Raises UsageError if `--role` is set without `--organization`.
     """
@@ -233,9 +233,9 @@ def _addition(kind: str, name: str, values: dict[str, Any]) -> tuple[str, dict[s
 
 
 def _with_membership(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a user's fields as a world file contains them.
+    """Return a user's fields in the form in which a world file contains them.
 
-    `organization` and `role` become `organizations`.
+    The fields `organization` and `role` become the field `organizations`.
     """
     values = dict(values)
     role = values.pop("role", None)
