@@ -292,6 +292,6 @@ def _check_range(kind: ValueType, expected: Mapping[str, Any], path: Path) -> No
 
 
 def _limit_ranks(kind: ValueType, expected: Mapping[str, Any], words: Sequence[str]) -> list[Rank]:
-    """Return the ranks of the limits of `words`, without limits that contain a variable."""
+    """Return the ranks of the limits for `words`, except limits that contain a variable."""
     ranks = [kind.rank(expected[word]) for word in words if word in expected]
     return [rank for rank in ranks if rank is not None]

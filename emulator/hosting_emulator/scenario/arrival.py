@@ -93,7 +93,7 @@ class Arrival:
 
     @property
     def lost(self) -> str | None:
-        """The kind of the fault that lost the response, or None if the response arrived.
+        """The kind of fault that caused the response to be lost, or None if the response arrived.
 
         The value is `gives_up` if the client did not wait for the response.
         """

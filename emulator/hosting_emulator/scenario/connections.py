@@ -1,8 +1,8 @@
 """Simulates the connections of a story's requests, without opening real connections.
 
 Requests whose steps name the same connection share one simulated connection. The first such request
-opens the connection, and a fault that loses a response closes the connection. A request whose step
-names no connection is sent without a connection.
+opens the connection, and a fault that causes a response to be lost closes the connection. A request
+whose step names no connection is sent without a connection.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class StoryConnections:
         context.connection = connection
 
     def note_response(self, name: str | None, effect: FaultKind | None, *, gave_up: bool) -> None:
-        """Close the named connection if a fault lost the response, or if the client gave up."""
+        """Close the named connection if the response was lost, or if the client gave up."""
         if name is None:
             return
         is_lost = effect is not None and not effect.delivers_response

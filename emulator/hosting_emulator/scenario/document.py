@@ -28,11 +28,11 @@ class ClockPart(Part):
 
 
 class PlannedPart(Part):
-    """An entry of `timeline`: a fault, an outcome or an intervention, and when it acts.
+    """An entry in `timeline`: a fault, an outcome or an intervention, and when it acts.
 
     The entry acts `at` a world time, or after `after_calls` successful calls. `at` is a duration
-    after the start, or a timestamp. With `call`, `after_calls` counts only this call. A story fails
-    if an entry never acts, unless the entry is `optional`.
+    after the start, or a timestamp. If `call` is set, `after_calls` counts only that call. A story
+    fails if an entry never acts, unless the entry is `optional`.
     """
 
     at: Moment | None = None
@@ -54,9 +54,9 @@ class ExpectPart(Part):
     contains alternatives, unless the actual value is a list.
 
     `absent` contains the dotted paths of fields that the response must not have. `lost` is the kind
-    of fault that loses the response, and excludes all other expectations. `delayed` expects a late
-    or slow response. `same_as` names a saved response, such as `first` or `${first}`, whose body
-    must have the same bytes.
+    of fault that causes the response to be lost, and excludes all other expectations. `delayed`
+    expects a late or slow response. `same_as` names a saved response, such as `first` or
+    `${first}`, whose body must have the same bytes.
     """
 
     status: Any = msgspec.UNSET
@@ -77,9 +77,9 @@ class LogPart(Part, rename={"idempotency_key": "key"}):
     `count` is the required number of matching requests (default: at least one). The value of a
     filter is a plain value, a list of alternatives, a pattern or a comparison. `project` and `user`
     are aliases or ids. In `path`, `*` matches any string and `{name}` matches one segment. `fault`
-    is the id or the kind of a fault that acted, and `lost` is the fault kind that lost the
-    response. `why` is one of the sentences that explain the response. `failed` selects requests
-    that received an error status or whose response was lost.
+    is the id or kind of a fault that acted, and `lost` is the kind of fault that caused the
+    response to be lost. `why` is one of the sentences that explain the response. `failed` selects
+    requests that received an error status or whose response was lost.
     """
 
     call: Any = msgspec.UNSET
@@ -141,15 +141,15 @@ class StepPart(ActionPart, rename={"with_": "with"}):
 
     The requests in `together` all arrive before the first response is sent. A request is sent up to
     `tries` times, with the same Idempotency-Key, until the response is as expected. The wait before
-    a retry is `pause` or, by default, the time that the response asks for. With `gives_up`, the
-    client closes its connection before it receives the response, like a client that times out.
+    a retry is `pause` or, by default, the time that the response asks for. If `gives_up` is true,
+    the client closes its connection before it receives the response, like a client that times out.
     Requests with the same `connection` share one simulated connection. A fault can match new or
     reused connections. `use` runs the steps of a part, and `with` sets their variables.
 
     `save` stores values from the response under names. Each entry gives the path of the value in
     the response, or `response` for the whole response. `collect` adds values from every response to
     lists, which `check` compares. In the paths of `collect`, `*` stands for every item of a list,
-    and `response` for the whole response with its status, code, lost, delayed and body.
+    and `response` stands for the whole response: its status, code, lost, delayed and body.
     """
 
     user: str | None = None
@@ -175,7 +175,7 @@ class StepPart(ActionPart, rename={"with_": "with"}):
 
 
 class SharedPart(Part):
-    """An entry of `parts`: named steps that a story runs with `use`."""
+    """An entry in `parts`: named steps that a story runs with `use`."""
 
     name: Alias
     steps: Annotated[list[StepPart], Meta(min_length=1)]

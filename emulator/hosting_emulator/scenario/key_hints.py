@@ -69,7 +69,7 @@ _INNER_PARTS: dict[type[msgspec.Struct], dict[str, type[msgspec.Struct]]] = {
 
 
 def key_hint(name: str, value: Any, part: type[msgspec.Struct], keys: Iterable[str]) -> str:
-    """Return a hint for an unknown key of a part, to append to an error message.
+    """Return a hint about an unknown key in a part, to be appended to an error message.
 
     The hint suggests another key or another place, or lists the valid keys.
     """

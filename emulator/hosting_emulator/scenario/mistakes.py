@@ -29,7 +29,7 @@ class Mistakes(list[ScenarioError]):
         """If there are mistakes, raise one ScenarioError that lists them in the file's order."""
         if not self:
             return
-        # Report each mistake once, although the checks find the mistakes of a part at each use.
+        # Report each mistake once, although the checks find the mistakes in a part at each use.
         distinct = {str(error): error for error in self}
         first, *others = sorted(distinct.values(), key=lambda error: (error.line, error.column))
         raise ScenarioError(first.file, first.line, first.column, first.message, others)

@@ -227,7 +227,7 @@ def _first_misfit(mapping: dict[str, Any], words: Sequence[str]) -> str:
 
 
 def _field_errors(location: Location, kind: type[msgspec.Struct]) -> Iterator[ScenarioError]:
-    """Yield an error for each unknown field of a mapping.
+    """Yield an error for each unknown field in a mapping.
 
     If all fields are known, yield an error for each missing field.
     """

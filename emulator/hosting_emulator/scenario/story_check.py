@@ -63,7 +63,7 @@ class StoryCheck:
         self._check_part_use()
 
     def _apply_timeline(self) -> None:
-        """Add the records that the timeline creates to the names that steps can use."""
+        """Let the steps use the names of the records that the timeline creates."""
         for index, planned in enumerate(self._part.timeline):
             location = self._top / "timeline" / index / "intervene"
             with self._mistakes.collect(location):
@@ -157,7 +157,7 @@ class StoryCheck:
                 self._scope.saved_values[name] = None
 
     def _check_collections(self, location: Location, step: StepPart) -> None:
-        """Check the values that a step collects, and add the lists to the names that steps can use."""
+        """Check the values that a step collects, and let later steps use the names of the lists."""
         scope = self._scope
         for name, text in step.collect.items():
             with self._mistakes.collect(location / name):

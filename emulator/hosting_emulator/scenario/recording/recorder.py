@@ -164,7 +164,7 @@ def _description(world: World, plan: _Plan) -> str:
 
 
 def _cut_requests(plan: _Plan) -> dict[int, str]:
-    """Return the requests whose body was only partly stored, with the reason to leave them out.
+    """Return the requests whose body was only partly stored, with the reason for leaving them out.
 
     A request that changed the world is never left out.
     """
@@ -218,7 +218,7 @@ def _requests_to_leave_out(
     *,
     exact: bool,
 ) -> dict[int, str]:
-    """Return the next requests to leave out, with the reasons, so that the story may pass.
+    """Return the next requests to leave out so that the story may pass, with the reasons.
 
     Raises NotRecordable if the failed step cannot be left out.
     """
