@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _HEADER_LIMIT = 128
 #: The result of reading a body of at most this many bytes is cached.
 _CACHED_BODY_BYTES = 256
-#: The maximum number of characters of a client's text that a message quotes.
+#: The maximum number of characters that a message quotes from a client's text.
 _LONGEST_QUOTE = 60
 #: A message does not quote numbers of this size or larger.
 _LONG_NUMBER = 1e15

@@ -128,7 +128,7 @@ def _mark(problem: Problem, name: str) -> Html:
 
 
 def example_document(problem: Problem, base_url: str = "") -> JsonObject:
-    """Return an example of the problem document that a call would return."""
+    """Return an example of the problem document that a call returns."""
     wait_seconds = None
     if problem.code == "rate_limited":
         # Show retry_after_seconds only for rate limits, because the contract mentions it only

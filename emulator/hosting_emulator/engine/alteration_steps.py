@@ -34,7 +34,7 @@ from hosting_emulator.messages import AlteredPart
 from hosting_emulator.world.tables import FAULTS, STREAMS
 from hosting_emulator.world.value import Change
 
-#: The maximum number of characters of a value in a note.
+#: The maximum length of a value in a note, in characters.
 _MAX_VALUE_LENGTH = 80
 
 

@@ -1,8 +1,8 @@
 """Requests that a fault delivers twice. The log lists the second delivery as a separate exchange.
 
 The client receives the response to one delivery, and the other response is discarded. Faults on the
-call and on its response see only the delivery whose response the client receives. Counts of client
-requests do not include the second delivery.
+call and on its response see only the delivery whose response the client receives. The second
+delivery does not count as a client request.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ class Entry(CallRequest, kw_only=True):
     0 before the response is decided. Each body is truncated to at most `request_log.BODY_KEPT`
     bytes, and its full length is stored too.
 
-    Reasons: `why` lists the notes in chronological order. `acted` lists the faults that acted, with
-    their hit counts at that time. `altered` lists the parts of the response that faults altered.
+    Reasons: `why` lists the notes, oldest first. `acted` lists the faults that acted, with their
+    hit counts at that time. `altered` lists the parts of the response that faults altered.
     `unaltered` lists the faults that could have altered the response but did not act: the id of
     each fault, and the reason. `own_status` is the status before any alteration, or 0 if nothing
     was altered. `varied` lists the variation points at which the response was varied. `assumption`
@@ -213,7 +213,7 @@ class ExchangeContext(Entry, kw_only=True):
     #: The age of the state that a stale response should show, as set by a fault, in milliseconds of
     #: world time.
     stale_age_ms: int = 0
-    #: Whether the headers of the response have been varied.
+    #: Whether the response's headers have been varied.
     headers_varied: bool = False
     #: The response to a refused call, if it is remembered for the call's Idempotency-Key.
     remembered_refusal: Reply | None = None

@@ -66,7 +66,7 @@ class Commit(msgspec.Struct, frozen=True):
 
     @property
     def number(self) -> int:
-        """The number of the commit in its world."""
+        """The commit's number in its world."""
         return self.world.commit
 
     @property

@@ -51,7 +51,8 @@ class ProtectedFault:
         self.kind = kind
         self.document = document
         self.names = None if names is None else set(names)
-        #: The fault with its counts from the world of the latest request. None for an intervention.
+        #: The fault, with its counts from the world that received the latest request. None for an
+        #: intervention.
         self.fault: Fault | None = None
         #: The number of times that an intervention was applied: once to each world, and again each
         #: time the world is reset or replaced.

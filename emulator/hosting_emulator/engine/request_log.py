@@ -58,7 +58,7 @@ class RequestLog:
         #: The number of times that the log was cleared. Request numbers restart at 1 each time the
         #: log is cleared.
         self.cleared = 0
-        #: The number of the latest request before each rewind of the world.
+        #: For each rewind of the world, the number of the latest request before it.
         self.rewinds: deque[int] = deque(maxlen=_MOST_REWINDS)
         #: Observers that must see every exchange before the log drops it.
         self.observers: list[LogObserver] = []

@@ -1,4 +1,4 @@
-"""Sentences about access: who made a request, and whether this user may access its subject."""
+"""Sentences about access: who made a request, and whether this user may access its resource."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class Explanations:
     # --- the Idempotency-Key ----------------------------------------------------------------------
 
     def _explain_key(self, entry: Entry, world: World) -> Iterator[str]:
-        """Explain whether a request's key was new, led to a replay, or was reused for a different request."""
+        """Explain whether a request's key was new, caused a replay, or was reused for a different request."""
         key = sent_header(entry, _KEY_HEADER)
         if key is None:
             return
