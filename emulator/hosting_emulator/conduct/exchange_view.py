@@ -44,7 +44,7 @@ Knowledge = Literal["surely", "maybe", "no"]
 
 @dataclass(slots=True, eq=False)
 class ConnectionUse:
-    """How many requests a connection has carried, and the log's number for the last of them."""
+    """How many requests a connection has carried, and the log number of the last of them."""
 
     connection: Connection
     count: int = 0

@@ -75,7 +75,7 @@ class ProcessObservation:
     ) -> None:
         self.id = id_
         self.skip_rules = list(skip_rules)
-        #: The time of the last use, in seconds of the machine's time.
+        #: The machine's time, in seconds, at the last use.
         self.used_s = 0.0
         self._worlds = worlds
         self._names = None if names is None else set(names)

@@ -82,7 +82,7 @@ def outside_the_letter(name: str) -> OutsideTheLetter | None:
 
 
 def is_outside_the_letter(name: str, value: Any) -> bool:
-    """Tell whether a value of an assumption contradicts a sentence of the contract."""
+    """Tell whether `value` for an assumption contradicts a sentence in the contract."""
     return outside_the_letter(name) is not None and value != getattr(DEFAULTS, name)
 
 

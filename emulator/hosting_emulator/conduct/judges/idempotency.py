@@ -43,8 +43,8 @@ class _Intent:
     def note_attempt(self, exchange: ExchangeView, key: str) -> None:
         """Remember an attempt, unless a later attempt with the same key is already stored.
 
-        Attempts are compared by their arrival, because a delayed request may be judged after requests
-        that arrived later.
+        Attempts are compared by their arrival, because a delayed request may be judged after
+        requests that arrived after it.
         """
         if self.last is None or exchange.n > self.last.n:
             self.last = exchange
