@@ -33,7 +33,7 @@ class WorldConduct(WorldHandle):
         """Return the findings of severity `at_least` or higher, in the emulator's order.
 
         With `final`, the client counts as finished, so an operation that the client did not poll to
-        its end is also a finding.
+        its end also counts as a finding.
         """
         return of_severity(self.read(skip_rules=skip_rules, final=final), at_least).findings
 

@@ -66,7 +66,8 @@ class ControlConnection:
             try:
                 return self._exchange(method, target, body, headers)
             except EmulatorUnreachable as error:
-                # The server may have just closed an idle connection, so retry a harmless request.
+                # The server may have just closed an idle connection, so retry a request that is
+                # safe to repeat.
                 was_dropped = isinstance(error.__cause__, ConnectionError)
                 if not (was_open and was_dropped and method in _REPEATABLE):
                     raise

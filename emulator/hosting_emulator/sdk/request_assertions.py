@@ -181,7 +181,7 @@ def times_text(times: int | None) -> str:
 
 
 def _check_count(name: str, count: object) -> None:
-    """Raise ImpossibleFilter unless the count is None or a whole number of at least 0."""
+    """Raise ImpossibleFilter unless `count` is None or a whole number that is at least 0."""
     is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
     if count is not None and not is_count:
         raise ImpossibleFilter(f"{name} must be a whole number, 0 or greater, not {count!r}")

@@ -1,4 +1,4 @@
-"""Stores one world in a folder, with a snapshot and a journal of the commits after the snapshot.
+"""Stores one world in a folder, as a snapshot and a journal of the commits after the snapshot.
 
 When the journal has grown long, a new journal is started, and a thread writes a snapshot. The old journal
 is deleted only after the snapshot has been written safely.
